@@ -1,0 +1,108 @@
+import { z } from 'zod'
+
+/** Every problem of the environment at once, so that an operator repairs a configuration in one go. */
+export class EnvError extends Error {
+  override readonly name = 'EnvError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration has ${String(problems.length)} problem(s):\n${problems.map((p) => `  - ${p}`).join('\n')}`)
+    this.problems = problems
+  }
+}
+
+/**
+ * Reads a configuration from environment variables.
+ *
+ * An empty string counts as absent, as compose files produce it for an unset variable. Values never appear in a
+ * problem, since any of them may be a secret.
+ *
+ * @param schema an object schema whose keys are the variables' names
+ * @param env the environment, usually `process.env`
+ * @returns the typed, frozen configuration
+ * @throws EnvError listing every problem, one line each: the variable and what is wrong with it
+ */
+export function parseEnv<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<z.infer<z.ZodObject<Shape>>> {
+  const present = Object.fromEntries(
+    Object.keys(schema.shape).flatMap((name) => {
+      const value = env[name]
+      return value === undefined || value === '' ? [] : [[name, value]]
+    }),
+  )
+  const result = schema.safeParse(present, { reportInput: false })
+  if (!result.success) {
+    throw new EnvError(
+      result.error.issues.map((issue) => {
+        const name = issue.path.map(String).join('.')
+        const missing = name !== '' && present[name] === undefined
+        return `${name === '' ? 'environment' : name}: ${missing ? 'is required and not set' : issue.message}`
+      }),
+    )
+  }
+  return Object.freeze(result.data)
+}
+
+/** `true`, `false`, `1`, `0`, `yes`, `no`, `on` or `off`. */
+export function flag(fallback: boolean): z.ZodType<boolean> {
+  return z
+    .stringbool({
+      error: 'must be true or false',
+      truthy: ['true', '1', 'yes', 'on'],
+      falsy: ['false', '0', 'no', 'off'],
+    })
+    .default(fallback)
+}
+
+/** A whole number within bounds. */
+export function integer(bounds: { min: number; max: number; fallback: number }): z.ZodType<number> {
+  const message = `must be a whole number from ${String(bounds.min)} to ${String(bounds.max)}`
+  return z
+    .string()
+    .regex(/^-?\d{1,15}$/, message)
+    .transform(Number)
+    .refine((n) => n >= bounds.min && n <= bounds.max, message)
+    .default(bounds.fallback)
+}
+
+/** A TCP port, 0 for any free one. */
+export function port(fallback: number): z.ZodType<number> {
+  return integer({ min: 0, max: 65_535, fallback })
+}
+
+/** A connection URL of one of the given schemes; never echoed, since it holds a password. */
+export function connectionUrl(...schemes: readonly string[]): z.ZodType<string> {
+  const message = `must be a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}`
+  return z
+    .string()
+    .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), message)
+}
+
+/** Comma-separated addresses and CIDR ranges of proxies whose forwarding headers are believed; none by default. */
+export function addressRanges(): z.ZodType<readonly string[]> {
+  return z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .refine(
+      (parts) => parts.every((part) => /^[0-9a-fA-F.:]+(\/\d{1,3})?$/.test(part)),
+      'must be a comma-separated list of addresses or CIDR ranges',
+    )
+    .default([])
+}
+
+/** The variables every service has. */
+export const commonEnv = {
+  HOST: z.string().default('0.0.0.0'),
+  DATABASE_URL: connectionUrl('postgres', 'postgresql'),
+  DATABASE_POOL_SIZE: integer({ min: 1, max: 500, fallback: 10 }),
+  REDIS_URL: connectionUrl('redis', 'rediss'),
+  TRUSTED_PROXIES: addressRanges(),
+  LOG_LEVEL: z
+    .enum(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'must be one of trace, debug, info, warn, error, fatal, silent',
+    )
+    .default('info'),
+}

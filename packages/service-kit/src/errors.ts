@@ -1,0 +1,31 @@
+/**
+ * An error whose code and message are safe to show to a stranger.
+ *
+ * The code is API and comes from a closed union that each service keeps in one table; the message is prose and may
+ * change. Everything that is not an AppError is answered as an internal error, without a word of what it said.
+ */
+export class AppError<Code extends string = string> extends Error {
+  override readonly name = 'AppError'
+  readonly code: Code
+
+  /**
+   * @param code a code of the service's error table
+   * @param message what happened and what to do about it, without secrets and without the offending input
+   * @param options `cause` is kept for the log and never shown
+   */
+  constructor(code: Code, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** A dependency (Postgres, Redis) did not answer, so the request was not carried out. Both services answer it 503. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError'
+  readonly dependency: 'postgres' | 'redis'
+
+  constructor(dependency: 'postgres' | 'redis', options?: { cause?: unknown }) {
+    super(`${dependency} is unavailable`, options)
+    this.dependency = dependency
+  }
+}

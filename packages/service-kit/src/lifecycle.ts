@@ -1,0 +1,80 @@
+import type { Logger } from './logger.ts'
+
+/** What a running service owns. Resources are given back in the reverse order of their acquisition. */
+export type Scope = {
+  /** Aborts when the service was asked to stop. */
+  readonly signal: AbortSignal
+  /** Registers how to give a resource back; the name appears in the log when that fails. */
+  defer(name: string, release: () => Promise<void> | void): void
+}
+
+/** How long a service may take to stop before it is ended. */
+export const STOP_DEADLINE_MS = 10_000
+
+/**
+ * Runs a service until SIGTERM or SIGINT, then gives everything back and exits.
+ *
+ * The first signal starts an orderly stop with a deadline of ten seconds; a second one ends the process at once. The
+ * exit status is truthful: 0 after a clean stop, 1 when start-up failed, a release failed or the deadline passed,
+ * 128 + signal number when forced.
+ *
+ * @param logger the service's logger
+ * @param main starts the service and returns once it is up
+ */
+export async function run(logger: Logger, main: (scope: Scope) => Promise<void>): Promise<void> {
+  const controller = new AbortController()
+  const releases: { name: string; release: () => Promise<void> | void }[] = []
+  const scope: Scope = {
+    signal: controller.signal,
+    defer: (name, release) => {
+      releases.push({ name, release })
+    },
+  }
+
+  const state = { stopping: false }
+  const stop = async (status: number): Promise<void> => {
+    state.stopping = true
+    const deadline = setTimeout(() => {
+      logger.error({ deadlineMs: STOP_DEADLINE_MS }, 'did not stop in time, ending now')
+      process.exit(1)
+    }, STOP_DEADLINE_MS)
+    controller.abort()
+    for (const { name, release } of releases.toReversed()) {
+      try {
+        await release()
+      } catch (error) {
+        status = 1
+        logger.error({ err: error, resource: name }, 'could not give a resource back')
+      }
+    }
+    clearTimeout(deadline)
+    logger.info({ status }, 'stopped')
+    process.exit(status)
+  }
+
+  const onSignal = (signal: NodeJS.Signals, number: number): void => {
+    if (state.stopping) {
+      logger.warn({ signal }, 'second signal, ending now')
+      process.exit(128 + number)
+    }
+    logger.info({ signal }, 'stopping')
+    void stop(0)
+  }
+  process.on('SIGTERM', () => onSignal('SIGTERM', 15))
+  process.on('SIGINT', () => onSignal('SIGINT', 2))
+  const onFatal = (error: unknown): void => {
+    logger.fatal({ err: error }, 'unexpected error, stopping')
+    if (!state.stopping) void stop(1)
+  }
+  process.on('uncaughtException', onFatal)
+  process.on('unhandledRejection', onFatal)
+
+  try {
+    await main(scope)
+  } catch (error) {
+    // A signal during start-up already stops the service; the start's own failure is then only its echo.
+    if (state.stopping) return
+    logger.fatal({ err: error }, 'could not start')
+    await stop(1)
+  }
+}

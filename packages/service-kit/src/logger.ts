@@ -1,0 +1,80 @@
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+
+export type { Logger } from 'pino'
+
+const HIDDEN = '[hidden]'
+
+/** Headers that authenticate somebody. */
+const SECRET_HEADERS = [
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  '["set-cookie"]',
+  'signature',
+  '["signature-input"]',
+  '["signature-agent"]',
+  '["x-api-key"]',
+]
+
+/** Member names under which a secret could be handed to the logger by mistake, at the top or one level down. */
+const SECRET_MEMBERS = [
+  'apikey',
+  'passkey',
+  'password',
+  'privateKey',
+  'token',
+  'adminToken',
+  'value',
+  'secret',
+  'email',
+]
+
+/**
+ * Hides what authenticates somebody in a text: passkeys and API keys in URLs (query and path forms), bearer tokens,
+ * passwords of connection URLs. The info hash, also 40 hex digits, stays readable wherever it stands alone.
+ */
+export function hideSecrets(text: string): string {
+  return text
+    .replace(/\b(api_?key|passkey|rsskey|token|password|secret)(=|%3[dD])[^&\s"'\\]+/gi, `$1$2${HIDDEN}`)
+    .replace(/\/(announce|scrape)\/[0-9a-f]{40}(?![0-9a-f])/gi, `/$1/${HIDDEN}`)
+    .replace(/\/[0-9a-f]{40}\/(announce|scrape)/gi, `/${HIDDEN}/$1`)
+    .replace(/\b(Bearer\s+)[^\s"'\\]+/gi, `$1${HIDDEN}`)
+    .replace(/\b((?:postgres(?:ql)?|rediss?):\/\/[^:@/\s"'\\]*:)[^@/\s"'\\]+@/gi, `$1${HIDDEN}@`)
+}
+
+/** Errors are logged by what is ours to say: a Postgres `detail` or `where` repeats the row, so it is left out. */
+function serializeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const { type, message, stack } = stdSerializers.err(error)
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const cause = error.cause instanceof Error ? serializeError(error.cause) : undefined
+  return { type, message, stack, ...(code && { code }), ...(cause !== undefined && { cause }) }
+}
+
+/**
+ * A structured logger: one JSON object a line.
+ *
+ * Three nets keep secrets out: named members and headers are censored, errors are reduced to type, message, code and
+ * stack, and every finished line is searched for passkeys, API keys, bearer tokens and connection passwords.
+ *
+ * @param options `name` of the service; `level` from LOG_LEVEL; `destination` defaults to standard output
+ */
+export function createLogger(options: { name: string; level: string; destination?: DestinationStream }): Logger {
+  const censored = [
+    ...SECRET_HEADERS.flatMap((header) => {
+      const member = header.startsWith('[') ? header : `.${header}`
+      return [`headers${member}`, `req.headers${member}`, `res.headers${member}`]
+    }),
+    ...SECRET_MEMBERS.flatMap((member) => [member, `*.${member}`]),
+  ]
+  const config = {
+    name: options.name,
+    level: options.level,
+    base: { name: options.name, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: serializeError, error: serializeError },
+    redact: { paths: censored, censor: HIDDEN },
+    hooks: { streamWrite: hideSecrets },
+  }
+  return options.destination ? pino(config, options.destination) : pino(config)
+}

@@ -1,0 +1,132 @@
+import { Kysely, type Migration, Migrator, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
+import { UnavailableError } from './errors.ts'
+import type { Logger } from './logger.ts'
+
+/** bigint columns hold counts and bytes; all of ours fit a JavaScript number, and one that does not is an error. */
+function parseInt8(text: string): number {
+  const n = Number(text)
+  if (!Number.isSafeInteger(n)) throw new RangeError('a bigint from Postgres exceeds 2^53 - 1')
+  return n
+}
+
+const types = new pg.TypeOverrides()
+types.setTypeParser(pg.types.builtins.INT8, parseInt8)
+
+/**
+ * A connection pool. A query that cannot get a connection, or takes longer than the statement time-out, fails instead
+ * of queueing up behind a database that is away.
+ *
+ * @param options `statementTimeoutMs` is enforced by the server, and by the client a little later for one that froze
+ */
+export function createPool(options: {
+  url: string
+  name: string
+  size: number
+  logger: Logger
+  statementTimeoutMs?: number
+}): pg.Pool {
+  const statementTimeoutMs = options.statementTimeoutMs ?? 10_000
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.name,
+    max: options.size,
+    types,
+    connectionTimeoutMillis: 3_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + 2_000,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+  })
+  // Without these listeners a lost connection would end the process.
+  pool.on('error', (error) => options.logger.warn({ err: error }, 'lost an idle Postgres connection'))
+  pool.on('connect', (client) => {
+    client.on('error', (error) => options.logger.warn({ err: error }, 'lost a Postgres connection'))
+  })
+  return pool
+}
+
+/** A query builder over a pool; destroying it ends the pool. */
+export function createKysely<Database>(pool: pg.Pool): Kysely<Database> {
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+}
+
+/** Connection lost or refused, server starting or stopping, read-only, out of connections or memory, time-outs. */
+const UNAVAILABLE_SQLSTATES = /^(08|53|57P|57014|25006|55P03|58)/
+const UNAVAILABLE_SYSTEM = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
+  'ENOENT',
+])
+const UNAVAILABLE_MESSAGE =
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end|Client was closed and is not queryable)/
+
+/** Whether an error says that Postgres is away or refuses work for now, as opposed to a fault in what was asked. */
+export function isPostgresUnavailable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isPostgresUnavailable)
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return (
+    (code.length === 5 && UNAVAILABLE_SQLSTATES.test(code)) ||
+    UNAVAILABLE_SYSTEM.has(code) ||
+    UNAVAILABLE_MESSAGE.test(error.message)
+  )
+}
+
+/** The constraint a unique violation (SQLSTATE 23505) names, else undefined. */
+export function violatedUniqueConstraint(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
+}
+
+/** Fails with UnavailableError unless Postgres answers. */
+export async function pingPostgres(pool: pg.Pool): Promise<void> {
+  try {
+    await pool.query('select 1')
+  } catch (error) {
+    throw new UnavailableError('postgres', { cause: error })
+  }
+}
+
+/**
+ * Brings a database to the newest schema and grants the run-time role what it needs. Several at once are safe: the
+ * first takes a lock, the others find nothing to do.
+ *
+ * @param options `url` connects as the owner of the database; `migrations` by name, in alphabetical order forward
+ *   only; `grants` are statements run after every migration, so a new table is never forgotten
+ * @returns the names of the migrations that ran now
+ * @throws Error when the database has migrations that this release does not know: it belongs to a newer one
+ */
+export async function migrateToLatest(options: {
+  url: string
+  migrations: Readonly<Record<string, Migration>>
+  grants: (role: string) => readonly string[]
+  runtimeRole: string
+}): Promise<readonly string[]> {
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(options.runtimeRole)) throw new Error('RUNTIME_ROLE must be a plain role name')
+  const db = createKysely<unknown>(
+    new pg.Pool({ connectionString: options.url, max: 2, connectionTimeoutMillis: 10_000 }),
+  )
+  try {
+    const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...options.migrations }) } })
+    const { error, results } = await migrator.migrateToLatest()
+    if (error !== undefined) {
+      const message = error instanceof Error ? error.message : 'unknown error'
+      throw new Error(
+        /corrupted migrations/.test(message)
+          ? 'the database was migrated by a newer release; deploy that release or restore a backup taken before it'
+          : `migration failed: ${message}`,
+        { cause: error },
+      )
+    }
+    for (const statement of options.grants(options.runtimeRole)) await sql.raw(statement).execute(db)
+    return (results ?? []).filter((result) => result.status === 'Success').map((result) => result.migrationName)
+  } finally {
+    await db.destroy()
+  }
+}

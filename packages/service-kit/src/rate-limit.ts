@@ -1,0 +1,42 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { rateLimit } from 'express-rate-limit'
+import type { Redis } from 'ioredis'
+import { type RedisReply, RedisStore } from 'rate-limit-redis'
+
+/**
+ * A limit on requests, counted in Redis and so shared by all replicas.
+ *
+ * Every answer carries `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers); a refusal also
+ * `Retry-After` in whole seconds.
+ *
+ * @param options `name` is part of the Redis key; `limit` requests per `windowMs`, 0 for no limit; `keyOf` says who is
+ *   counted; `refuse` writes the refusal in the surface's own shape; `whenRedisIsAway` has no default, since which way
+ *   a limit fails is a decision: `allow` lets requests pass uncounted, `refuse` makes them fail as unavailable
+ */
+export function createRateLimit(options: {
+  name: string
+  redis: Redis
+  limit: number
+  windowMs: number
+  keyOf: (request: Request) => string
+  refuse: (request: Request, response: Response) => void
+  whenRedisIsAway: 'allow' | 'refuse'
+}): RequestHandler {
+  if (options.limit === 0) return (_request, _response, next) => next()
+  return rateLimit({
+    windowMs: options.windowMs,
+    limit: options.limit,
+    standardHeaders: 'draft-8',
+    legacyHeaders: false,
+    identifier: options.name,
+    keyGenerator: options.keyOf,
+    passOnStoreError: options.whenRedisIsAway === 'allow',
+    // The address is ours to find (TRUSTED_PROXIES), so express's own idea of it is not consulted.
+    validate: { xForwardedForHeader: false, trustProxy: false, ip: false, keyGeneratorIpFallback: false },
+    store: new RedisStore({
+      prefix: `limit:${options.name}:`,
+      sendCommand: (command: string, ...args: string[]) => options.redis.call(command, ...args) as Promise<RedisReply>,
+    }),
+    handler: (request, response) => options.refuse(request, response),
+  })
+}

@@ -1,0 +1,74 @@
+import { Redis, type RedisOptions } from 'ioredis'
+import { UnavailableError } from './errors.ts'
+import type { Logger } from './logger.ts'
+
+/**
+ * Connects to Redis and waits until it answers.
+ *
+ * Commands fail at once while Redis is away, and after one second while it is frozen: whoever asks decides which way
+ * to fail, nothing queues up. The client reconnects by itself, for ever, at most two seconds apart.
+ *
+ * @throws UnavailableError when Redis does not answer within ten seconds
+ */
+export async function connectRedis(
+  options: { url: string; name: string; logger: Logger } & Pick<RedisOptions, 'commandTimeout'>,
+): Promise<Redis> {
+  const redis = new Redis(options.url, {
+    connectionName: options.name,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: options.commandTimeout ?? 1_000,
+    connectTimeout: 3_000,
+    keepAlive: 10_000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
+  })
+  redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
+  const ready = new Promise<void>((resolve, reject) => {
+    const giveUp = setTimeout(() => {
+      redis.disconnect()
+      reject(new UnavailableError('redis'))
+    }, 10_000)
+    redis.once('ready', () => {
+      clearTimeout(giveUp)
+      resolve()
+    })
+  })
+  // The first attempt may fail while Redis is still starting; the retry strategy goes on, and `ready` tells the end.
+  redis.connect().catch(() => undefined)
+  await ready
+  return redis
+}
+
+/** Gives the connection back: waits for replies under way, but not for a Redis that is gone. */
+export async function closeRedis(redis: Redis): Promise<void> {
+  try {
+    await redis.quit()
+  } catch {
+    redis.disconnect()
+  }
+}
+
+/** Messages of ioredis when a command did not reach Redis or got no reply; it has no error codes for these. */
+const UNAVAILABLE_MESSAGE =
+  /^(Connection is closed|Command timed out|Stream isn't writeable|Reached the max retries per request|connect E|read E|write E|LOADING|READONLY|MISCONF|OOM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|UNBLOCKED|Socket timeout|Command aborted)/
+
+/** Whether an error says that Redis is away or refuses work for now. */
+export function isRedisUnavailable(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    (UNAVAILABLE_MESSAGE.test(error.message) ||
+      error.name === 'MaxRetriesPerRequestError' ||
+      ('code' in error && (error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET')))
+  )
+}
+
+/** Fails with UnavailableError unless Redis answers. */
+export async function pingRedis(redis: Redis): Promise<void> {
+  try {
+    await redis.ping()
+  } catch (error) {
+    throw new UnavailableError('redis', { cause: error })
+  }
+}
