@@ -1,0 +1,19 @@
+import { SignatureError } from './errors.ts'
+import { WINDOW_MS } from './profile.ts'
+import { SignedRequest, type TimelyRequest, type VerifiedRequest } from './signed-request.ts'
+
+/**
+ * Checks that the request was signed at most five minutes before or after `now`, both ends included.
+ *
+ * `expires` needs no check of its own: it is `created + 300`, the same instant as the window's end. A request dated
+ * five minutes ahead stays acceptable for ten: remember nonces at least that long.
+ *
+ * @param now - Milliseconds since 1970, the verifier's clock. This package has none.
+ * @throws {SignatureError} `expired`.
+ */
+export function checkWindow(request: VerifiedRequest, now: number): TimelyRequest {
+  // Written so that a `now` of NaN fails too.
+  const inside = Math.abs(now - request.claims.created * 1000) <= WINDOW_MS
+  if (!inside) throw new SignatureError('expired', 'created is more than 5 minutes away from now')
+  return SignedRequest.advance(request, 'timely')
+}

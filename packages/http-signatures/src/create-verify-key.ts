@@ -1,0 +1,33 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { publicKeyToHex } from './public-key-format.ts'
+
+/** An imported public key. Importing costs as much as half a verification, so keep it; nothing here caches for you. */
+export class VerifyKey {
+  /** 64 lower-case hex digits. */
+  readonly publicKeyHex: string
+  readonly #key: KeyObject
+
+  constructor(publicKeyHex: string, key: KeyObject) {
+    this.publicKeyHex = publicKeyHex
+    this.#key = key
+  }
+
+  /** Whether `signature` is this key's Ed25519 signature of `message` (RFC 8032 section 5.1.7). Never throws. */
+  verify(message: Uint8Array, signature: Uint8Array): boolean {
+    return verify(null, message, this.#key, signature)
+  }
+}
+
+/**
+ * Imports 32 bytes of public key for `verifySignature`.
+ *
+ * The bytes must be ones that `parsePublicKey` admitted, now or when they were stored: that check costs some twenty
+ * verifications and is not repeated here, and node:crypto by itself accepts keys anyone can forge signatures for.
+ *
+ * @throws {SignatureError} `invalid_public_key` when there are not 32 bytes.
+ */
+export function createVerifyKey(publicKey: Uint8Array): VerifyKey {
+  const publicKeyHex = publicKeyToHex(publicKey)
+  const x = Buffer.from(publicKey).toString('base64url')
+  return new VerifyKey(publicKeyHex, createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }))
+}

@@ -1,0 +1,44 @@
+import { authoritySpellings } from './authority.ts'
+import { SignatureError } from './errors.ts'
+import { METHOD } from './profile.ts'
+import { readFields } from './raw-headers.ts'
+import { type ParsedRequest, type ReceivedMessage, SignedRequest } from './signed-request.ts'
+import { parseSignature, parseSignatureAgent, parseSignatureInput } from './structured-fields.ts'
+
+/**
+ * An origin-form target in printable ASCII: `/path?query`, no fragment. `//host` and `/\host` look like paths here and
+ * like hosts to URL parsers; a message meant for another host must not be read as one for us.
+ */
+const TARGET = /^\/(?![/\\])[\x21\x22\x24-\x7e]*$/
+
+/**
+ * Reads a signed request strictly (RFC 9421 sections 3.2 and 4): the first of four steps, before any key is looked up.
+ *
+ * Nothing is proven by it. The result's `claims.project` says whose keys to look up; pass those that are valid now to
+ * `verifySignature`.
+ *
+ * @throws {SignatureError} `missing_signature` when Signature, Signature-Input or Signature-Agent is absent or empty;
+ * `invalid_signature` for everything else that is not exactly the profile.
+ */
+export function parseSignedRequest(message: ReceivedMessage): ParsedRequest {
+  const { method, scheme, target, rawHeaders } = message
+  const field = readFields(rawHeaders)
+  const host = field('host')
+  const input = parseSignatureInput(field('signature-input'))
+  const signature = Buffer.from(parseSignature(field('signature')), 'base64')
+  const { project, publicKeyHex } = parseSignatureAgent(field('signature-agent'), input.keyid)
+  const contentDigest = input.coversContent ? field('content-digest') : undefined
+
+  if (!METHOD.test(method)) throw new SignatureError('invalid_signature', 'the method is not a token')
+  if (!TARGET.test(target)) throw new SignatureError('invalid_signature', 'the target is not a path with a query')
+  if (authoritySpellings(host, scheme).length === 0) {
+    throw new SignatureError('invalid_signature', 'host is not a name or address with an optional port')
+  }
+
+  const { created, expires, coversContent, signatureParams } = input
+  return new SignedRequest(
+    'parsed',
+    { project, publicKeyHex, created, expires, nonce: input.nonce.toLowerCase(), coversContent },
+    { method, scheme, target, host, contentDigest, signatureParams, signature },
+  )
+}

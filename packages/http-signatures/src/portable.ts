@@ -1,0 +1,6 @@
+export { SignatureError, type SignatureErrorCode } from './errors.ts'
+export { generateKeyPair } from './portable/generate-key-pair.ts'
+export { importPrivateKey } from './portable/import-private-key.ts'
+export { signRequest } from './portable/sign-request.ts'
+export type { DigestAlgorithm, RequestToSign, SignatureHeaders } from './prepare-request.ts'
+export type { GeneratedKeyPair, SigningKey } from './private-key.ts'

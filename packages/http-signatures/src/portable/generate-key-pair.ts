@@ -1,0 +1,8 @@
+import nacl from 'tweetnacl'
+import { type GeneratedKeyPair, writeKeyPair } from '../private-key.ts'
+
+/** Generates an Ed25519 key pair from Web Crypto's randomness. Keep the private half where it was made. */
+export function generateKeyPair(): GeneratedKeyPair {
+  const seed = crypto.getRandomValues(new Uint8Array(32))
+  return writeKeyPair({ seed, publicKey: nacl.sign.keyPair.fromSeed(seed).publicKey })
+}

@@ -1,0 +1,92 @@
+import { toBase64 } from './encoding.ts'
+import { SignatureError } from './errors.ts'
+import type { SigningKey } from './private-key.ts'
+import {
+  AGENT_SUFFIX,
+  COVERED,
+  COVERED_WITH_CONTENT,
+  LABEL,
+  LIFETIME_SECONDS,
+  METHOD,
+  NONCE,
+  PROJECT,
+} from './profile.ts'
+import { profileComponents, signatureBase } from './signature-base.ts'
+
+/** The digest algorithms of RFC 9530 section 5 that are fit for use. */
+export type DigestAlgorithm = 'sha-256' | 'sha-512'
+
+/** A request to sign. */
+export type RequestToSign = Readonly<{
+  /** The method, as it will be given to fetch. */
+  method: string
+  /** The absolute http or https URL, as it will be given to fetch. */
+  url: string | URL
+  /** The project's name. */
+  project: string
+  key: SigningKey
+  /** Now, in whole seconds since 1970. */
+  created: number
+  /** 32 hex digits from a good random source, never used before. */
+  nonce: string
+  /** The exact body that will be sent. When given, the signature covers its digest. */
+  body?: string | Uint8Array
+  /** Default sha-256. */
+  digest?: DigestAlgorithm
+}>
+
+/** The headers to send, for `fetch(url, { headers })`. Content-Digest is there when a body was given. */
+export type SignatureHeaders = {
+  Signature: string
+  'Signature-Input': string
+  'Signature-Agent': string
+  'Content-Digest'?: string
+}
+
+/** The methods that fetch sends in upper case however they are written (Fetch standard, "normalize a method"). */
+const UPPERCASED = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'])
+const MAX_CREATED = 999_999_999_999_999 - LIFETIME_SECONDS
+
+export function bodyBytes(body: string | Uint8Array): Uint8Array {
+  return typeof body === 'string' ? new TextEncoder().encode(body) : body
+}
+
+/** Signs with a digest that is already made: the part of signing both entry points share. */
+export function signPrepared(request: RequestToSign, contentDigest: string | undefined): SignatureHeaders {
+  const { project, key, created, nonce } = request
+  demand(PROJECT.test(project), 'the project is not a name')
+  demand(Number.isInteger(created) && created >= 0 && created <= MAX_CREATED, 'created is not in whole seconds')
+  demand(NONCE.test(nonce), 'the nonce is not 32 hex digits')
+
+  const agent = `${project}${AGENT_SUFFIX}`
+  const covered = contentDigest === undefined ? COVERED : COVERED_WITH_CONTENT
+  const expires = created + LIFETIME_SECONDS
+  const params = `${covered};created=${created};expires=${expires};nonce="${nonce}";keyid="${agent}"`
+  const values = { ...wireForm(request), contentDigest }
+  const signature = key.sign(new TextEncoder().encode(signatureBase(profileComponents(values), params)))
+  return {
+    Signature: `${LABEL}=:${toBase64(signature)}:`,
+    'Signature-Input': `${LABEL}=${params}`,
+    'Signature-Agent': `${LABEL}=${agent};pubkey="${key.publicKeyHex}"`,
+    ...(contentDigest === undefined ? {} : { 'Content-Digest': contentDigest }),
+  }
+}
+
+/** The method, authority and URI as fetch puts them on the wire. */
+function wireForm({ method, url }: RequestToSign): Readonly<{ method: string; authority: string; targetUri: string }> {
+  const upper = method.toUpperCase()
+  const sent = UPPERCASED.has(upper) ? upper : method
+  demand(METHOD.test(sent), 'the method is not a token')
+
+  demand(URL.canParse(String(url)), 'the URL is not absolute')
+  const { protocol, host, pathname, search, username, password } = new URL(url)
+  demand(protocol === 'http:' || protocol === 'https:', 'the URL is neither http nor https')
+  demand(username === '' && password === '', 'the URL holds credentials')
+  demand(!pathname.startsWith('//'), 'the path starts with two slashes')
+  // Not `href`: fetch sends neither the fragment nor a question mark with nothing after it.
+  return { method: sent, authority: host, targetUri: `${protocol}//${host}${pathname}${search}` }
+}
+
+function demand(condition: boolean, message: string): void {
+  if (!condition) throw new SignatureError('invalid_input', message)
+}

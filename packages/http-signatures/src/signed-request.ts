@@ -1,0 +1,79 @@
+/** The parts of a received request that a signature covers, exactly as they came off the wire. */
+export type ReceivedMessage = Readonly<{
+  /** The request method as received, for example `GET`; never changed in case (RFC 9421 section 2.2.1). */
+  method: string
+  /** What the client used to reach us; behind a trusted proxy that is the proxy's scheme, not the socket's. */
+  scheme: 'http' | 'https'
+  /** The request target as received, Express's `originalUrl`: it has to start with one slash. */
+  target: string
+  /** Node's `req.rawHeaders`: name, value, name, value. The joined `req.headers` hides duplicates. */
+  rawHeaders: readonly string[]
+}>
+
+/** What a signed request says about itself. Before `verifySignature` has passed, these are only claims. */
+export type SignatureClaims = Readonly<{
+  /** The project's name: `keyid` and Signature-Agent without `.agents.vault.local`. */
+  project: string
+  /** The public key the sender says it used, 64 lower-case hex digits. It selects a key, it never supplies one. */
+  publicKeyHex: string
+  /** Unix time in seconds. */
+  created: number
+  /** Unix time in seconds, always `created + 300`. */
+  expires: number
+  /** 32 hex digits, lower-cased: two spellings of one nonce are one nonce. */
+  nonce: string
+  /** Whether `"content-digest"` is among the covered components, so that the signature binds the body. */
+  coversContent: boolean
+}>
+
+/** What the parser keeps for the later checks; never shown to callers. */
+export type Evidence = Readonly<{
+  method: string
+  scheme: 'http' | 'https'
+  target: string
+  host: string
+  /** The Content-Digest field value, when covered. */
+  contentDigest: string | undefined
+  /** The Signature-Input member without its label: the value of `@signature-params`. */
+  signatureParams: string
+  /** 64 bytes. */
+  signature: Uint8Array
+}>
+
+/** How far a request has come. The order of the union is the order of the checks. */
+export type Stage = 'parsed' | 'verified' | 'timely' | 'accepted'
+
+/**
+ * A signed request that has passed every check up to its stage.
+ *
+ * The stages are what makes the order of checks a matter of types: each check takes the stage before its own, and the
+ * private field makes an object literal of the same shape, or a spread copy, unassignable.
+ */
+export class SignedRequest<S extends Stage> {
+  readonly stage: S
+  readonly claims: SignatureClaims
+  readonly #evidence: Evidence
+
+  constructor(stage: S, claims: SignatureClaims, evidence: Evidence) {
+    this.stage = stage
+    this.claims = claims
+    this.#evidence = evidence
+  }
+
+  static evidence(request: SignedRequest<Stage>): Evidence {
+    return request.#evidence
+  }
+
+  static advance<To extends Stage>(request: SignedRequest<Stage>, stage: To): SignedRequest<To> {
+    return new SignedRequest(stage, request.claims, request.#evidence)
+  }
+}
+
+/** Well-formed; nothing is proven yet. */
+export type ParsedRequest = SignedRequest<'parsed'>
+/** Signed by one of the given keys; possibly long ago. */
+export type VerifiedRequest = SignedRequest<'verified'>
+/** Signed within the window; the body is not checked yet. */
+export type TimelyRequest = SignedRequest<'timely'>
+/** Everything checked that can be checked without a store. The nonce is still to be spent. */
+export type AcceptedRequest = SignedRequest<'accepted'>
