@@ -1,0 +1,35 @@
+import pg from 'pg'
+
+/** Runs some work on one connection of its own. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  // Without a listener a server that goes away while we work would end the process.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The same server and user with another database. */
+export function withDatabase(url: string, database: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.href
+}
+
+/** The same server with another user and database. */
+export function withRole(url: string, role: Role, database: string): string {
+  const changed = new URL(withDatabase(url, database))
+  changed.username = role.name
+  changed.password = role.password
+  return changed.href
+}
+
+/** Somebody who can sign in to Postgres. */
+export interface Role {
+  name: string
+  password: string
+}

@@ -1,0 +1,55 @@
+import pg from 'pg'
+import { type Role, withClient, withDatabase } from './admin.ts'
+
+const { escapeIdentifier, escapeLiteral } = pg
+
+/** A database with the role that migrates it and the role that a service runs with. */
+export interface DatabasePlan {
+  database: string
+  owner: Role
+  app: Role
+}
+
+/**
+ * Creates the roles and the database where they are missing, and brings passwords and grants in line with the plan.
+ * The run-time role gets no more than the right to connect: what it may do inside is for the migrations to grant.
+ */
+export async function provisionDatabase(adminUrl: string, plan: DatabasePlan): Promise<void> {
+  await withClient(adminUrl, async (admin) => {
+    await ensureRole(admin, plan.owner)
+    await ensureRole(admin, plan.app)
+    const known = await admin.query('select 1 from pg_database where datname = $1', [plan.database])
+    if (known.rowCount === 0) await createDatabase(admin, plan)
+    await guardDatabase(admin, plan)
+  })
+}
+
+/** Makes sure that a role can sign in with this password. */
+export async function ensureRole(admin: pg.Client, role: Role): Promise<void> {
+  const known = await admin.query('select 1 from pg_roles where rolname = $1', [role.name])
+  const verb = known.rowCount === 0 ? 'create' : 'alter'
+  await admin.query(`${verb} role ${escapeIdentifier(role.name)} login password ${escapeLiteral(role.password)}`)
+}
+
+/** Creates the database for its owner, empty or as a copy of a template. */
+export async function createDatabase(admin: pg.Client, plan: DatabasePlan, template?: string): Promise<void> {
+  const { database, owner } = plan
+  // Creating something for a role takes membership in it, which an administrator who is no superuser has to be given.
+  await admin.query(`grant ${escapeIdentifier(owner.name)} to current_user`)
+  const from = template === undefined ? '' : ` template ${escapeIdentifier(template)}`
+  await admin.query(`create database ${escapeIdentifier(database)} owner ${escapeIdentifier(owner.name)}${from}`)
+}
+
+/** Closes the database to everybody but its owner and the run-time role; a copy of a template starts out open. */
+export async function guardDatabase(admin: pg.Client, { database, app }: DatabasePlan): Promise<void> {
+  const name = escapeIdentifier(database)
+  await admin.query(`revoke connect, temporary on database ${name} from public`)
+  await admin.query(`grant connect on database ${name} to ${escapeIdentifier(app.name)}`)
+}
+
+/** Drops a database with whoever is connected to it. */
+export async function dropDatabase(adminUrl: string, database: string): Promise<void> {
+  await withClient(withDatabase(adminUrl, 'postgres'), async (admin) => {
+    await admin.query(`drop database if exists ${escapeIdentifier(database)} with (force)`)
+  })
+}

@@ -1,0 +1,13 @@
+export { type DatabasePlan, dropDatabase, provisionDatabase } from './databases/provision.ts'
+export { type PostgresOptions, type PrivatePostgres, startPostgres } from './postgres/postgres.ts'
+export { removeTemporaryFolder, temporaryFolder } from './postgres/temporary-folder.ts'
+export { freePort, portIsFree } from './processes/ports.ts'
+export { type PrivateRedis, type RedisOptions, startRedis } from './redis/redis.ts'
+export { startTestServers, type TestServers } from './testing/servers.ts'
+export {
+  createTestDatabase,
+  type Migrate,
+  type TestDatabase,
+  type TestDatabaseOptions,
+} from './testing/test-database.ts'
+export { type TestRedis, testRedis } from './testing/test-redis.ts'

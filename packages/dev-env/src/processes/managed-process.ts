@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { identityOf } from '../../reaper/identity.mjs'
+import { killTree, pauseTree, resumeTree, type Stoppable, stopProcess } from '../../reaper/stop.mjs'
+import { forgetProcess, rememberProcess } from './leftovers.ts'
+import { reaper } from './reaper.ts'
+
+/** What to run and how it wants to be stopped. */
+export interface ProcessSpec {
+  /** The name it has in messages. */
+  name: string
+  command: string
+  args: string[]
+  env: NodeJS.ProcessEnv
+  cwd?: string | undefined
+  /** Run it as somebody else; only root may ask for that. */
+  account?: { uid: number; gid: number } | undefined
+  /** Output is appended here, never shown. */
+  logFile: string
+  /** Where to note the pid, so that a later run can stop what this one could not. */
+  pidFile: string
+  stopSignal: NodeJS.Signals
+  graceMs: number
+  /** Lower phases stop first when the reaper has to do it. */
+  phase: number
+}
+
+/** How a process ended. */
+export interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+/** A child in its own process group that does not outlive us, whatever happens to us. */
+export interface ManagedProcess {
+  readonly name: string
+  readonly pid: number
+  readonly exited: Promise<Exit>
+  isRunning(): boolean
+  /** Freezes it with all its children, as a machine that hangs. */
+  pause(): void
+  resume(): void
+  /** Ends it with all its children, as a power failure. */
+  kill(): Promise<Exit>
+  /** Asks it to stop and kills it when its grace is over. */
+  stop(): Promise<Exit>
+  /** The last lines it wrote. */
+  logTail(lines?: number): string
+}
+
+/** Starts a process in a group of its own, writes its output to a file and hands it to the reaper. */
+export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
+  const child = await spawned(spec)
+  const pid = child.pid
+  if (pid === undefined) throw new Error(`${spec.name} has no pid`)
+  const entry: Stoppable = {
+    pid,
+    identity: identityOf(pid) ?? 'gone',
+    stopSignal: spec.stopSignal,
+    graceMs: spec.graceMs,
+    phase: spec.phase,
+  }
+  reaper().watch(entry)
+  rememberProcess(spec.pidFile, entry, reaper().seen)
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      reaper().forget(pid)
+      forgetProcess(spec.pidFile, entry)
+      resolve({ code, signal })
+    })
+  })
+  const isRunning = (): boolean => child.exitCode === null && child.signalCode === null
+  return {
+    name: spec.name,
+    pid,
+    exited,
+    isRunning,
+    pause: () => pauseTree(pid),
+    resume: () => resumeTree(pid),
+    kill: () => {
+      child.ref()
+      if (isRunning()) killTree(pid)
+      return exited
+    },
+    stop: async () => {
+      child.ref()
+      if (isRunning()) await stopProcess(entry)
+      return exited
+    },
+    logTail: (lines = 20) => lastLines(spec.logFile, lines),
+  }
+}
+
+async function spawned(spec: ProcessSpec): Promise<ChildProcess> {
+  const log = openSync(spec.logFile, 'a', 0o600)
+  try {
+    const child = spawn(spec.command, spec.args, {
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: spec.env,
+      cwd: spec.cwd,
+      ...spec.account,
+    })
+    await once(child, 'spawn')
+    // The owner decides how long it lives; a forgotten child must not keep it from ending.
+    child.unref()
+    return child
+  } finally {
+    closeSync(log)
+  }
+}
+
+function lastLines(file: string, lines: number): string {
+  try {
+    return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-lines).join('\n')
+  } catch {
+    return ''
+  }
+}

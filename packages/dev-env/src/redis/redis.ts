@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { stopLeftover } from '../processes/leftovers.ts'
+import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
+import { freePort } from '../processes/ports.ts'
+import { type RestartableProcess, restartable } from '../processes/restartable.ts'
+
+/** Where a private Redis lives and how careful it is. */
+export interface RedisOptions {
+  /** Holds its data, configuration, password and log. */
+  dataDir: string
+  /** Any free port when left out. */
+  port?: number | undefined
+  /** Whether data must survive: an append-only file, synced every second. */
+  durable: boolean
+}
+
+/** A private Redis server that ends with the process that started it. */
+export interface PrivateRedis extends RestartableProcess {
+  port: number
+  url: string
+}
+
+/** Starts a private Redis (or Valkey) on 127.0.0.1 and returns when it answers. */
+export async function startRedis(options: RedisOptions): Promise<PrivateRedis> {
+  const command = redisCommand()
+  const dataDir = resolve(options.dataDir)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const pidFile = join(dataDir, 'process.json')
+  await stopLeftover(pidFile)
+  const port = options.port ?? (await freePort())
+  const password = keptPassword(join(dataDir, 'password'))
+  // In a file and not in the arguments, where every user of the machine could read the password.
+  const configFile = join(dataDir, 'redis.conf')
+  writeFileSync(configFile, configuration(dataDir, options.durable, port, password), { mode: 0o600 })
+  const url = `redis://:${password}@127.0.0.1:${port}`
+  const start = async (): Promise<ManagedProcess> => {
+    const server = await startProcess({
+      name: 'Redis',
+      command,
+      args: [configFile],
+      env: { LC_ALL: 'C', TZ: 'UTC' },
+      cwd: dataDir,
+      logFile: join(dataDir, 'redis.log'),
+      pidFile,
+      stopSignal: 'SIGTERM',
+      graceMs: 10_000,
+      phase: 1,
+    })
+    await answering(server, url)
+    return server
+  }
+  return Object.assign(restartable(await start(), start), { port, url })
+}
+
+/** The Redis server of this machine; Valkey serves as well. */
+function redisCommand(): string {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  for (const name of ['redis-server', 'valkey-server']) {
+    const found = folders.map((folder) => join(folder, name)).find(isExecutable)
+    if (found !== undefined) return found
+  }
+  throw new Error(
+    'redis-server is not installed: `npm start` and `npm test` install it when root runs them, otherwise use ' +
+      '`apt-get install redis-server` or `brew install redis`, or set REDIS_URL (for tests TEST_REDIS_URL)',
+  )
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function keptPassword(file: string): string {
+  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('hex'), { mode: 0o600 })
+  return readFileSync(file, 'utf8').trim()
+}
+
+function configuration(dataDir: string, durable: boolean, port: number, password: string): string {
+  return [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `requirepass ${password}`,
+    `dir ${JSON.stringify(dataDir)}`,
+    'databases 64',
+    'maxmemory-policy noeviction',
+    // Snapshots would only double what the append-only file does; a test keeps nothing at all.
+    'save ""',
+    `appendonly ${durable ? 'yes' : 'no'}`,
+    'appendfsync everysec',
+    '',
+  ].join('\n')
+}
+
+async function answering(server: ManagedProcess, url: string): Promise<void> {
+  const deadline = Date.now() + 60_000
+  while (!(await answers(url))) {
+    if (!server.isRunning()) throw new Error(`Redis ended while starting:\n${server.logTail()}`)
+    if (Date.now() > deadline) {
+      await server.stop()
+      throw new Error(`Redis did not answer within a minute:\n${server.logTail()}`)
+    }
+    await sleep(25)
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 2000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.ping()
+    return true
+  } catch {
+    return false
+  } finally {
+    client.disconnect()
+  }
+}
