@@ -1,0 +1,70 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  checkContent,
+  checkWindow,
+  createVerifyKey,
+  parsePublicKey,
+  parseSignedRequest,
+  SignatureError,
+  verifySignature,
+} from 'http-signatures'
+
+/** A server that verifies signatures as the vault does and keeps secrets in memory, so that the client is tested alone. */
+export async function startFakeVault(publicKeyHex: string): Promise<{
+  url: string
+  secrets: Map<string, string>
+  seen: { method: string; target: string; covered: boolean }[]
+  answerWith: (status: number, body: string) => void
+  [Symbol.asyncDispose]: () => Promise<void>
+}> {
+  const key = createVerifyKey(parsePublicKey(publicKeyHex))
+  const secrets = new Map<string, string>()
+  const seen: { method: string; target: string; covered: boolean }[] = []
+  let forced: { status: number; body: string } | undefined
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const reply = (status: number, body: unknown): void => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      }
+      if (forced) {
+        response.writeHead(forced.status).end(forced.body)
+        return
+      }
+      const body = Buffer.concat(chunks)
+      const method = request.method ?? ''
+      const target = request.url ?? ''
+      try {
+        const parsed = parseSignedRequest({ scheme: 'http', method, target, rawHeaders: request.rawHeaders })
+        checkContent(checkWindow(verifySignature(parsed, [key]), Date.now()), body)
+      } catch (error) {
+        reply(401, { error: error instanceof SignatureError ? error.code : 'internal_error' })
+        return
+      }
+      seen.push({ method, target, covered: request.headers['content-digest'] !== undefined })
+      if (method === 'PUT') {
+        const { key: name, value } = JSON.parse(body.toString()) as { key: string; value: string }
+        secrets.set(name, value)
+        reply(200, { ok: true })
+      } else if (method === 'DELETE') {
+        const known = secrets.delete(decodeURIComponent(target.split('/').at(-1) ?? ''))
+        reply(known ? 200 : 404, known ? { ok: true } : { error: 'not_found' })
+      } else reply(200, Object.fromEntries(secrets))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    secrets,
+    seen,
+    answerWith: (status, body) => {
+      forced = { status, body }
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
