@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+
 /**
  * An error whose code and message are safe to show to a stranger.
  *
@@ -28,4 +30,17 @@ export class UnavailableError extends Error {
     super(`${dependency} is unavailable`, options)
     this.dependency = dependency
   }
+}
+
+/**
+ * Whether a caught value is an error, wherever it was made: `instanceof` misses errors of another realm, such as those
+ * Node's core raises in code that a test runner evaluates in a context of its own.
+ */
+export function isError(value: unknown): value is Error {
+  return types.isNativeError(value)
+}
+
+/** The `code` of a system or driver error, such as `ECONNREFUSED` or a SQLSTATE; undefined where there is none. */
+export function errorCode(error: unknown): string | undefined {
+  return isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
+import { errorCode } from './errors.ts'
 
 /** Connections that were quiet for this long when the drain looks at them are closed. */
 const QUIET_MS = 250
@@ -30,7 +31,7 @@ export async function listen(
     await once(server, 'listening')
   } catch (error) {
     const variable = address.portVariable ?? 'PORT'
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = errorCode(error)
     if (code === 'EADDRINUSE')
       throw new Error(`port ${String(address.port)} is taken; set ${variable} to another one`, { cause: error })
     if (code === 'EACCES')

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
+import { errorCode, isError } from './errors.ts'
 
 export type { Logger } from 'pino'
 
@@ -44,10 +45,10 @@ export function hideSecrets(text: string): string {
 
 /** Errors are logged by what is ours to say: a Postgres `detail` or `where` repeats the row, so it is left out. */
 function serializeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return { type: typeof error }
+  if (!isError(error)) return { type: typeof error }
   const { type, message, stack } = stdSerializers.err(error)
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  const cause = error.cause instanceof Error ? serializeError(error.cause) : undefined
+  const code = errorCode(error)
+  const cause = isError(error.cause) ? serializeError(error.cause) : undefined
   return { type, message, stack, ...(code && { code }), ...(cause !== undefined && { cause }) }
 }
 

@@ -1,6 +1,6 @@
 import { Kysely, type Migration, Migrator, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import { UnavailableError } from './errors.ts'
+import { errorCode, isError, UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
 
 /** bigint columns hold counts and bytes; all of ours fit a JavaScript number, and one that does not is an error. */
@@ -69,9 +69,9 @@ const UNAVAILABLE_MESSAGE =
 
 /** Whether an error says that Postgres is away or refuses work for now, as opposed to a fault in what was asked. */
 export function isPostgresUnavailable(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isPostgresUnavailable)
-  if (!(error instanceof Error)) return false
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (!isError(error)) return false
+  if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isPostgresUnavailable)
+  const code = errorCode(error) ?? ''
   return (
     (code.length === 5 && UNAVAILABLE_SQLSTATES.test(code)) ||
     UNAVAILABLE_SYSTEM.has(code) ||
@@ -116,7 +116,7 @@ export async function migrateToLatest(options: {
     const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...options.migrations }) } })
     const { error, results } = await migrator.migrateToLatest()
     if (error !== undefined) {
-      const message = error instanceof Error ? error.message : 'unknown error'
+      const message = isError(error) ? error.message : 'unknown error'
       throw new Error(
         /corrupted migrations/.test(message)
           ? 'the database was migrated by a newer release; deploy that release or restore a backup taken before it'

@@ -1,5 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis'
-import { UnavailableError } from './errors.ts'
+import { errorCode, isError, UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
 
 /**
@@ -56,11 +56,13 @@ const UNAVAILABLE_MESSAGE =
 
 /** Whether an error says that Redis is away or refuses work for now. */
 export function isRedisUnavailable(error: unknown): boolean {
+  if (!isError(error)) return false
+  const code = errorCode(error)
   return (
-    error instanceof Error &&
-    (UNAVAILABLE_MESSAGE.test(error.message) ||
-      error.name === 'MaxRetriesPerRequestError' ||
-      ('code' in error && (error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET')))
+    UNAVAILABLE_MESSAGE.test(error.message) ||
+    error.name === 'MaxRetriesPerRequestError' ||
+    code === 'ECONNREFUSED' ||
+    code === 'ECONNRESET'
   )
 }
 
