@@ -1,0 +1,46 @@
+import { commonEnv, flag, integer, parseEnv, port } from 'service-kit/env'
+import { z } from 'zod'
+
+const schema = z.object({
+  ...commonEnv,
+  PORT: port(6969),
+  /** Where users reach the service; the base of announce URLs, and the origin that may write with a cookie. */
+  PUBLIC_URL: z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+      'must be a URL that starts with http:// or https://',
+    )
+    .transform((text) => text.replace(/\/+$/, '')),
+  TRACKER_MODE: z.enum(['private', 'open'], 'must be private or open').default('private'),
+  ALLOW_PRIVATE_PEERS: flag(false),
+  ALLOW_IP_PARAM: flag(false),
+  ANNOUNCE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 200 }),
+  ANNOUNCE_INTERVAL: integer({ min: 10, max: 86_400, fallback: 1_800 }),
+  MIN_ANNOUNCE_INTERVAL: integer({ min: 1, max: 86_400, fallback: 900 }),
+  MAX_CLIENTS_PER_TORRENT: integer({ min: 1, max: 1_000, fallback: 5 }),
+  TRACKER_WORKERS: integer({ min: 1, max: 256, fallback: 1 }),
+  REGISTRATION: z.enum(['open', 'invite', 'closed'], 'must be open, invite or closed').default('invite'),
+  UPLOAD_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),
+  /** The `source` field of every uploaded torrent, which gives it an info hash of its own; the host by default. */
+  TORRENT_SOURCE: z
+    .string()
+    .regex(/^[\x20-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters')
+    .optional(),
+  REST_READ_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 100 }),
+  REST_WRITE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 10 }),
+  AUTH_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 5 }),
+})
+
+/** The tracker's configuration; the variables are described in `.env.example`. */
+export type Config = Readonly<z.infer<typeof schema>>
+
+/**
+ * Reads the configuration.
+ *
+ * @param env usually `process.env`
+ * @throws EnvError listing every problem at once
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  return parseEnv(schema, env)
+}

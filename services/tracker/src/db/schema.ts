@@ -1,0 +1,165 @@
+import type { ColumnType, Generated } from 'kysely'
+
+/** Set by the database or by the insert, never changed afterwards. */
+type Fixed<T> = ColumnType<T, T, never>
+
+export type UsersTable = {
+  id: Fixed<string>
+  /** Unique without regard to case. */
+  username: string
+  email: string
+  /** Argon2id in PHC string format. */
+  password_hash: string
+  role: Generated<'member' | 'moderator' | 'admin'>
+  state: Generated<'active' | 'suspended' | 'banned'>
+  /** Barred from the Torznab API. */
+  api_blocked: Generated<boolean>
+  /** May get .torrent files and announce as a leecher. */
+  can_download: Generated<boolean>
+  /** Whether other members see uploaded, downloaded and ratio. */
+  stats_public: Generated<boolean>
+  /** 40 lower-case hex digits. */
+  passkey: string
+  /** Sessions of an older epoch are void. */
+  session_epoch: Generated<number>
+  invites_left: Generated<number>
+  invited_by: string | null
+  /** How much of what this user downloads is charged, and of what he uploads credited, in per cent. */
+  download_percent: Generated<number>
+  upload_percent: Generated<number>
+  /** Bytes after and before multipliers. */
+  uploaded: Generated<number>
+  downloaded: Generated<number>
+  uploaded_actual: Generated<number>
+  downloaded_actual: Generated<number>
+  created_at: Fixed<Date>
+  last_seen_at: Date | null
+}
+
+export type InvitesTable = {
+  id: Fixed<string>
+  /** SHA-256 of the code. */
+  code_hash: Fixed<Buffer>
+  created_by: Fixed<string>
+  created_at: Fixed<Date>
+  expires_at: Date
+  used_by: string | null
+  used_at: Date | null
+}
+
+export type CategoriesTable = {
+  id: Fixed<string>
+  slug: string
+  name: string
+  torznab_id: number
+  parent_id: string | null
+  position: Generated<number>
+  created_at: Fixed<Date>
+}
+
+export type TorrentsTable = {
+  id: Fixed<string>
+  /** 20 bytes: SHA-1 (BEP 3), or truncated SHA-256 for a pure v2 torrent (BEP 52). */
+  info_hash: Fixed<Buffer>
+  /** 20 bytes: the truncated SHA-256 of a hybrid torrent. */
+  info_hash_v2: Fixed<Buffer | null>
+  name: string
+  category_id: string
+  size: Fixed<number>
+  file_count: Fixed<number>
+  uploader_id: string | null
+  description: Generated<string>
+  imdb_id: number | null
+  tmdb_id: number | null
+  tvdb_id: number | null
+  state: Generated<'pending' | 'approved' | 'rejected'>
+  /** What a moderator said when he rejected it. */
+  state_reason: string | null
+  /** 0 is freeleech, 100 normal. */
+  download_percent: Generated<number>
+  /** 200 is double upload, 100 normal. */
+  upload_percent: Generated<number>
+  release_title: string | null
+  release_year: number | null
+  season_from: number | null
+  season_to: number | null
+  episode_from: number | null
+  episode_to: number | null
+  air_date: string | null
+  resolution: string | null
+  source: string | null
+  codec: string | null
+  release_group: string | null
+  /** The normalised tokens of name and title; see torrents/search-tokens.ts. */
+  search: string
+  created_at: Fixed<Date>
+  /** Deleted torrents stay 30 days, so that announces can tell why. */
+  deleted_at: Date | null
+  delete_reason: string | null
+}
+
+export type TorrentStatsTable = {
+  torrent_id: Fixed<string>
+  seeders: Generated<number>
+  leechers: Generated<number>
+  completed: Generated<number>
+  last_seen_at: Date | null
+}
+
+export type TorrentFilesTable = {
+  torrent_id: Fixed<string>
+  /** The bencoded info dictionary, byte for byte. */
+  info: Fixed<Buffer>
+  /** The bencoded `piece layers` dictionary of a v2 or hybrid torrent. */
+  piece_layers: Fixed<Buffer | null>
+}
+
+export type TorrentFileListTable = {
+  torrent_id: Fixed<string>
+  position: Fixed<number>
+  path: Fixed<string>
+  size: Fixed<number>
+}
+
+export type UserTorrentsTable = {
+  user_id: Fixed<string>
+  torrent_id: Fixed<string>
+  /** Bytes after and before multipliers. */
+  uploaded: Generated<number>
+  downloaded: Generated<number>
+  uploaded_actual: Generated<number>
+  downloaded_actual: Generated<number>
+  seed_seconds: Generated<number>
+  bytes_left: number | null
+  last_state: 'seeder' | 'leecher' | 'paused' | 'stopped'
+  first_seen_at: Fixed<Date>
+  last_seen_at: Date
+  /** Never overwritten once set. */
+  completed_at: Date | null
+}
+
+export type FlushLogTable = {
+  /** The UUID under which the batch was taken out of Redis. */
+  id: Fixed<string>
+  flushed_at: Generated<Date>
+}
+
+export type SiteSettingsTable = {
+  only_row: Generated<boolean>
+  download_percent: Generated<number>
+  upload_percent: Generated<number>
+}
+
+/** The tracker's database. */
+export type Database = {
+  users: UsersTable
+  invites: InvitesTable
+  categories: CategoriesTable
+  torrents: TorrentsTable
+  torrent_stats: TorrentStatsTable
+  torrent_files: TorrentFilesTable
+  torrent_file_list: TorrentFileListTable
+  user_torrents: UserTorrentsTable
+  flush_log: FlushLogTable
+  site_settings: SiteSettingsTable
+}

@@ -1,0 +1,44 @@
+import { AppError } from 'service-kit/errors'
+
+/**
+ * Every code the REST surface can answer, its HTTP status and what it means. The OpenAPI document and the README are
+ * tested against this table.
+ */
+export const ERRORS = {
+  BAD_REQUEST: { status: 400, meaning: 'A parameter or the body is malformed; the message names it.' },
+  UNAUTHORIZED: { status: 401, meaning: 'There is no valid session, or the username or password is wrong.' },
+  FORBIDDEN: { status: 403, meaning: 'The account may not do this, or the request came from another site.' },
+  NOT_FOUND: { status: 404, meaning: 'There is no such resource.' },
+  METHOD_NOT_ALLOWED: { status: 405, meaning: 'The path exists, but not with this method; see the Allow header.' },
+  CONFLICT: { status: 409, meaning: 'It exists already, or its state does not allow this.' },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than allowed.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of the type this endpoint reads.' },
+  RATE_LIMITED: { status: 429, meaning: 'Too many requests; Retry-After tells how many seconds to wait.' },
+  INTERNAL_ERROR: { status: 500, meaning: 'The fault is ours and was logged.' },
+  UNAVAILABLE: { status: 503, meaning: 'Postgres or Redis is away, or the service is busy; nothing was changed.' },
+} as const satisfies Record<string, { status: number; meaning: string }>
+
+/** A code of the table above. */
+export type ErrorCode = keyof typeof ERRORS
+
+/** The body of every error: `{"error":{"code","message"}}`. */
+export type ErrorBody = { readonly error: { readonly code: ErrorCode; readonly message: string } }
+
+/** Whether a code, possibly of a service-kit error, belongs to the table. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code)
+}
+
+/**
+ * An error to throw from anywhere in the tracker.
+ *
+ * @param message what happened and what to do about it, without secrets and without the offending input
+ */
+export function failure(code: ErrorCode, message: string, options?: { cause?: unknown }): AppError<ErrorCode> {
+  return new AppError(code, message, options)
+}
+
+/** The status and the body of an error. */
+export function presentError(code: ErrorCode, message: string): { status: number; body: ErrorBody } {
+  return { status: ERRORS[code].status, body: { error: { code, message } } }
+}

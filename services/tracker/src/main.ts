@@ -1,0 +1,34 @@
+import { createServer } from 'node:http'
+import { EnvError } from 'service-kit/env'
+import { listen } from 'service-kit/http-server'
+import { run } from 'service-kit/lifecycle'
+import { createLogger } from 'service-kit/logger'
+import { createRequestListener } from './app.ts'
+import { type Config, readConfig } from './config.ts'
+import { createContext } from './context.ts'
+
+/** The configuration, or a plain list of what is wrong with it and exit status 1. */
+function configOrExit(): Config {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+}
+
+const config = configOrExit()
+const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL })
+
+await run(logger, async (scope) => {
+  const context = await createContext({ config, logger })
+  scope.defer('connections', () => context.close())
+
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 })
+  server.on('request', createRequestListener(context, scope.signal))
+  // WEBSOCKET: server.on('upgrade', …) goes here.
+  const running = await listen(server, { host: config.HOST, port: config.PORT })
+  scope.defer('HTTP server', () => running.drain())
+  logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'tracker is listening')
+})
