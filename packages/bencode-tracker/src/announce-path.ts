@@ -1,0 +1,87 @@
+import type { Passkey } from './brand.ts'
+import { parsePasskey } from './passkey.ts'
+import { nameEnd, passkeyEnd, valueEnd } from './query.ts'
+
+export type TrackerAction = 'announce' | 'scrape'
+
+/**
+ * A request target that belongs to the tracker. `rawQuery` is what follows the first `?`, not decoded. A passkey that
+ * is malformed, or that stands in the path and differs from the one in the query, makes it a failure.
+ */
+export type TrackerTarget =
+  | {
+      readonly ok: true
+      readonly action: TrackerAction
+      readonly passkey: Passkey | undefined
+      readonly rawQuery: string
+    }
+  | { readonly ok: false; readonly action: TrackerAction; readonly failure: 'invalid_passkey' }
+
+const PASSKEY_LENGTH = 40
+
+/**
+ * Recognises the request targets of announce and scrape (BEP 3, 48): `/announce`, `/announce/<passkey>`,
+ * `/<passkey>/announce` and the same with `scrape`, where the passkey may also be the query parameter `passkey`.
+ * `undefined` for every other target, which is somebody else's to answer.
+ */
+export function parseTrackerTarget(target: string): TrackerTarget | undefined {
+  const mark = target.indexOf('?')
+  const path = mark === -1 ? target : target.slice(0, mark)
+  const rawQuery = mark === -1 ? '' : target.slice(mark + 1)
+  if (path === '/announce') return withQueryPasskey('announce', rawQuery)
+  if (path === '/scrape') return withQueryPasskey('scrape', rawQuery)
+  if (path.startsWith('/announce/')) return withPathPasskey('announce', path.slice('/announce/'.length), rawQuery)
+  if (path.startsWith('/scrape/')) return withPathPasskey('scrape', path.slice('/scrape/'.length), rawQuery)
+  return passkeyFirst('announce', path, rawQuery) ?? passkeyFirst('scrape', path, rawQuery)
+}
+
+/**
+ * The passkey of a raw query, for targets that {@link parseTrackerTarget} does not know, such as a WebSocket at `/`:
+ * `undefined` when there is none, `'invalid'` when it is not 40 hex digits.
+ */
+export function passkeyFromQuery(rawQuery: string): Passkey | 'invalid' | undefined {
+  if (!rawQuery.includes('passkey')) return undefined
+  let position = 0
+  while (position < rawQuery.length) {
+    const endOfName = nameEnd(rawQuery, position)
+    const end = valueEnd(rawQuery, endOfName)
+    if (endOfName - position === 'passkey'.length && rawQuery.startsWith('passkey', position)) {
+      const start = Math.min(endOfName + 1, end)
+      return parsePasskey(rawQuery.slice(start, passkeyEnd(rawQuery, start, end))) ?? 'invalid'
+    }
+    position = end + 1
+  }
+  return undefined
+}
+
+/**
+ * The announce URL to print and to embed: `{publicUrl}/announce?passkey=<40 hex>`, the one form whose scrape address
+ * libtorrent, Transmission and WebTorrent all derive. A trailing slash of `publicUrl` is dropped.
+ */
+export function announceUrl(publicUrl: string, passkey: Passkey | undefined): string {
+  const base = publicUrl.endsWith('/') ? publicUrl.slice(0, -1) : publicUrl
+  return passkey === undefined ? `${base}/announce` : `${base}/announce?passkey=${passkey}`
+}
+
+function withQueryPasskey(action: TrackerAction, rawQuery: string): TrackerTarget {
+  const passkey = passkeyFromQuery(rawQuery)
+  if (passkey === 'invalid') return { ok: false, action, failure: 'invalid_passkey' }
+  return { ok: true, action, passkey, rawQuery }
+}
+
+function withPathPasskey(action: TrackerAction, segment: string, rawQuery: string): TrackerTarget {
+  const passkey = parsePasskey(segment)
+  const second = passkeyFromQuery(rawQuery)
+  if (passkey === undefined || (second !== undefined && second !== passkey)) {
+    return { ok: false, action, failure: 'invalid_passkey' }
+  }
+  return { ok: true, action, passkey, rawQuery }
+}
+
+/** `/<passkey>/announce`. Without 40 hex digits in front it is not ours: `/api/announce` may be a page of the site. */
+function passkeyFirst(action: TrackerAction, path: string, rawQuery: string): TrackerTarget | undefined {
+  if (path.length !== PASSKEY_LENGTH + action.length + 2 || !path.endsWith(action)) return undefined
+  if (!path.startsWith('/') || path.charAt(PASSKEY_LENGTH + 1) !== '/') return undefined
+  const segment = path.slice(1, PASSKEY_LENGTH + 1)
+  return parsePasskey(segment) === undefined ? undefined : withPathPasskey(action, segment, rawQuery)
+}

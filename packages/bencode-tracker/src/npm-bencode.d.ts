@@ -1,0 +1,10 @@
+/** The part of the npm package `bencode` (which ships no types) that this project uses. */
+declare module 'bencode' {
+  const bencode: {
+    /** Encodes strings (as UTF-8), integers, byte arrays, arrays and plain objects. */
+    encode(value: unknown): Uint8Array
+    /** Decodes without bounds or canonical checks: fit for data of our own, never for a stranger's. */
+    decode(data: Uint8Array, encoding?: 'utf8'): unknown
+  }
+  export default bencode
+}
