@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { rateLimit } from 'express-rate-limit'
 import type { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
+import type { Logger } from './logger.ts'
 
 /**
  * A limit on requests, counted in Redis and so shared by all replicas.
@@ -21,6 +22,7 @@ export function createRateLimit(options: {
   keyOf: (request: Request) => string
   refuse: (request: Request, response: Response) => void
   whenRedisIsAway: 'allow' | 'refuse'
+  logger: Logger
 }): RequestHandler {
   if (options.limit === 0) return (_request, _response, next) => next()
   return rateLimit({
@@ -37,6 +39,10 @@ export function createRateLimit(options: {
       prefix: `limit:${options.name}:`,
       sendCommand: (command: string, ...args: string[]) => options.redis.call(command, ...args) as Promise<RedisReply>,
     }),
+    logger: {
+      error: (error, message) => options.logger.error({ err: error, limit: options.name }, message),
+      warn: (error, message) => options.logger.warn({ err: error, limit: options.name }, message),
+    },
     handler: (request, response) => options.refuse(request, response),
   })
 }

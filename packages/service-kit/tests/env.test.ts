@@ -1,0 +1,82 @@
+import { expect, test } from '@jest/globals'
+import { z } from 'zod'
+import { addressRanges, commonEnv, connectionUrl, EnvError, flag, integer, parseEnv, port } from '../src/env.ts'
+
+function problems(schema: Parameters<typeof parseEnv>[0], env: Record<string, string>): readonly string[] {
+  try {
+    parseEnv(schema, env)
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems
+    throw error
+  }
+  return []
+}
+
+test('a configuration has its defaults and is frozen', () => {
+  const config = parseEnv(z.object({ ...commonEnv, PORT: port(4200) }), {
+    DATABASE_URL: 'postgres://vault_app@localhost/vault',
+    REDIS_URL: 'redis://localhost',
+  })
+  expect(config).toEqual({
+    HOST: '0.0.0.0',
+    PORT: 4200,
+    DATABASE_URL: 'postgres://vault_app@localhost/vault',
+    DATABASE_POOL_SIZE: 10,
+    REDIS_URL: 'redis://localhost',
+    TRUSTED_PROXIES: [],
+    LOG_LEVEL: 'info',
+  })
+  expect(Object.isFrozen(config)).toBe(true)
+})
+
+test('every problem is listed at once, each with its variable', () => {
+  const schema = z.object({ ...commonEnv, PORT: port(1), STRICT: flag(false) })
+  expect(
+    problems(schema, { PORT: '70000', REDIS_URL: 'http://localhost', STRICT: 'perhaps', LOG_LEVEL: 'loud' }),
+  ).toEqual([
+    'DATABASE_URL: is required and not set',
+    'REDIS_URL: must be a URL that starts with redis:// or rediss://',
+    'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent',
+    'PORT: must be a whole number from 0 to 65535',
+    'STRICT: must be true or false',
+  ])
+})
+
+test('a problem never repeats the value, which may be a secret', () => {
+  const schema = z.object({
+    DATABASE_URL: connectionUrl('postgres'),
+    TOKEN: z.string().min(32, 'must have 32 characters'),
+  })
+  const found = problems(schema, { DATABASE_URL: 'mysql://u:canary@h/d', TOKEN: 'canary' }).join()
+  expect(found).toContain('TOKEN')
+  expect(found).not.toContain('canary')
+})
+
+test('an empty variable counts as not set', () => {
+  expect(parseEnv(z.object({ PORT: port(4200) }), { PORT: '' })).toEqual({ PORT: 4200 })
+})
+
+test.each([
+  ['true', true],
+  ['1', true],
+  ['yes', true],
+  ['on', true],
+  ['false', false],
+  ['0', false],
+  ['no', false],
+  ['off', false],
+])('the flag %s is %s', (text, value) => {
+  expect(parseEnv(z.object({ FLAG: flag(!value) }), { FLAG: text })).toEqual({ FLAG: value })
+})
+
+test.each(['', ' ', '1.5', '1e3', '0x10', '-1', '11', 'ten'])('%j is not a whole number from 0 to 10', (text) => {
+  const schema = z.object({ N: integer({ min: 0, max: 10, fallback: 3 }) })
+  if (text === '') expect(parseEnv(schema, { N: text })).toEqual({ N: 3 })
+  else expect(problems(schema, { N: text })).toEqual(['N: must be a whole number from 0 to 10'])
+})
+
+test('address ranges are split at commas, other words are refused', () => {
+  const schema = z.object({ PROXIES: addressRanges() })
+  expect(parseEnv(schema, { PROXIES: '10.0.0.0/8, ::1' })).toEqual({ PROXIES: ['10.0.0.0/8', '::1'] })
+  expect(problems(schema, { PROXIES: 'nginx' })).toHaveLength(1)
+})

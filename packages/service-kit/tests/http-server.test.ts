@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from '@jest/globals'
+import { listen } from '../src/http-server.ts'
+
+async function request(
+  port: number,
+  agent: Agent,
+  path = '/',
+): Promise<{ status: number; connection: string | undefined }> {
+  const [response] = (await once(get({ host: '127.0.0.1', port, path, agent }), 'response')) as [IncomingMessage]
+  response.resume()
+  await once(response, 'end')
+  return { status: response.statusCode ?? 0, connection: response.headers.connection }
+}
+
+function slowServer(): Server {
+  return createServer((incoming, response) => {
+    setTimeout(() => response.end('x'), incoming.url === '/slow' ? 300 : 0)
+  })
+}
+
+test('a port that is taken is reported with the variable that changes it', async () => {
+  const first = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
+  const second = listen(slowServer(), { host: '127.0.0.1', port: first.port, portVariable: 'VAULT_PORT' })
+  await expect(second).rejects.toThrow(`port ${String(first.port)} is taken; set VAULT_PORT to another one`)
+  await first.drain()
+})
+
+test('a drain with nothing under way is over at once, also when asked twice', async () => {
+  const running = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
+  await Promise.all([running.drain(), running.drain()])
+  await expect(fetch(`http://127.0.0.1:${String(running.port)}`)).rejects.toThrow()
+})
+
+test('a request under way is answered with Connection: close', async () => {
+  const running = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
+  const agent = new Agent({ keepAlive: true })
+  const answer = request(running.port, agent, '/slow')
+  await sleep(50)
+  const drained = running.drain()
+  expect(await answer).toEqual({ status: 200, connection: 'close' })
+  await drained
+  agent.destroy()
+})
+
+test('a connection that is quiet when the drain begins may still bring one request', async () => {
+  const running = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  await request(running.port, agent)
+  const drained = running.drain()
+  expect(await request(running.port, agent)).toEqual({ status: 200, connection: 'close' })
+  await drained
+  agent.destroy()
+})
+
+test('clients that never pause lose no request to a drain', async () => {
+  const running = await listen(
+    createServer((_incoming, response) => response.end('x')),
+    { host: '127.0.0.1', port: 0 },
+  )
+  const agents = Array.from({ length: 20 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+  const failures: string[] = []
+  let answered = 0
+  const clients = agents.map(async (agent) => {
+    for (;;) {
+      try {
+        await request(running.port, agent)
+        answered++
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+        if (code !== 'ECONNREFUSED') failures.push(code)
+        return
+      }
+    }
+  })
+  await sleep(200)
+  await running.drain()
+  await Promise.all(clients)
+  expect(failures).toEqual([])
+  expect(answered).toBeGreaterThan(20)
+  for (const agent of agents) agent.destroy()
+})
+
+test('an upgraded socket is left to whoever took it', async () => {
+  const server = slowServer()
+  const taken: (() => void)[] = []
+  server.on('upgrade', (_incoming, socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n')
+    taken.push(() => socket.end())
+  })
+  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+  const client = connect(running.port, '127.0.0.1')
+  client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n')
+  await once(client, 'data')
+  const drained = running.drain()
+  await sleep(400)
+  expect(client.readyState).toBe('open')
+  for (const close of taken) close()
+  await drained
+  client.destroy()
+})

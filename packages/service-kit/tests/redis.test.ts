@@ -1,0 +1,46 @@
+import { expect, test } from '@jest/globals'
+import { startRedis, temporaryFolder, testRedis } from 'dev-env'
+import { createLogger } from '../src/logger.ts'
+import { closeRedis, connectRedis, isRedisUnavailable, pingRedis } from '../src/redis.ts'
+
+const logger = createLogger({ name: 'test', level: 'silent' })
+
+test('a connection answers and can be given back', async () => {
+  const redis = await connectRedis({ url: (await testRedis()).url, name: 'test', logger })
+  await pingRedis(redis)
+  expect(await redis.set('k', 'v')).toBe('OK')
+  await closeRedis(redis)
+  await expect(pingRedis(redis)).rejects.toThrow('redis is unavailable')
+})
+
+test('a command that is wrong does not count as unavailable', async () => {
+  const redis = await connectRedis({ url: (await testRedis()).url, name: 'test', logger })
+  await redis.set('text', 'x')
+  expect(isRedisUnavailable(await redis.incr('text').catch((error: unknown) => error))).toBe(false)
+  await closeRedis(redis)
+})
+
+test('commands fail at once while Redis is stopped or frozen, and work again when it is back', async () => {
+  const server = await startRedis({ dataDir: temporaryFolder('kit'), durable: false })
+  const redis = await connectRedis({ url: server.url, name: 'test', logger, commandTimeout: 200 })
+  await pingRedis(redis)
+
+  server.pause()
+  expect(isRedisUnavailable(await redis.get('k').catch((error: unknown) => error))).toBe(true)
+  server.resume()
+  await pingRedis(redis)
+
+  await server.kill()
+  expect(isRedisUnavailable(await redis.get('k').catch((error: unknown) => error))).toBe(true)
+  const ready = new Promise((resolve) => redis.once('ready', resolve))
+  await server.restart()
+  await ready
+  await pingRedis(redis)
+  await closeRedis(redis)
+  await server.stop()
+}, 30_000)
+
+test('a Redis that never answers ends the start with an error', async () => {
+  const connecting = connectRedis({ url: 'redis://127.0.0.1:1', name: 'test', logger })
+  await expect(connecting).rejects.toThrow('redis is unavailable')
+}, 20_000)
