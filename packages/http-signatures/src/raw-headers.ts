@@ -1,7 +1,7 @@
 import { SignatureError } from './errors.ts'
 
 const MAX_FIELD_LENGTH = 1024
-const PRINTABLE = /^[\x20-\x7e]+$/
+const PRINTABLE = /^[\x20-\x7e]*$/
 
 const SIGNATURE_FIELDS = ['signature', 'signature-input', 'signature-agent'] as const
 const FIELDS = [...SIGNATURE_FIELDS, 'host', 'content-digest'] as const

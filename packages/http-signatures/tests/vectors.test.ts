@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
+import { createVerifyKey, importPrivateKey, parsePublicKey } from '../src/index.ts'
+import { signatureBase } from '../src/signature-base.ts'
+import { outcome, PRIVATE_JWK } from './support.ts'
+
+function fixture(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8'))
+}
+
+const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex')
+
+describe('RFC 9421 appendix B.2.6, signing a request using ed25519', () => {
+  const params =
+    '("date" "@method" "@path" "@authority" "content-type" "content-length");created=1618884473;keyid="test-key-ed25519"'
+  const base = signatureBase(
+    [
+      ['date', 'Tue, 20 Apr 2021 02:07:55 GMT'],
+      ['@method', 'POST'],
+      ['@path', '/foo'],
+      ['@authority', 'example.com'],
+      ['content-type', 'application/json'],
+      ['content-length', '18'],
+    ],
+    params,
+  )
+  const signature = 'wqcAqbmYJ2ji2glfAMaRy4gruYYnx2nEFN2HN6jrnDnQCK1u02Gb04v9EDgwUPiu4A0w6vuQv5lIp5WPpBKRCw=='
+  const key = importPrivateKey(PRIVATE_JWK)
+
+  test('the signature base is the one printed', () => {
+    expect(base.split('\n')).toEqual([
+      '"date": Tue, 20 Apr 2021 02:07:55 GMT',
+      '"@method": POST',
+      '"@path": /foo',
+      '"@authority": example.com',
+      '"content-type": application/json',
+      '"content-length": 18',
+      `"@signature-params": ${params}`,
+    ])
+  })
+
+  test('the printed signature verifies', () => {
+    const verifyKey = createVerifyKey(parsePublicKey(key.publicKeyHex))
+    expect(verifyKey.verify(Buffer.from(base), Buffer.from(signature, 'base64'))).toBe(true)
+  })
+
+  test('signing again gives the printed signature', () => {
+    expect(Buffer.from(key.sign(Buffer.from(base))).toString('base64')).toBe(signature)
+  })
+})
+
+type Wycheproof = Readonly<{
+  testGroups: readonly Readonly<{
+    publicKey: Readonly<{ pk: string }>
+    tests: readonly Readonly<{ tcId: number; msg: string; sig: string; result: 'valid' | 'invalid' }>[]
+  }>[]
+}>
+
+describe('Wycheproof, Ed25519', () => {
+  const { testGroups } = fixture('ed25519_test.json') as Wycheproof
+  const cases = testGroups.flatMap(({ publicKey, tests }) => tests.map((vector) => ({ pk: publicKey.pk, ...vector })))
+
+  test('every one of the 151 verdicts is ours', () => {
+    const wrong = cases.filter(({ pk, msg, sig, result }) => {
+      return createVerifyKey(parsePublicKey(pk)).verify(bytes(msg), bytes(sig)) !== (result === 'valid')
+    })
+    expect([cases.length, wrong]).toEqual([151, []])
+  })
+})
+
+type Speccheck = readonly Readonly<{ message: string; pub_key: string; signature: string }>[]
+
+describe('ed25519-speccheck, "Taming the many EdDSAs"', () => {
+  const cases = fixture('speccheck_cases.json') as Speccheck
+  // What each case is, whether its key is admitted, and what node:crypto would say if it were.
+  const table = [
+    ['0', 'small-order A and R', false, true],
+    ['1', 'small-order A', false, true],
+    ['2', 'A with torsion, small-order R', false, true],
+    ['3', 'A and R with torsion', false, true],
+    ['4', 'A with torsion, valid only with the cofactor', false, false],
+    ['5', 'A with torsion, valid only with the cofactor, reduced late', false, false],
+    ['6', 'S above L', true, false],
+    ['7', 'S far above L', true, false],
+    ['8', 'A with torsion, non-canonical R', false, false],
+    ['9', 'A with torsion, non-canonical R, reduced for the hash', false, false],
+    ['10', 'non-canonical A', false, false],
+    ['11', 'non-canonical A, reduced for the hash', false, true],
+  ] as const
+
+  test('there are twelve cases', () => expect(cases).toHaveLength(table.length))
+
+  for (const [number, what, admitted, accepted] of table) {
+    const { message, pub_key, signature } = cases[Number(number)] ?? { message: '', pub_key: '', signature: '' }
+
+    test(`case ${number}, ${what}: the key is ${admitted ? 'admitted' : 'refused'}`, () => {
+      const refusal = { code: 'invalid_public_key', message: 'the key is not a point of prime order on the curve' }
+      expect(outcome(() => parsePublicKey(pub_key))).toEqual(admitted ? 'accepted' : refusal)
+    })
+
+    test(`case ${number}, ${what}: node:crypto alone ${accepted ? 'accepts' : 'refuses'} the signature`, () => {
+      expect(createVerifyKey(bytes(pub_key)).verify(bytes(message), bytes(signature))).toBe(accepted)
+    })
+  }
+})
