@@ -1,7 +1,8 @@
 // Outlives the process that started it, for one purpose: when that process is gone, by whatever death, its pipe to
 // us closes, and we stop the children it left behind. Plain JavaScript, because it must run from a source tree that
 // was never built, and alone in a session of its own, so that a terminal's Ctrl-C does not reach it.
-import { rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { stopInPhases } from './stop.mjs'
 
@@ -15,6 +16,16 @@ const apply = {
   keep: ({ path }) => paths.delete(path),
 }
 
+/** The processes that noted themselves in `<path>/guests`: workers of a test run, which start after their servers. */
+function guestsOf(path) {
+  try {
+    const guests = join(path, 'guests')
+    return readdirSync(guests).map((name) => JSON.parse(readFileSync(join(guests, name), 'utf8')))
+  } catch {
+    return []
+  }
+}
+
 for (const name of ['SIGINT', 'SIGHUP', 'SIGPIPE']) process.on(name, () => {})
 
 const orders = createInterface({ input: process.stdin })
@@ -24,7 +35,7 @@ orders.on('line', (line) => {
   apply[order.op](order)
 })
 orders.on('close', async () => {
-  await stopInPhases([...watched.values()])
+  await stopInPhases([...watched.values(), ...[...paths].flatMap(guestsOf)])
   for (const path of paths) rmSync(path, { recursive: true, force: true })
   process.exit(0)
 })

@@ -11,4 +11,5 @@ export default async function setup(): Promise<void> {
   process.env['TEST_RUN_ID'] = servers.run.id
   process.env['TEST_DATABASE_URL'] = servers.run.adminUrl
   process.env['TEST_REDIS_URL'] = servers.run.redisUrl
+  process.env['TEST_RUN_FOLDER'] = servers.run.folder
 }

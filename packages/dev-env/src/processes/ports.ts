@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 
 /** A port of 127.0.0.1 that nobody listens on at this moment. */
 export async function freePort(): Promise<number> {
@@ -18,5 +18,17 @@ export async function portIsFree(port: number): Promise<boolean> {
   return await new Promise((resolve) => {
     server.once('error', () => resolve(false))
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}
+
+/** Whether somebody accepts connections on this port of 127.0.0.1. */
+export async function portAnswers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  return await new Promise((resolve) => {
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
   })
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { stopLeftover } from '../processes/leftovers.ts'
 import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
-import { freePort } from '../processes/ports.ts'
+import { freePort, portAnswers } from '../processes/ports.ts'
 import { type RestartableProcess, restartable } from '../processes/restartable.ts'
 
 /** Where a private Redis lives and how careful it is. */
@@ -50,7 +50,7 @@ export async function startRedis(options: RedisOptions): Promise<PrivateRedis> {
       graceMs: 10_000,
       phase: 1,
     })
-    await answering(server, url)
+    await answering(server, port, url)
     return server
   }
   return Object.assign(restartable(await start(), start), { port, url })
@@ -99,9 +99,10 @@ function configuration(dataDir: string, durable: boolean, port: number, password
   ].join('\n')
 }
 
-async function answering(server: ManagedProcess, url: string): Promise<void> {
+async function answering(server: ManagedProcess, port: number, url: string): Promise<void> {
   const deadline = Date.now() + 60_000
-  while (!(await answers(url))) {
+  // A refused ioredis connection leaves a timer behind that holds the process up, so the port is asked first.
+  while (!((await portAnswers(port)) && (await answers(url)))) {
     if (!server.isRunning()) throw new Error(`Redis ended while starting:\n${server.logTail()}`)
     if (Date.now() > deadline) {
       await server.stop()

@@ -25,7 +25,7 @@ export async function startTestServers(env: NodeJS.ProcessEnv = process.env): Pr
     given(givenPostgres) ?? startPostgres({ dataDir: join(folder, 'postgres'), durable: false }),
     given(givenRedis) ?? startRedis({ dataDir: join(folder, 'redis'), durable: false }),
   )
-  const run: TestRun = { id, adminUrl: postgres.url, redisUrl: redis.url.replace(/\/+$/, '') }
+  const run: TestRun = { id, adminUrl: postgres.url, redisUrl: redis.url.replace(/\/+$/, ''), folder }
   return {
     run,
     stop: async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { type Role, withClient, withDatabase, withRole } from '../databases/admin.ts'
 import { createDatabase, type DatabasePlan, dropDatabase, ensureRole, guardDatabase } from '../databases/provision.ts'
-import { currentTestRun, runPassword, type TestRun } from './test-run.ts'
+import { currentTestRun, newRunId, type RunServer, runPassword } from './test-run.ts'
 
 /** Applies a service's real migrations to the database at `url`, granting to `runtimeRole`. */
 export type Migrate = (target: { url: string; runtimeRole: string }) => Promise<void>
@@ -12,6 +12,8 @@ export interface TestDatabaseOptions {
   /** `vault` or `tracker`; names the template, so one service always passes the same migrations. */
   service: string
   migrate: Migrate
+  /** A server of the test's own, one that it may stop and freeze, instead of the run's. */
+  server?: { url: string }
 }
 
 /** A migrated database of its own, with the two roles a service has in production. */
@@ -35,7 +37,7 @@ export interface TestDatabase {
  * afterAll(() => database.drop())
  */
 export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
-  const run = currentTestRun()
+  const run = serverFor(options)
   const template = planFor(run, options.service, 'template')
   const copy = planFor(run, options.service, randomBytes(4).toString('hex'))
   await withClient(run.adminUrl, async (admin) => {
@@ -53,11 +55,17 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
 }
 
 /** What every database and role of a run is called, so that the run can take them all away again. */
-export function runPrefix(run: Pick<TestRun, 'id'>): string {
+export function runPrefix(run: Pick<RunServer, 'id'>): string {
   return `test_${run.id}_`
 }
 
-function planFor(run: TestRun, service: string, purpose: string): DatabasePlan {
+const ownServers = newRunId()
+
+function serverFor({ server }: TestDatabaseOptions): RunServer {
+  return server === undefined ? currentTestRun() : { id: ownServers, adminUrl: server.url }
+}
+
+function planFor(run: RunServer, service: string, purpose: string): DatabasePlan {
   const name = `${runPrefix(run)}${service.replaceAll('-', '_')}`
   const role = (suffix: string): Role => ({
     name: `${name}_${suffix}`,
@@ -68,7 +76,7 @@ function planFor(run: TestRun, service: string, purpose: string): DatabasePlan {
 
 async function ensureTemplate(
   admin: pg.Client,
-  run: TestRun,
+  run: RunServer,
   plan: DatabasePlan,
   { service, migrate }: TestDatabaseOptions,
 ): Promise<void> {

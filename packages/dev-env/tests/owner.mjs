@@ -1,0 +1,20 @@
+// Starts two children under a reaper, says who they are and waits to be killed. What processes/reaper.ts does, but
+// runnable without a build.
+import { spawn } from 'node:child_process'
+import { identityOf } from '../reaper/identity.mjs'
+
+const reaper = spawn(process.execPath, [new URL('../reaper/main.mjs', import.meta.url).pathname], {
+  detached: true,
+  stdio: ['pipe', 'ignore', 'ignore'],
+})
+const order = (message) => reaper.stdin.write(`${JSON.stringify(message)}\n`)
+const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"
+const pids = ['setInterval(() => {}, 1000)', stubborn].map((code, phase) => {
+  const child = spawn(process.execPath, ['-e', code], { detached: true, stdio: 'ignore' })
+  const entry = { pid: child.pid, identity: identityOf(child.pid), stopSignal: 'SIGTERM', graceMs: 500, phase }
+  order({ op: 'watch', entry })
+  return child.pid
+})
+order({ op: 'remove', path: process.argv[2] })
+console.log(JSON.stringify([...pids, reaper.pid]))
+setInterval(() => {}, 1000)

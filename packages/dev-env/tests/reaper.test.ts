@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from '@jest/globals'
+import { identityOf, isSameProcess } from '../reaper/identity.mjs'
+
+const owner = fileURLToPath(new URL('owner.mjs', import.meta.url))
+
+async function until(condition: () => boolean, timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('it did not happen in time')
+    await sleep(20)
+  }
+}
+
+describe('the reaper', () => {
+  it('stops the children of an owner that was killed, one that ignores SIGTERM included, and deletes its folder', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dev-env-reaped-'))
+    const child = spawn(process.execPath, [owner, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const pids = JSON.parse(line.toString()) as number[]
+    expect(pids.map((pid) => typeof identityOf(pid))).toEqual(['string', 'string', 'string'])
+    child.kill('SIGKILL')
+    await until(() => pids.every((pid) => identityOf(pid) === undefined), 5000)
+    expect(existsSync(folder)).toBe(false)
+  })
+})
+
+describe('identityOf', () => {
+  it('tells a process from a later one with the same number', () => {
+    const identity = identityOf(process.pid)
+    expect(isSameProcess({ pid: process.pid, identity: identity ?? '' })).toBe(true)
+    expect(isSameProcess({ pid: process.pid, identity: `${identity ?? ''}0` })).toBe(false)
+  })
+
+  it('knows nobody under a number that is free', () => {
+    expect(identityOf(2 ** 22 + 1)).toBeUndefined()
+  })
+})
