@@ -1,4 +1,5 @@
 export { type DatabasePlan, dropDatabase, provisionDatabase } from './databases/provision.ts'
+export { type Transfer, type Transferred, transferFile } from './exchange/exchange.ts'
 export { type PostgresOptions, type PrivatePostgres, startPostgres } from './postgres/postgres.ts'
 export { removeTemporaryFolder, temporaryFolder } from './postgres/temporary-folder.ts'
 export { freePort, portIsFree } from './processes/ports.ts'

@@ -2,11 +2,13 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { reaper } from '../processes/reaper.ts'
+import { becomeGuest } from '../testing/guest.ts'
 import { canEnter, postgresAccount } from './account.ts'
 import { SHELTER } from './reachable.ts'
 
 /** A folder for throw-away data, servers included, that is deleted at the latest when this process is gone. */
 export function temporaryFolder(purpose: string): string {
+  becomeGuest()
   const account = postgresAccount()
   const base = canEnter(tmpdir(), account) ? tmpdir() : join(SHELTER, 'tmp')
   mkdirSync(base, { recursive: true })

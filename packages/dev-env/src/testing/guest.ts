@@ -7,9 +7,9 @@ import type { Stoppable } from '../../reaper/stop.mjs'
  * Notes this process as a user of the run's servers. A jest worker whose jest was killed would otherwise stay for as
  * long as some handle of a half-done test is open; the run's reaper stops it together with the servers.
  */
-export function becomeGuest(runFolder: string): void {
+export function becomeGuest(runFolder: string | undefined = process.env['TEST_RUN_FOLDER']): void {
   const identity = identityOf(process.pid)
-  if (identity === undefined) return
+  if (runFolder === undefined || identity === undefined) return
   const guest: Stoppable = { pid: process.pid, identity, stopSignal: 'SIGKILL', graceMs: 1000, phase: 0 }
   mkdirSync(join(runFolder, 'guests'), { recursive: true, mode: 0o700 })
   writeFileSync(join(runFolder, 'guests', String(process.pid)), JSON.stringify(guest))
