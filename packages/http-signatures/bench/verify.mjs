@@ -1,4 +1,4 @@
-// What one core does per second. Build first: `pnpm build && node packages/http-signatures/bench/verify.mjs`.
+// What one core does per second. Build first: `pnpm build && pnpm --filter http-signatures bench`.
 import { randomBytes } from 'node:crypto'
 import {
   checkContent,

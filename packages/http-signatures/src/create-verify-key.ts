@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { publicKeyToHex } from './public-key-format.ts'
 
-/** An imported public key. Importing costs as much as half a verification, so keep it; nothing here caches for you. */
+/** An imported public key. Importing costs a tenth of a verification: keep it where you can, nothing here caches it. */
 export class VerifyKey {
   /** 64 lower-case hex digits. */
   readonly publicKeyHex: string
@@ -21,7 +21,7 @@ export class VerifyKey {
 /**
  * Imports 32 bytes of public key for `verifySignature`.
  *
- * The bytes must be ones that `parsePublicKey` admitted, now or when they were stored: that check costs some twenty
+ * The bytes must be ones that `parsePublicKey` admitted, now or when they were stored: that check costs some ten
  * verifications and is not repeated here, and node:crypto by itself accepts keys anyone can forge signatures for.
  *
  * @throws {SignatureError} `invalid_public_key` when there are not 32 bytes.

@@ -8,28 +8,19 @@ const D = mod(-121665n * power(121666n, P - 2n))
 const SQRT_MINUS_ONE = power(2n, (P - 1n) / 4n)
 
 /** Extended homogeneous coordinates: x = X/Z, y = Y/Z, xy = T/Z. */
-type Point = Readonly<{ X: bigint; Y: bigint; Z: bigint; T: bigint }>
+export type Point = Readonly<{ X: bigint; Y: bigint; Z: bigint; T: bigint }>
 
 const IDENTITY: Point = { X: 0n, Y: 1n, Z: 1n, T: 0n }
 
 /**
- * Whether 32 bytes are a public key a signature can be trusted under: y is below p, the point is on the curve, and it
- * lies in the prime-order subgroup without being the identity.
- *
- * That last test refuses small-order points, for which one signature fits almost every message, and points with a
- * torsion part, on which verifiers disagree.
+ * Decodes 32 bytes (RFC 8032 section 5.1.3), up to the sign of x: a point and its negative have the same order, so the
+ * judgement is the same. Undefined when the encoding is not canonical or no point of the curve has this y.
  */
-export function isPrimeOrderPoint(bytes: Uint8Array): boolean {
-  const point = decompress(bytes)
-  return point !== undefined && !isIdentity(point) && isIdentity(multiply(point, L))
-}
-
-/** RFC 8032 section 5.1.3; undefined when the encoding is not canonical or the point is not on the curve. */
-function decompress(bytes: Uint8Array): Point | undefined {
+export function decodeUpToSign(bytes: Uint8Array): Point | undefined {
   const encoded = bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
   const sign = encoded >> 255n
   const y = encoded & (2n ** 255n - 1n)
-  if (bytes.length !== 32 || y >= P) return undefined
+  if (y >= P) return undefined
 
   const u = mod(y * y - 1n)
   const v = mod(D * y * y + 1n)
@@ -38,9 +29,17 @@ function decompress(bytes: Uint8Array): Point | undefined {
   if (square !== u && square !== mod(-u)) return undefined
   const x = square === u ? root : mod(root * SQRT_MINUS_ONE)
   if (x === 0n && sign === 1n) return undefined
+  return { X: x, Y: y, Z: 1n, T: mod(x * y) }
+}
 
-  const X = (x & 1n) === sign ? x : mod(-x)
-  return { X, Y: y, Z: 1n, T: mod(X * y) }
+/**
+ * Whether a point lies in the prime-order subgroup without being the identity.
+ *
+ * False for points of small order, under which one signature fits almost every message, and for points with a torsion
+ * part, on which verifiers disagree.
+ */
+export function isOfPrimeOrder(point: Point): boolean {
+  return !isIdentity(point) && isIdentity(multiply(point, L))
 }
 
 /** RFC 8032 section 5.1.4. The formula is complete: it doubles as well. */

@@ -20,8 +20,8 @@ export type SignatureErrorCode = (typeof SIGNATURE_ERROR_CODES)[number]
 export class SignatureError extends Error {
   readonly code: SignatureErrorCode
 
-  constructor(code: SignatureErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
+  constructor(code: SignatureErrorCode, message: string) {
+    super(message)
     this.name = 'SignatureError'
     this.code = code
   }

@@ -1,6 +1,9 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
-import { toBase64Url } from './encoding.ts'
 import { readPrivateJwk, type SigningKey, signingKey } from './private-key.ts'
+
+// An Ed25519 PrivateKeyInfo up to the 32 bytes of the seed (RFC 8410 section 7). A JWK would hand over x as well, and
+// what node:crypto makes of an x that does not belong to d differs between versions.
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /**
  * Imports a private key for `signRequest`: a JWK JSON string with kty OKP, crv Ed25519, d and x.
@@ -10,9 +13,7 @@ import { readPrivateJwk, type SigningKey, signingKey } from './private-key.ts'
  */
 export function importPrivateKey(jwk: string): SigningKey {
   const { seed, publicKey } = readPrivateJwk(jwk)
-  const d = toBase64Url(seed)
-  const x = toBase64Url(publicKey)
-  const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' })
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' })
   return signingKey(publicKey, derivePublicKey(key), (message) => sign(null, message, key))
 }
 

@@ -1,4 +1,4 @@
-import { isPrimeOrderPoint } from './edwards25519.ts'
+import { decodeUpToSign, isOfPrimeOrder } from './edwards25519.ts'
 import { fromHex } from './encoding.ts'
 import { SignatureError } from './errors.ts'
 import { readOkpJwk } from './jwk.ts'
@@ -16,9 +16,9 @@ import { HEX_KEY } from './profile.ts'
  */
 export function parsePublicKey(input: string): Uint8Array {
   const bytes = HEX_KEY.test(input) ? fromHex(input) : fromJwk(input)
-  if (!isPrimeOrderPoint(bytes)) {
-    throw new SignatureError('invalid_public_key', 'the key is not a point of prime order on the curve')
-  }
+  const point = decodeUpToSign(bytes)
+  if (point === undefined) throw new SignatureError('invalid_public_key', 'the key encodes no point of the curve')
+  if (!isOfPrimeOrder(point)) throw new SignatureError('invalid_public_key', 'the point is not of prime order')
   return bytes
 }
 

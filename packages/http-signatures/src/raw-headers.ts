@@ -4,8 +4,8 @@ const MAX_FIELD_LENGTH = 1024
 const PRINTABLE = /^[\x20-\x7e]*$/
 
 const SIGNATURE_FIELDS = ['signature', 'signature-input', 'signature-agent'] as const
-const FIELDS = [...SIGNATURE_FIELDS, 'host', 'content-digest'] as const
-type Field = (typeof FIELDS)[number]
+type Field = (typeof SIGNATURE_FIELDS)[number] | 'host' | 'content-digest'
+const FIELDS: ReadonlySet<string> = new Set<Field>([...SIGNATURE_FIELDS, 'host', 'content-digest'])
 
 /** Reads one field's only value. */
 export type FieldReader = (field: Field) => string
@@ -17,9 +17,15 @@ export type FieldReader = (field: Field) => string
  * with `invalid_signature` unless the field it is asked for occurs exactly once, in printable ASCII, in at most 1 KiB.
  */
 export function readFields(rawHeaders: readonly string[]): FieldReader {
-  const found = new Map<string, string[]>(FIELDS.map((field) => [field, []]))
-  for (let i = 0; i < rawHeaders.length; i += 2)
-    found.get((rawHeaders[i] ?? '').toLowerCase())?.push(rawHeaders[i + 1] ?? '')
+  const found = new Map<string, string[]>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] ?? '').toLowerCase()
+    if (!FIELDS.has(name)) continue
+    const value = rawHeaders[i + 1] ?? ''
+    const values = found.get(name)
+    if (values === undefined) found.set(name, [value])
+    else values.push(value)
+  }
 
   for (const field of SIGNATURE_FIELDS) {
     if (!found.get(field)?.some((value) => value !== '')) {

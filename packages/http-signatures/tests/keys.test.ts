@@ -75,18 +75,19 @@ describe('a public key', () => {
   form('as a JWK with a d that is no key is refused', JSON.stringify({ ...JWK, d: null }))
   refused('the JWK holds a private key')('as a private JWK is refused', PRIVATE_JWK)
 
-  const point = refused('the key is not a point of prime order on the curve')
+  const order = refused('the point is not of prime order')
+  const point = refused('the key encodes no point of the curve')
   // The eight points of small order, and the further encodings lenient decoders take for them.
-  point('that is the identity is refused', encode(1n, 0n))
+  order('that is the identity is refused', encode(1n, 0n))
   point('that is the identity with a sign is refused', encode(1n, 1n))
-  point('of order 2 is refused', encode(P - 1n, 0n))
+  order('of order 2 is refused', encode(P - 1n, 0n))
   point('of order 2 with a sign is refused', encode(P - 1n, 1n))
-  point('of order 4 is refused', encode(0n, 0n))
-  point('of order 4 with a sign is refused', encode(0n, 1n))
-  point('of order 8 is refused', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05')
-  point('of order 8 with a sign is refused', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85')
-  point('of order 8, the other y, is refused', 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a')
-  point(
+  order('of order 4 is refused', encode(0n, 0n))
+  order('of order 4 with a sign is refused', encode(0n, 1n))
+  order('of order 8 is refused', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05')
+  order('of order 8 with a sign is refused', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85')
+  order('of order 8, the other y, is refused', 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a')
+  order(
     'of order 8, the other y, with a sign is refused',
     'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
   )
@@ -96,10 +97,10 @@ describe('a public key', () => {
   point('with y of p + 1 and a sign is refused', encode(P + 1n, 1n))
   point('with y of 2^255 - 1 is refused', encode(2n ** 255n - 1n, 0n))
   point('off the curve is refused', encode(2n, 0n))
-  point('as a JWK of a bad point is refused', JSON.stringify({ ...JWK, x: 'A'.repeat(43) }))
+  order('as a JWK of a bad point is refused', JSON.stringify({ ...JWK, x: 'A'.repeat(43) }))
 
   test('with y of p + 3 to p + 18 is refused, though the reduced y may be on the curve', () => {
-    const refusal = { code: 'invalid_public_key', message: 'the key is not a point of prime order on the curve' }
+    const refusal = { code: 'invalid_public_key', message: 'the key encodes no point of the curve' }
     for (let k = 3n; k < 19n; k += 1n) expect(outcome(() => parsePublicKey(encode(P + k, 0n)))).toEqual(refusal)
   })
 
@@ -111,7 +112,7 @@ describe('a public key', () => {
       const verdicts = [encode(y, 0n), encode(y, 1n), encode(P - y, 0n), encode(P - y, 1n)].map((key) =>
         outcome(() => parsePublicKey(key)),
       )
-      const refusal = { code: 'invalid_public_key', message: 'the key is not a point of prime order on the curve' }
+      const refusal = { code: 'invalid_public_key', message: 'the point is not of prime order' }
       expect(verdicts).toEqual(['accepted', 'accepted', refusal, refusal])
     }
   })

@@ -109,7 +109,7 @@ export function digestOf(algorithm: 'sha-256' | 'sha-512', body: string): string
   return `${algorithm}=:${createHash(algorithm.replace('-', '')).update(body).digest('base64')}:`
 }
 
-/** Replaces, or with undefined removes, every line of one field in a raw header list. */
+/** Replaces every line of one field in a raw header list by lines with these values; by none to remove it. */
 export function withField(rawHeaders: readonly string[], name: string, ...values: readonly string[]): string[] {
   const kept: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {

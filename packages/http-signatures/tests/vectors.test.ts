@@ -72,30 +72,33 @@ type Speccheck = readonly Readonly<{ message: string; pub_key: string; signature
 
 describe('ed25519-speccheck, "Taming the many EdDSAs"', () => {
   const cases = fixture('speccheck_cases.json') as Speccheck
-  // What each case is, whether its key is admitted, and what node:crypto would say if it were.
+  // What each case is, what admission says to its key, and what node:crypto (Node 20) would say without it.
+  // Later versions refuse small-order keys when verifying (nodejs/node#64026); the last column will say so then.
+  const ADMITTED = 'accepted'
+  const ORDER = { code: 'invalid_public_key', message: 'the point is not of prime order' }
+  const NO_POINT = { code: 'invalid_public_key', message: 'the key encodes no point of the curve' }
   const table = [
-    ['0', 'small-order A and R', false, true],
-    ['1', 'small-order A', false, true],
-    ['2', 'A with torsion, small-order R', false, true],
-    ['3', 'A and R with torsion', false, true],
-    ['4', 'A with torsion, valid only with the cofactor', false, false],
-    ['5', 'A with torsion, valid only with the cofactor, reduced late', false, false],
-    ['6', 'S above L', true, false],
-    ['7', 'S far above L', true, false],
-    ['8', 'A with torsion, non-canonical R', false, false],
-    ['9', 'A with torsion, non-canonical R, reduced for the hash', false, false],
-    ['10', 'non-canonical A', false, false],
-    ['11', 'non-canonical A, reduced for the hash', false, true],
+    ['0', 'small-order A and R', ORDER, true],
+    ['1', 'small-order A', ORDER, true],
+    ['2', 'A with torsion, small-order R', ORDER, true],
+    ['3', 'A and R with torsion', ORDER, true],
+    ['4', 'A with torsion, valid only with the cofactor', ORDER, false],
+    ['5', 'A with torsion, valid only with the cofactor, reduced late', ORDER, false],
+    ['6', 'S above L', ADMITTED, false],
+    ['7', 'S far above L', ADMITTED, false],
+    ['8', 'A with torsion, non-canonical R', ORDER, false],
+    ['9', 'A with torsion, non-canonical R, reduced for the hash', ORDER, false],
+    ['10', 'non-canonical A', NO_POINT, false],
+    ['11', 'non-canonical A, reduced for the hash', NO_POINT, true],
   ] as const
 
   test('there are twelve cases', () => expect(cases).toHaveLength(table.length))
 
-  for (const [number, what, admitted, accepted] of table) {
+  for (const [number, what, admission, accepted] of table) {
     const { message, pub_key, signature } = cases[Number(number)] ?? { message: '', pub_key: '', signature: '' }
 
-    test(`case ${number}, ${what}: the key is ${admitted ? 'admitted' : 'refused'}`, () => {
-      const refusal = { code: 'invalid_public_key', message: 'the key is not a point of prime order on the curve' }
-      expect(outcome(() => parsePublicKey(pub_key))).toEqual(admitted ? 'accepted' : refusal)
+    test(`case ${number}, ${what}: the key is ${admission === ADMITTED ? 'admitted' : 'refused'}`, () => {
+      expect(outcome(() => parsePublicKey(pub_key))).toEqual(admission)
     })
 
     test(`case ${number}, ${what}: node:crypto alone ${accepted ? 'accepts' : 'refuses'} the signature`, () => {
