@@ -1,0 +1,128 @@
+// What a container start relies on but no container start shows. Run with `node --test infra/compose.test.mjs`.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+const compose = read('docker-compose.yml')
+const example = variables(read('.env.example'))
+const folders = []
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true })
+})
+
+const SECRET = /PASSWORD|TOKEN|KEYRING/
+/** Every `${NAME…}` of the compose file: its name and what follows it, such as `:-512mb` or `:?run infra/make-env`. */
+const references = [...compose.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)].map(([, name, rest]) => ({ name, rest }))
+
+test('no secret has a default in compose, and a missing one names the remedy', () => {
+  const secrets = references.filter(({ name }) => SECRET.test(name))
+  assert.ok(secrets.length >= 12)
+  for (const { name, rest } of secrets)
+    assert.equal(rest, name === 'ADMIN_TOKEN_PREVIOUS' ? ':-' : ':?run infra/make-env', name)
+})
+
+test('no secret is written into the compose file', () => {
+  for (const [, value] of compose.matchAll(/(?:PASSWORD|TOKEN|KEYRING\w*|AUTH): (.*)/g)) assert.match(value, /^\$\{/)
+  for (const [, password] of compose.matchAll(/\w+:\/\/\w*:([^@\n]*)@/g)) assert.match(password, /^\$\{/)
+})
+
+test('.env.example describes every variable of the compose file, and holds no secret', () => {
+  for (const { name } of references) assert.ok(name in example, `${name} is missing in .env.example`)
+  for (const [name, value] of Object.entries(example)) if (SECRET.test(name)) assert.equal(value, '', name)
+})
+
+test('every setting that a service reads can be set through compose', () => {
+  const common = settingsOf('packages/service-kit/src/env.ts')
+  for (const service of ['vault', 'tracker']) {
+    const block = compose.match(new RegExp(`\n  ${service}:\n(?:(?:    .*)?\n)+`))?.[0] ?? ''
+    // The image sets these two, and a file would have to be mounted.
+    const settings = [...common, ...settingsOf(`services/${service}/src/config.ts`)].filter(
+      (name) => !['HOST', 'PORT', 'VAULT_KEYRING_FILE'].includes(name),
+    )
+    assert.ok(settings.length >= 8)
+    for (const name of settings) assert.match(block, new RegExp(`\n      ${name}: `), `${service} lacks ${name}`)
+  }
+})
+
+test('the images are built with the manifest of every package and service', () => {
+  const dockerfile = read('infra/Dockerfile')
+  for (const parent of ['packages', 'services'])
+    for (const name of readdirSync(join(root, parent)))
+      assert.ok(dockerfile.includes(`COPY ${parent}/${name}/package.json ${parent}/${name}/\n`), `${parent}/${name}`)
+  assert.doesNotMatch(dockerfile, /^# *syntax=/m)
+})
+
+test('make-env writes every secret, fresh, for its owner alone, and in characters no parser takes for its own', () => {
+  const [first, second] = [makeEnv(), makeEnv()]
+  assert.equal(first.status, 0, first.stderr)
+  assert.equal(statSync(first.path).mode & 0o777, 0o600)
+  const [values, others] = [variables(first.text()), variables(second.text())]
+  for (const { name } of references.filter(({ rest }) => rest.startsWith(':?'))) {
+    assert.match(values[name] ?? '', /^[A-Za-z0-9+/=:._-]+$/, name)
+    if (SECRET.test(name) && name !== 'VAULT_KEYRING_ACTIVE') assert.notEqual(values[name], others[name], name)
+  }
+  assert.match(values.ADMIN_TOKEN, /^[0-9a-f]{64}$/)
+  const [id, key] = values.VAULT_KEYRING.split(':')
+  assert.equal(id, values.VAULT_KEYRING_ACTIVE)
+  assert.equal(Buffer.from(key, 'base64').length, 32)
+})
+
+test('make-env never overwrites', () => {
+  const { folder, path, text } = makeEnv()
+  const before = text()
+  const again = spawnSync('sh', ['infra/make-env'], { cwd: folder, encoding: 'utf8' })
+  assert.equal(again.status, 1)
+  assert.match(again.stderr, /\.env exists already/)
+  assert.equal(readFileSync(path, 'utf8'), before)
+})
+
+test('make-env lets private peers be handed out on a loopback address only', () => {
+  const allows = (url) => variables(makeEnv(url).text()).ALLOW_PRIVATE_PEERS
+  for (const url of ['http://localhost', 'http://localhost:6969/', 'http://127.0.0.1:80', 'http://[::1]:6969'])
+    assert.equal(allows(url), 'true', url)
+  for (const url of ['https://tracker.example.org', 'http://localhost.example.org', 'http://127.0.0.1.example.org'])
+    assert.equal(allows(url), 'false', url)
+})
+
+test('make-env refuses what is no URL or could not stand in .env', () => {
+  for (const url of [
+    'ftp://example.org',
+    'example.org',
+    'http://a b',
+    'http://a$b',
+    'http://a"b',
+    "http://a'b",
+    'http://a#b',
+  ]) {
+    const { status, stderr } = makeEnv(url)
+    assert.equal(status, 1, url)
+    assert.match(stderr, /is not an http:\/\/ or https:\/\/ URL/)
+  }
+})
+
+/** Runs make-env in a folder of its own. */
+function makeEnv(...args) {
+  const folder = mkdtempSync(join(tmpdir(), 'make-env-'))
+  folders.push(folder)
+  cpSync(join(root, 'infra/make-env'), join(folder, 'infra/make-env'))
+  const { status, stderr } = spawnSync('sh', ['infra/make-env', ...args], { cwd: folder, encoding: 'utf8' })
+  const path = join(folder, '.env')
+  return { folder, path, status, stderr, text: () => readFileSync(path, 'utf8') }
+}
+
+function variables(text) {
+  return Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]))
+}
+
+/** The names in a schema of environment variables. */
+function settingsOf(path) {
+  return [...read(path).matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name)
+}
+
+function read(path) {
+  return readFileSync(join(root, path), 'utf8')
+}
