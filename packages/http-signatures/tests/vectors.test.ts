@@ -72,15 +72,15 @@ type Speccheck = readonly Readonly<{ message: string; pub_key: string; signature
 
 describe('ed25519-speccheck, "Taming the many EdDSAs"', () => {
   const cases = fixture('speccheck_cases.json') as Speccheck
-  // What each case is, what admission says to its key, and what node:crypto (Node 20) would say without it.
-  // Later versions refuse small-order keys when verifying (nodejs/node#64026); the last column will say so then.
+  // What each case is, what admission says to its key, and what node:crypto says without it. Undefined where that
+  // depends on the version: Node 20 accepts what the key's order makes forgeable, later ones refuse (nodejs/node#64026).
   const ADMITTED = 'accepted'
   const ORDER = { code: 'invalid_public_key', message: 'the point is not of prime order' }
   const NO_POINT = { code: 'invalid_public_key', message: 'the key encodes no point of the curve' }
   const table = [
-    ['0', 'small-order A and R', ORDER, true],
-    ['1', 'small-order A', ORDER, true],
-    ['2', 'A with torsion, small-order R', ORDER, true],
+    ['0', 'small-order A and R', ORDER, undefined],
+    ['1', 'small-order A', ORDER, undefined],
+    ['2', 'A with torsion, small-order R', ORDER, undefined],
     ['3', 'A and R with torsion', ORDER, true],
     ['4', 'A with torsion, valid only with the cofactor', ORDER, false],
     ['5', 'A with torsion, valid only with the cofactor, reduced late', ORDER, false],
@@ -89,7 +89,7 @@ describe('ed25519-speccheck, "Taming the many EdDSAs"', () => {
     ['8', 'A with torsion, non-canonical R', ORDER, false],
     ['9', 'A with torsion, non-canonical R, reduced for the hash', ORDER, false],
     ['10', 'non-canonical A', NO_POINT, false],
-    ['11', 'non-canonical A, reduced for the hash', NO_POINT, true],
+    ['11', 'non-canonical A, reduced for the hash', NO_POINT, undefined],
   ] as const
 
   test('there are twelve cases', () => expect(cases).toHaveLength(table.length))
@@ -101,6 +101,7 @@ describe('ed25519-speccheck, "Taming the many EdDSAs"', () => {
       expect(outcome(() => parsePublicKey(pub_key))).toEqual(admission)
     })
 
+    if (accepted === undefined) continue
     test(`case ${number}, ${what}: node:crypto alone ${accepted ? 'accepts' : 'refuses'} the signature`, () => {
       expect(createVerifyKey(bytes(pub_key)).verify(bytes(message), bytes(signature))).toBe(accepted)
     })
