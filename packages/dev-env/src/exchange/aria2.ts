@@ -12,13 +12,15 @@ export interface ClientOptions {
   torrent: Buffer
   /** Holds the payload, the client's log and its torrent file. */
   folder: string
+  /** The address the client listens on and calls from. */
+  address: string
 }
 
 /**
- * Starts aria2 on the loopback interface with everything off by which it could find a peer without the tracker:
+ * Starts aria2 on one address with everything off by which it could find a peer without the tracker:
  * distributed hash table, peer exchange and local discovery. It ignores the configuration of whoever runs it.
  */
-export async function startClient({ role, torrent, folder }: ClientOptions): Promise<ManagedProcess> {
+export async function startClient({ role, torrent, folder, address }: ClientOptions): Promise<ManagedProcess> {
   mkdirSync(folder, { recursive: true })
   const torrentFile = join(folder, 'torrent')
   writeFileSync(torrentFile, torrent, { mode: 0o600 })
@@ -30,7 +32,7 @@ export async function startClient({ role, torrent, folder }: ClientOptions): Pro
     '--enable-peer-exchange=false',
     '--bt-enable-lpd=false',
     '--disable-ipv6=true',
-    '--interface=127.0.0.1',
+    `--interface=${address}`,
     `--listen-port=${await freePort()}`,
     // The client that comes first would otherwise learn of the other only after the tracker's interval.
     '--bt-tracker-interval=2',

@@ -17,6 +17,8 @@ export interface Transfer {
   /** Gets a folder per client, with what it wrote and the leecher's copy. */
   workDir: string
   timeoutMs: number
+  /** The address of both clients, 127.0.0.1 by default; another one where the tracker sees them under that one. */
+  address?: string
 }
 
 /** What arrived. */
@@ -29,15 +31,15 @@ export interface Transferred {
  * Has one aria2 seed the file and another fetch it, and returns when the second has the same bytes. They can only
  * have met through the tracker of the torrents. Fails with what both clients wrote.
  */
-export async function transferFile({ workDir, ...transfer }: Transfer): Promise<Transferred> {
+export async function transferFile({ workDir, address = '127.0.0.1', ...transfer }: Transfer): Promise<Transferred> {
   const started = performance.now()
   const [seedFolder, leechFolder] = [join(workDir, 'seeder'), join(workDir, 'leecher')]
   mkdirSync(seedFolder, { recursive: true })
   copyFileSync(transfer.file, join(seedFolder, PAYLOAD))
-  const seeder = await startClient({ role: 'seeder', torrent: transfer.seedTorrent, folder: seedFolder })
+  const seeder = await startClient({ role: 'seeder', torrent: transfer.seedTorrent, folder: seedFolder, address })
   let leecher: ManagedProcess | undefined
   try {
-    leecher = await startClient({ role: 'leecher', torrent: transfer.leechTorrent, folder: leechFolder })
+    leecher = await startClient({ role: 'leecher', torrent: transfer.leechTorrent, folder: leechFolder, address })
     await finished(seeder, leecher, transfer.timeoutMs)
     const [sent, received] = await Promise.all([sha256(transfer.file), sha256(join(leechFolder, PAYLOAD))])
     if (sent !== received) throw new Error(`the leecher got other bytes: ${received} instead of ${sent}`)
