@@ -64,6 +64,16 @@ export function clientScheme(request: IncomingMessage, proxies: TrustedProxies):
 }
 
 /**
+ * The host the client used, where it differs from the Host header: X-Forwarded-Host, when the socket is a trusted
+ * proxy that sends exactly one.
+ */
+export function forwardedHost(request: IncomingMessage, proxies: TrustedProxies): string | undefined {
+  const header = request.headers['x-forwarded-host']
+  if (typeof header !== 'string' || header === '') return undefined
+  return isTrusted(proxies, plainAddress(request.socket.remoteAddress ?? '')) ? header : undefined
+}
+
+/**
  * What a limit counts: an IPv4 address, or the /64 of an IPv6 one, since a single subscriber owns at least that.
  *
  * @param address as `clientAddress` returns it

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
 import { rateLimit } from 'express-rate-limit'
 import type { Redis } from 'ioredis'
@@ -37,7 +38,7 @@ export function createRateLimit(options: {
     validate: { xForwardedForHeader: false, trustProxy: false, ip: false, keyGeneratorIpFallback: false },
     store: new RedisStore({
       prefix: `limit:${options.name}:`,
-      sendCommand: (command: string, ...args: string[]) => options.redis.call(command, ...args) as Promise<RedisReply>,
+      sendCommand: (command: string, ...args: string[]) => sendOrName(options.redis, command, args),
     }),
     logger: {
       error: (error, message) => options.logger.error({ err: error, limit: options.name }, message),
@@ -45,4 +46,18 @@ export function createRateLimit(options: {
     },
     handler: (request, response) => options.refuse(request, response),
   })
+}
+
+/**
+ * The store keeps the promise of a loaded script for ever, also one that failed because Redis was away. So a load that
+ * fails answers with the script's name, as Redis would: running it then fails by itself, and works again after.
+ */
+async function sendOrName(redis: Redis, command: string, args: readonly string[]): Promise<RedisReply> {
+  try {
+    return (await redis.call(command, ...args)) as RedisReply
+  } catch (error) {
+    const [verb, script] = args
+    if (command !== 'SCRIPT' || verb !== 'LOAD' || script === undefined) throw error
+    return createHash('sha1').update(script).digest('hex')
+  }
 }

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from '@jest/globals'
-import { addressKey, clientAddress, clientScheme, trustedProxies } from '../src/client-address.ts'
+import { addressKey, clientAddress, clientScheme, forwardedHost, trustedProxies } from '../src/client-address.ts'
 
 function request(remoteAddress: string, headers: Record<string, string> = {}): IncomingMessage {
   const socket = new Socket()
@@ -30,6 +30,12 @@ test.each([
 
 test('the scheme of a stranger is the one of his socket, whatever he says', () => {
   expect(clientScheme(request('203.0.113.9', { 'x-forwarded-proto': 'https' }), proxies)).toBe('http')
+})
+
+test('the host is the one a trusted proxy states, and nothing a stranger says', () => {
+  expect(forwardedHost(request('10.0.0.1', { 'x-forwarded-host': 'vault.example' }), proxies)).toBe('vault.example')
+  expect(forwardedHost(request('203.0.113.9', { 'x-forwarded-host': 'vault.example' }), proxies)).toBeUndefined()
+  expect(forwardedHost(request('10.0.0.1'), proxies)).toBeUndefined()
 })
 
 test('the scheme behind a trusted proxy is the one it states', () => {
