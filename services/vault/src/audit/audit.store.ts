@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import type { Database } from '../db/schema.ts'
+import { ACTIONS, type Action, type AuditStore, LISTED_ACTIONS } from './audit.ts'
+
+/** The log in Postgres, one partition a month. */
+export function createAuditStore(db: Database): AuditStore {
+  return {
+    list: async ({ projectId, actions, before, limit }) => {
+      const rows = await db
+        .selectFrom('audit')
+        .select(['id', 'project_id', 'action', 'env', 'requested_at', 'detail', sql<string>`host(ip)`.as('ip')])
+        .where('action', 'in', actions)
+        .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId ?? ''))
+        .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute()
+      return rows.map((row) => {
+        const action = toAction(row.action)
+        return {
+          id: row.id,
+          projectId: row.project_id,
+          action,
+          env: row.env,
+          requestedAt: row.requested_at,
+          ip: row.ip,
+          ...(LISTED_ACTIONS.includes(action) ? {} : { detail: row.detail }),
+        }
+      })
+    },
+
+    ensurePartitions: async () => {
+      await sql`select audit_ensure_partitions()`.execute(db)
+    },
+  }
+}
+
+function toAction(text: string): Action {
+  const action = ACTIONS.find((known) => known === text)
+  if (action === undefined) throw new Error(`the audit log holds the unknown action ${text}`)
+  return action
+}

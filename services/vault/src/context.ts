@@ -1,0 +1,134 @@
+import type { IncomingMessage } from 'node:http'
+import type { RequestHandler } from 'express'
+import type { Redis } from 'ioredis'
+import { addressKey, clientAddress } from 'service-kit/client-address'
+import type { Clock } from 'service-kit/clock'
+import type { Checks } from 'service-kit/health'
+import type { Logger } from 'service-kit/logger'
+import { createMetrics, type Metrics } from 'service-kit/metrics'
+import { createKysely, createPool, pingPostgres } from 'service-kit/postgres'
+import { createRateLimit } from 'service-kit/rate-limit'
+import { closeRedis, connectRedis, pingRedis } from 'service-kit/redis'
+import { createTokenCheck, type TokenCheck } from './admin/admin-token.ts'
+import { createAuditStore } from './audit/audit.store.ts'
+import type { AuditStore } from './audit/audit.ts'
+import type { Config } from './config.ts'
+import type { Schema } from './db/schema.ts'
+import { isRefusal, refusal } from './errors.ts'
+import { createDataKeys } from './keyring/data-keys.ts'
+import { assertMatches, checkKeyring } from './keyring/key-check.ts'
+import { createDataKeyStore, createKekStore } from './keyring/keyring.store.ts'
+import { createFailureCeiling } from './limits/failure-ceiling.ts'
+import { createGuard, type Guard } from './limits/limits.middleware.ts'
+import { createVaultMetrics } from './metrics.ts'
+import { createProjectStore } from './projects/projects.store.ts'
+import { createProjects, type Projects } from './projects/projects.ts'
+import { createSecretStore } from './secrets/secrets.store.ts'
+import { createSecrets, type Secrets } from './secrets/secrets.ts'
+import { createNonceStore } from './signed-requests/nonces.store.ts'
+import { createRegistrations } from './signed-requests/registrations.ts'
+import { createSigned, type Signed } from './signed-requests/signed-requests.middleware.ts'
+import { createSignedRequests } from './signed-requests/signed-requests.ts'
+
+/** Everything the service is made of, joined. */
+export type Context = Readonly<{
+  projects: Projects
+  secrets: Secrets
+  audit: AuditStore
+  metrics: Metrics
+  addressOf: (request: IncomingMessage) => string
+  isToken: TokenCheck
+  adminGuard: Guard
+  fetchLimit: RequestHandler
+  signed: Signed
+  checks: Checks
+  close: () => Promise<void>
+}>
+
+/**
+ * Connects to Postgres and Redis, checks the keyring against the database and joins the parts.
+ *
+ * @throws KeyringError naming the keys that are missing or different
+ */
+export async function createContext(
+  config: Config,
+  { logger, clock }: { logger: Logger; clock: Clock },
+): Promise<Context> {
+  const { keyring, proxies } = config
+  const pool = createPool({ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger })
+  const db = createKysely<Schema>(pool)
+  const metrics = createMetrics()
+  const counters = createVaultMetrics(metrics.registry)
+  const keks = createKekStore(db)
+  const audit = createAuditStore(db)
+  const redis = await connect(config, logger, async () => {
+    await checkKeyring({ keyring, store: keks, clock })
+    await audit.ensurePartitions()
+  }).catch(async (error: unknown) => {
+    await db.destroy()
+    throw error
+  })
+
+  const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
+  const registrations = createRegistrations({ read: (name) => projects.register(name), clock })
+  const onChange = (name: string) => registrations.forget(name)
+  const projects = createProjects({ store: createProjectStore(db), dataKeys, clock, onChange })
+  const onDecryptionFailure = (place: object, err: unknown) => {
+    counters.decryptionFailures.inc()
+    logger.error({ err, ...place }, 'a stored value does not decrypt')
+  }
+  const secrets = createSecrets({ store: createSecretStore(db, pool), dataKeys, clock, onDecryptionFailure })
+  const signedRequests = createSignedRequests({ registrations, nonces: createNonceStore(redis), clock })
+
+  const sharedLimit = (name: string, limit: number, windowMs: number) =>
+    createRateLimit({
+      name: `vault-${name}`,
+      redis,
+      limit,
+      windowMs,
+      logger,
+      keyOf: (request) => addressKey(clientAddress(request, proxies)),
+      refuse: () => {
+        throw refusal('rate_limited')
+      },
+      whenRedisIsAway: 'refuse',
+    })
+  const guard = (name: string, limit: number, windowMs: number) =>
+    createGuard({
+      ceiling: createFailureCeiling({ limit, windowMs, clock }),
+      countShared: sharedLimit(name, limit, windowMs),
+      proxies,
+      isFailure: (error) => isRefusal(error) && counters.countRefusal(error.code),
+    })
+
+  return {
+    projects,
+    secrets,
+    audit,
+    metrics,
+    addressOf: (request) => clientAddress(request, proxies),
+    isToken: createTokenCheck([config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN]),
+    adminGuard: guard('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000),
+    fetchLimit: sharedLimit('fetch', config.FETCH_RATE_LIMIT, 60_000),
+    signed: createSigned({
+      signedRequests,
+      guard: guard('signature-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000),
+      proxies,
+    }),
+    checks: {
+      postgres: () => pingPostgres(pool),
+      redis: () => pingRedis(redis),
+      keyring: async () => assertMatches(keyring, await keks.list()),
+    },
+    close: async () => {
+      await closeRedis(redis)
+      await db.destroy()
+    },
+  }
+}
+
+/** Redis, connected once everything else is known to be in order. */
+async function connect(config: Config, logger: Logger, precondition: () => Promise<void>): Promise<Redis> {
+  await precondition()
+  return connectRedis({ url: config.REDIS_URL, name: 'vault', logger })
+}

@@ -1,0 +1,80 @@
+import type { ColumnType, Generated, Kysely } from 'kysely'
+
+/** The tables as kysely sees them; the migrations are what makes them. */
+export type Schema = {
+  projects: {
+    uid: string
+    name: string
+    require_content_digest: Generated<boolean>
+    created_at: Date
+  }
+  project_keys: {
+    id: string
+    project_uid: string
+    public_key: Buffer
+    created_at: Date
+    not_after: Date | null
+  }
+  keks: {
+    kek_id: string
+    fingerprint: string
+    first_seen: Date
+    retired_at: Date | null
+  }
+  project_deks: {
+    project_uid: string
+    dek_v: number
+    kek_id: string
+    wrapped: Buffer
+    encryptions: Generated<number>
+    created_at: Date
+  }
+  secrets: {
+    id: string
+    project_uid: string
+    env: string
+    key: string
+    version: number
+    updated_at: Date
+  }
+  secret_versions: {
+    secret_id: string
+    version: number
+    dek_v: number
+    blob: Buffer
+    created_at: Date
+  }
+  audit: {
+    id: string
+    seq: Generated<number>
+    project_uid: string | null
+    project_id: string
+    action: string
+    env: string | null
+    requested_at: Date
+    ip: string
+    detail: ColumnType<unknown, string | null, never>
+  }
+  audit_keys: {
+    key_no: number
+    kek_id: string
+    wrapped: Buffer
+    created_at: Date
+  }
+  audit_seals: {
+    seal_no: number
+    key_no: number
+    seqs: number[]
+    codes: Buffer
+    sealed_at: Date
+  }
+  audit_prunings: {
+    month: Date
+    first_seq: number | null
+    last_seq: number | null
+    pruned_at: Date
+  }
+}
+
+/** A query builder over the vault's tables, or a transaction of one. */
+export type Database = Kysely<Schema>

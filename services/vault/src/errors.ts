@@ -1,0 +1,73 @@
+import { AppError } from 'service-kit/errors'
+
+/**
+ * Every error the vault answers with: the one table that the code, the documentation and openapi.json share.
+ *
+ * `bare` codes are those of the specification: their body is `{"error": code}` and nothing else. The others carry a
+ * `message` for the person who reads them.
+ */
+export const ERRORS = {
+  invalid_request: {
+    status: 400,
+    bare: false,
+    meaning: 'the body, a parameter or the HTTP message itself is malformed',
+  },
+  invalid_public_key: { status: 400, bare: true, meaning: 'the public key is not an acceptable Ed25519 key' },
+  unauthorized: { status: 401, bare: false, meaning: 'the admin token is missing or wrong' },
+  missing_signature: { status: 401, bare: true, meaning: 'a signature header is absent or empty' },
+  unknown_project: { status: 401, bare: true, meaning: 'the signing project is not in the vault' },
+  invalid_signature: { status: 401, bare: true, meaning: 'the signature, its headers, its key or the digest is wrong' },
+  expired: { status: 401, bare: true, meaning: 'created is more than five minutes away from the clock of the vault' },
+  replayed_nonce: { status: 401, bare: true, meaning: 'the nonce was used before' },
+  not_found: { status: 404, bare: false, meaning: 'no such path, project, secret or version' },
+  method_not_allowed: { status: 405, bare: false, meaning: 'the path has no such method; Allow lists those it has' },
+  project_exists: { status: 409, bare: true, meaning: 'a project with this name exists' },
+  payload_too_large: { status: 413, bare: false, meaning: 'the body is larger than 512 KiB' },
+  unsupported_media_type: {
+    status: 415,
+    bare: false,
+    meaning: 'the body is not application/json, or it is compressed',
+  },
+  rate_limited: {
+    status: 429,
+    bare: true,
+    meaning: 'too many requests or failures from this address; see Retry-After',
+  },
+  internal_error: { status: 500, bare: false, meaning: 'a fault of the vault; the log has the reason' },
+  decryption_failed: {
+    status: 500,
+    bare: false,
+    meaning: 'a stored value does not decrypt; nothing of it is answered',
+  },
+  unavailable: { status: 503, bare: false, meaning: 'Postgres or Redis is away; the request was not carried out' },
+} as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
+
+/** A code of the table. */
+export type ErrorCode = keyof typeof ERRORS
+
+/** What a refusal adds to its body. */
+type RefusalOptions = {
+  /** Prose for codes that carry a message; never repeats the input. Default: the meaning in the table. */
+  message?: string
+  /** Kept for the log, never shown. */
+  cause?: unknown
+}
+
+/** An error of the table, to throw. */
+export function refusal(code: ErrorCode, options: RefusalOptions = {}): AppError<ErrorCode> {
+  return new AppError(code, options.message ?? ERRORS[code].meaning, { cause: options.cause })
+}
+
+/** Whether something thrown is an error of the table. */
+export function isRefusal(error: unknown): error is AppError<ErrorCode> {
+  return error instanceof AppError && Object.hasOwn(ERRORS, String(error.code))
+}
+
+/** The status and body of a refusal. */
+export function presentRefusal(error: AppError<ErrorCode>): {
+  status: number
+  body: { error: string; message?: string }
+} {
+  const { status, bare } = ERRORS[error.code]
+  return { status, body: bare ? { error: error.code } : { error: error.code, message: error.message } }
+}

@@ -1,0 +1,162 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { openBox, sealBox } from './box.ts'
+
+/** What is wrong with a keyring, every problem at once. */
+export class KeyringError extends Error {
+  override readonly name = 'KeyringError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[], options?: { cause?: unknown }) {
+    super(problems.join('; '), options)
+    this.problems = problems
+  }
+}
+
+/** A key-encryption key (KEK): wraps data keys, never values. */
+export type KeyEncryptionKey = Readonly<{ id: string; fingerprint: string; key: KeyObject }>
+
+/** The key-encryption keys of this process by id. The active one wraps what is new; all of them unwrap. */
+export type Keyring = Readonly<{ activeId: string; keys: ReadonlyMap<string, KeyEncryptionKey> }>
+
+/** A data key as it is stored: encrypted by the key-encryption key `kekId`. */
+export type WrappedKey = Readonly<{ kekId: string; wrapped: Buffer }>
+
+const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** Whether a text can name a key-encryption key. */
+export function isKeyId(text: string): boolean {
+  return KEY_ID.test(text)
+}
+
+/**
+ * Reads a keyring file: `{"active":"2026-11","keys":{"2026-11":"<base64 of 32 bytes>"}}`.
+ *
+ * @throws KeyringError listing every problem; key material is never repeated
+ */
+export function parseKeyringFile(text: string): Keyring {
+  const file = parseJsonObject(text)
+  const keys = file?.['keys']
+  const active = file?.['active']
+  if (typeof keys !== 'object' || keys === null || Array.isArray(keys) || typeof active !== 'string')
+    throw new KeyringError(['VAULT_KEYRING_FILE: must be JSON like {"active":"id","keys":{"id":"<base64>"}}'])
+  return createKeyring('VAULT_KEYRING_FILE', Object.entries(keys), active)
+}
+
+/**
+ * Reads VAULT_KEYRING, `id:base64,id:base64`, and VAULT_KEYRING_ACTIVE.
+ *
+ * @throws KeyringError listing every problem; key material is never repeated
+ */
+export function parseKeyringList(list: string, active: string): Keyring {
+  const entries = list.split(',').map((entry): [string, unknown] => {
+    const colon = entry.indexOf(':')
+    return [entry.slice(0, colon).trim(), colon === -1 ? undefined : entry.slice(colon + 1).trim()]
+  })
+  return createKeyring('VAULT_KEYRING', entries, active)
+}
+
+function createKeyring(source: string, entries: readonly (readonly [string, unknown])[], activeId: string): Keyring {
+  const problems: string[] = []
+  const keys = new Map<string, KeyEncryptionKey>()
+  for (const [id, encoded] of entries) {
+    const problem = problemOf(id, encoded, keys)
+    if (problem === undefined) keys.set(id, createKek(id, Buffer.from(String(encoded), 'base64')))
+    else problems.push(`${source}: ${problem}`)
+  }
+  const twin = [...keys.values()].find((a) => [...keys.values()].some((b) => a.id < b.id && a.key.equals(b.key)))
+  if (twin) problems.push(`${source}: key ${twin.id} occurs under a second id; every id needs a key of its own`)
+  if (activeId === '') problems.push(`${source}: no key is named as the active one`)
+  else if (entries.every(([id]) => id !== activeId)) problems.push(`${source}: the active key is not in the keyring`)
+  if (problems.length > 0) throw new KeyringError(problems)
+  return Object.freeze({ activeId, keys })
+}
+
+function problemOf(id: string, encoded: unknown, keys: ReadonlyMap<string, unknown>): string | undefined {
+  if (!isKeyId(id)) return 'a key id must be 1 to 64 letters, digits, dots, dashes and underscores'
+  if (keys.has(id)) return `key ${id} occurs twice`
+  const material = typeof encoded === 'string' ? Buffer.from(encoded, 'base64') : Buffer.alloc(0)
+  if (material.length !== 32 || material.toString('base64') !== encoded)
+    return `key ${id} must be the base64 of exactly 32 bytes; make one with: openssl rand -base64 32`
+  if (new Set(material).size < 12) return `key ${id} is not random; make one with: openssl rand -base64 32`
+  return undefined
+}
+
+function parseJsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function createKek(id: string, material: Buffer): KeyEncryptionKey {
+  const key = createSecretKey(material)
+  material.fill(0)
+  return { id, fingerprint: fingerprintOf(key), key }
+}
+
+/** 16 hex digits that tell two keys apart without telling anything about them. */
+function fingerprintOf(key: KeyObject): string {
+  return createHmac('sha256', key).update('vault/kek-fp/1').digest('hex').slice(0, 16)
+}
+
+/** What a data key belongs to; bound into the wrapping, so that it cannot be moved to another owner. */
+export type DataKeyOwner = { purpose: 'dek' | 'audit'; owner: string; version: number }
+
+/** Wraps a data key under the active key-encryption key. */
+export function wrapKey(keyring: Keyring, dataKey: KeyObject, owner: DataKeyOwner): WrappedKey {
+  const kek = keyring.keys.get(keyring.activeId)
+  if (kek === undefined) throw new KeyringError([`the active key ${keyring.activeId} is not in the keyring`])
+  const header = wrapHeader(kek.id)
+  const material = dataKey.export()
+  const box = sealBox(kek.key, material, wrapContext(header, owner))
+  material.fill(0)
+  return { kekId: kek.id, wrapped: Buffer.concat([header, box]) }
+}
+
+/**
+ * Unwraps a data key.
+ *
+ * @throws KeyringError when its key-encryption key is not in the keyring, BoxError when it was tampered with
+ */
+export function unwrapKey(keyring: Keyring, stored: WrappedKey, owner: DataKeyOwner): KeyObject {
+  const kek = keyring.keys.get(stored.kekId)
+  if (kek === undefined) throw new KeyringError([`key ${stored.kekId} is not in the keyring`])
+  const header = wrapHeader(kek.id)
+  const material = openBox(
+    kek.key,
+    stored.wrapped.subarray(header.length),
+    wrapContext(stored.wrapped.subarray(0, header.length), owner),
+  )
+  const key = createSecretKey(material)
+  material.fill(0)
+  return key
+}
+
+/** Format 1, algorithm 1 (AES-256-GCM), then the id of the key-encryption key with its length. */
+function wrapHeader(kekId: string): Buffer {
+  return Buffer.concat([Buffer.from([1, 1, kekId.length]), Buffer.from(kekId, 'latin1')])
+}
+
+function wrapContext(header: Buffer, owner: DataKeyOwner): Buffer {
+  return Buffer.concat([
+    Buffer.from(`vault/${owner.purpose}/1`),
+    header,
+    lengthPrefixed(owner.owner),
+    uint32(owner.version),
+  ])
+}
+
+/** A text with its length in front: joining with a delimiter would let `a:b` + `c` pass for `a` + `b:c`. */
+export function lengthPrefixed(text: string): Buffer {
+  const bytes = Buffer.from(text)
+  return Buffer.concat([uint32(bytes.length), bytes])
+}
+
+/** Four bytes, big-endian. */
+export function uint32(n: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4)
+  bytes.writeUInt32BE(n)
+  return bytes
+}

@@ -1,0 +1,28 @@
+import { Counter, type Registry } from 'prom-client'
+import { ERRORS, type ErrorCode } from './errors.ts'
+
+/** The vault's own metrics. The only label is an error code of the table. */
+export type VaultMetrics = ReturnType<typeof createVaultMetrics>
+
+/** Registers the vault's own metrics. */
+export function createVaultMetrics(registry: Registry) {
+  const refused = new Counter({
+    name: 'vault_authentication_failures_total',
+    help: 'Requests whose signature or admin token was refused, by error code.',
+    labelNames: ['code'],
+    registers: [registry],
+  })
+  return {
+    decryptionFailures: new Counter({
+      name: 'vault_decryption_failures_total',
+      help: 'Stored values that did not decrypt. Anything but 0 means damage or tampering.',
+      registers: [registry],
+    }),
+    /** Counts a refusal, and tells whether it is one of authentication. */
+    countRefusal: (code: ErrorCode): boolean => {
+      const failed = ERRORS[code].status === 401
+      if (failed) refused.inc({ code })
+      return failed
+    },
+  }
+}

@@ -1,0 +1,184 @@
+import {
+  createVerifyKey,
+  generateKeyPair,
+  parsePublicKey,
+  publicKeyToHex,
+  SignatureError,
+  type VerifyKey,
+} from 'http-signatures'
+import type { Clock } from 'service-kit/clock'
+import { newId } from 'service-kit/ids'
+import { type NewEntry, newEntry } from '../audit/audit.ts'
+import { refusal } from '../errors.ts'
+import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
+import { isExpired, type KeyChange, type ProjectKey, replaceKey } from './project-keys.ts'
+
+/** A project as administrators see it. Its id is its name. */
+export type Project = Readonly<{
+  id: string
+  name: string
+  publicKey: string
+  createdAt: Date
+  requireContentDigest: boolean
+}>
+
+/** What is needed to check a signature of a project. */
+export type Registration = Readonly<{
+  uid: string
+  name: string
+  requireContentDigest: boolean
+  keys: readonly { key: VerifyKey; notAfter: Date | null }[]
+}>
+
+/** A project's row with its keys. */
+export type StoredProject = Readonly<{
+  uid: string
+  name: string
+  requireContentDigest: boolean
+  createdAt: Date
+  keys: readonly ProjectKey[]
+}>
+
+/** Projects and their keys. Every writing method is one transaction together with its audit entry. */
+export type ProjectStore = {
+  list(): Promise<readonly StoredProject[]>
+  find(name: string): Promise<StoredProject | undefined>
+  create(project: StoredProject, dataKey: StoredDataKey, entry: NewEntry): Promise<'created' | 'exists'>
+  /** Locks the project, asks `decide` what changes, and does it. */
+  changeKeys(name: string, decide: (keys: readonly ProjectKey[]) => KeyChange, entry: NewEntry): Promise<boolean>
+  setRequireContentDigest(name: string, required: boolean, entry: NewEntry): Promise<boolean>
+  /** Deletes the project with its keys, data keys, secrets and versions. */
+  remove(name: string, entry: NewEntry): Promise<boolean>
+}
+
+/** The projects of the vault. */
+export type Projects = ReturnType<typeof createProjects>
+
+const PROJECT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+
+/** Whether a text can be a project's name: 1 to 63 letters, digits, dots, dashes and underscores. */
+export function isProjectName(text: string): boolean {
+  return PROJECT_NAME.test(text)
+}
+
+/** Registers, lists, rotates and deletes projects, and hands out what signatures are checked against. */
+export function createProjects(deps: {
+  store: ProjectStore
+  dataKeys: DataKeys
+  clock: Clock
+  /** Told the name of every project that changed here. */
+  onChange: (name: string) => void
+}) {
+  const { store, dataKeys, clock, onChange } = deps
+
+  return {
+    list: async (): Promise<readonly Project[]> => (await store.list()).map(present),
+
+    exists: async (name: string): Promise<boolean> => isProjectName(name) && (await store.find(name)) !== undefined,
+
+    /** @throws invalid_public_key, project_exists */
+    create: async (input: {
+      name: string
+      publicKey: string
+      requireContentDigest: boolean
+      ip: string
+    }): Promise<void> => {
+      const publicKey = admit(input.publicKey)
+      const now = new Date(clock.now())
+      const uid = newId()
+      const entry = newEntry(clock, {
+        action: 'project.create',
+        ip: input.ip,
+        detail: { publicKey: publicKeyToHex(publicKey) },
+      })
+      const project = {
+        uid,
+        name: input.name,
+        requireContentDigest: input.requireContentDigest,
+        createdAt: now,
+        keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null }],
+      }
+      if ((await store.create(project, dataKeys.create(uid, 1), entry)) === 'exists') throw refusal('project_exists')
+      onChange(input.name)
+    },
+
+    /**
+     * Replaces the key. Without `publicKey` a key pair is made, whose private half is returned and kept nowhere.
+     *
+     * @param input `overlapMs` is how long replaced keys stay valid at most
+     * @throws not_found, invalid_public_key, invalid_request for a key that the project has already
+     */
+    rotate: async (input: {
+      name: string
+      publicKey: string | undefined
+      overlapMs: number
+      ip: string
+    }): Promise<{ privateKey: string } | undefined> => {
+      const pair = input.publicKey === undefined ? generateKeyPair() : undefined
+      const publicKey = pair === undefined ? admit(input.publicKey ?? '') : Buffer.from(pair.publicKeyHex, 'hex')
+      const now = new Date(clock.now())
+      const entry = newEntry(clock, {
+        action: 'rotate',
+        ip: input.ip,
+        detail: { publicKey: publicKeyToHex(publicKey), overlapSeconds: input.overlapMs / 1000 },
+      })
+      const added = { id: newId(), publicKey, createdAt: now, notAfter: null }
+      const decide = (keys: readonly ProjectKey[]): KeyChange => replaceKey(keys, added, now, input.overlapMs)
+      if (!isProjectName(input.name) || !(await store.changeKeys(input.name, decide, entry))) throw refusal('not_found')
+      onChange(input.name)
+      return pair && { privateKey: pair.privateJwk }
+    },
+
+    /** @throws not_found */
+    setRequireContentDigest: async (input: { name: string; required: boolean; ip: string }): Promise<void> => {
+      const { name, required, ip } = input
+      const entry = newEntry(clock, { action: 'project.update', ip, detail: { requireContentDigest: required } })
+      if (!isProjectName(name) || !(await store.setRequireContentDigest(name, required, entry)))
+        throw refusal('not_found')
+      onChange(name)
+    },
+
+    /** @throws not_found */
+    remove: async (input: { name: string; ip: string }): Promise<void> => {
+      const entry = newEntry(clock, { action: 'project.delete', ip: input.ip })
+      if (!isProjectName(input.name) || !(await store.remove(input.name, entry))) throw refusal('not_found')
+      onChange(input.name)
+    },
+
+    /** What signatures of the project are checked against, with keys imported once. */
+    register: async (name: string): Promise<Registration | undefined> => {
+      const project = isProjectName(name) ? await store.find(name) : undefined
+      if (project === undefined) return undefined
+      const now = new Date(clock.now())
+      return {
+        uid: project.uid,
+        name: project.name,
+        requireContentDigest: project.requireContentDigest,
+        keys: project.keys
+          .filter((key) => !isExpired(key, now))
+          .map((key) => ({ key: createVerifyKey(key.publicKey), notAfter: key.notAfter })),
+      }
+    },
+  }
+}
+
+function present(project: StoredProject): Project {
+  const newest = project.keys.find((key) => key.notAfter === null) ?? project.keys[0]
+  if (newest === undefined) throw new Error(`project ${project.uid} has no key`)
+  return {
+    id: project.name,
+    name: project.name,
+    publicKey: publicKeyToHex(newest.publicKey),
+    createdAt: project.createdAt,
+    requireContentDigest: project.requireContentDigest,
+  }
+}
+
+function admit(publicKey: string): Uint8Array {
+  try {
+    return parsePublicKey(publicKey)
+  } catch (error) {
+    if (error instanceof SignatureError) throw refusal('invalid_public_key', { cause: error })
+    throw error
+  }
+}

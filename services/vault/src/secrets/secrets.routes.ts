@@ -1,0 +1,58 @@
+import { type RequestHandler, Router } from 'express'
+import { z } from 'zod'
+import { refusal } from '../errors.ts'
+import { inShape, jsonBody, methods, pathPart } from '../http.ts'
+import { readQuery } from '../requests/query.ts'
+import type { Signed } from '../signed-requests/signed-requests.middleware.ts'
+import { DEFAULT_ENV, isEnv, isSecretKey, MAX_VALUE_BYTES, type Secrets } from './secrets.ts'
+
+export const env = z
+  .string()
+  .refine(isEnv, 'must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or digit')
+
+/** The query of GET /v1/secrets. */
+export const fetchQuery = z.object({ env: env.default(DEFAULT_ENV) })
+
+/** The body of PUT /v1/secrets. */
+export const putBody = z.strictObject({
+  key: z.string().refine(isSecretKey, 'must be 1 to 256 characters without control characters'),
+  value: z.string().refine((value) => Buffer.byteLength(value) <= MAX_VALUE_BYTES, 'must have at most 64 KiB as UTF-8'),
+  env,
+})
+
+/** What applications do with the secrets of their own project: signed requests. */
+export function secretRoutes(deps: { secrets: Secrets; signed: Signed; fetchLimit: RequestHandler }): Router {
+  const { secrets, signed, fetchLimit } = deps
+  const router = Router({ caseSensitive: true, strict: true })
+
+  const fetchAll = signed({ isWrite: false }, async ({ caller, request }, response) => {
+    const query = inShape(fetchQuery, readQuery(request.originalUrl, ['env']))
+    const values = await secrets.readAll(caller, query.env)
+    return values === 'stale' ? 'stale' : () => response.json(values)
+  })
+
+  const put = signed({ isWrite: true }, async ({ caller, body, request }, response) => {
+    const result = await secrets.put(caller, jsonBody(request, body, putBody))
+    return result === 'stale' ? 'stale' : () => response.json({ ok: true })
+  })
+
+  const remove = signed({ isWrite: false }, async ({ caller, request }, response) => {
+    const result = await secrets.remove(caller, pathPart(request, 'id'))
+    if (result === 'absent') throw refusal('not_found')
+    return result === 'stale' ? 'stale' : () => response.json({ ok: true })
+  })
+
+  router.all(
+    '/v1/secrets',
+    methods({
+      GET: (request, response, next) =>
+        fetchLimit(request, response, (error?: unknown) => {
+          if (error === undefined) Promise.resolve(fetchAll(request, response, next)).catch(next)
+          else next(error)
+        }),
+      PUT: put,
+    }),
+  )
+  router.all('/v1/secrets/:id', methods({ DELETE: remove }))
+  return router
+}

@@ -1,0 +1,236 @@
+import { sql } from 'kysely'
+import type { Pool } from 'pg'
+import { entryRow } from '../audit/audit.ts'
+import type { Database } from '../db/schema.ts'
+import type { StoredDataKey } from '../keyring/data-keys.ts'
+import type { Caller, SecretStore } from './secrets.ts'
+
+/**
+ * Reads all values and writes the audit entry in one statement, which commits by itself: when its rows arrive, the
+ * entry is durable. No row at all means that the caller's key or project is not valid any more; a project without
+ * secrets gives one row of nulls. Named, so that each connection parses and plans it once.
+ */
+const READ_ALL = {
+  name: 'read-all',
+  rowMode: 'array' as const,
+  text: `with caller as materialized (
+      select p.uid, p.name
+      from projects p join project_keys k on k.project_uid = p.uid
+      where p.uid = $1 and k.public_key = $2 and (k.not_after is null or k.not_after > $3)
+    ), entry as (
+      insert into audit (id, project_uid, project_id, action, env, requested_at, ip)
+      select $4::uuid, uid, name, $5::text, $6::text, $3, $7::inet from caller
+    )
+    select s.key, s.version, v.blob
+    from caller c
+    left join (secrets s join secret_versions v on v.secret_id = s.id and v.version = s.version)
+      on s.project_uid = c.uid and s.env = $6`,
+}
+
+type ReadAllRow = [key: string, version: number, blob: Buffer] | [null, null, null]
+
+/** Secrets in Postgres. `pool` serves the one statement that every fetch runs. */
+export function createSecretStore(db: Database, pool: Pool): SecretStore {
+  return {
+    readAll: async (caller, env, now, entry) => {
+      const { projectUid, publicKey } = caller
+      const values = [projectUid, publicKey, now, entry.id, entry.action, env, entry.ip]
+      const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
+      if (rows.length === 0) return 'stale'
+      return rows.flatMap(([key, version, blob]) => (key === null ? [] : [{ key, version, blob }]))
+    },
+
+    hasProject: async (projectUid) => {
+      const row = await db.selectFrom('projects').select('uid').where('uid', '=', projectUid).executeTakeFirst()
+      return row !== undefined
+    },
+
+    put: (caller, secret, seal, entryFor) =>
+      db.transaction().execute(async (trx) => {
+        if (!(await holdCaller(trx, caller, secret.now, { covered: true }))) return 'stale'
+        const { id, version } = await trx
+          .insertInto('secrets')
+          .values({
+            id: secret.id,
+            project_uid: caller.projectUid,
+            env: secret.env,
+            key: secret.key,
+            version: 1,
+            updated_at: secret.now,
+          })
+          .onConflict((conflict) =>
+            conflict
+              .columns(['project_uid', 'env', 'key'])
+              .doUpdateSet({ version: sql`secrets.version + 1`, updated_at: secret.now }),
+          )
+          .returning(['id', 'version'])
+          .executeTakeFirstOrThrow()
+        const dataKey = await reserveDataKey(trx, caller.projectUid)
+        await addVersion(trx, { id, version, dataKey, blob: seal(version, dataKey), now: secret.now })
+        const project = { uid: caller.projectUid, name: caller.project }
+        await trx
+          .insertInto('audit')
+          .values(entryRow(entryFor(id, version), project))
+          .execute()
+        return 'stored'
+      }),
+
+    remove: (caller, id, now, entryFor) =>
+      db.transaction().execute(async (trx) => {
+        if (!(await holdCaller(trx, caller, now, { covered: false }))) return 'stale'
+        const deleted = await trx
+          .deleteFrom('secrets')
+          .where('id', '=', id)
+          .where('project_uid', '=', caller.projectUid)
+          .returning(['env', 'key'])
+          .executeTakeFirst()
+        if (deleted === undefined) return 'absent'
+        const project = { uid: caller.projectUid, name: caller.project }
+        await trx
+          .insertInto('audit')
+          .values(entryRow(entryFor(deleted), project))
+          .execute()
+        return 'deleted'
+      }),
+
+    removeAny: (id, entryFor) =>
+      db.transaction().execute(async (trx) => {
+        const deleted = await trx
+          .deleteFrom('secrets as s')
+          .using('projects as p')
+          .whereRef('p.uid', '=', 's.project_uid')
+          .where('s.id', '=', id)
+          .returning(['s.env', 's.key', 'p.uid', 'p.name'])
+          .executeTakeFirst()
+        if (deleted === undefined) return false
+        await trx
+          .insertInto('audit')
+          .values(entryRow(entryFor(deleted), deleted))
+          .execute()
+        return true
+      }),
+
+    listOf: async (project, env) => {
+      const rows = await db
+        .selectFrom('projects as p')
+        .leftJoin('secrets as s', (join) =>
+          env === undefined
+            ? join.onRef('s.project_uid', '=', 'p.uid')
+            : join.onRef('s.project_uid', '=', 'p.uid').on('s.env', '=', env),
+        )
+        .select(['s.id', 's.key', 's.env', 's.updated_at'])
+        .where('p.name', '=', project)
+        .orderBy('s.env')
+        .orderBy('s.key')
+        .execute()
+      if (rows.length === 0) return undefined
+      return rows.flatMap(({ id, key, env: of, updated_at: updatedAt }) =>
+        id === null || key === null || of === null || updatedAt === null ? [] : [{ id, key, env: of, updatedAt }],
+      )
+    },
+
+    versionsOf: async (id) => {
+      const rows = await db
+        .selectFrom('secrets as s')
+        .innerJoin('secret_versions as v', 'v.secret_id', 's.id')
+        .select(['v.version', 'v.created_at', 's.version as current'])
+        .where('s.id', '=', id)
+        .orderBy('v.version', 'desc')
+        .execute()
+      if (rows.length === 0) return undefined
+      return rows.map((row) => ({
+        version: row.version,
+        createdAt: row.created_at,
+        current: row.version === row.current,
+      }))
+    },
+
+    restore: (id, version, now, reseal, entryFor) =>
+      db.transaction().execute(async (trx) => {
+        const secret = await trx
+          .selectFrom('secrets as s')
+          .innerJoin('projects as p', 'p.uid', 's.project_uid')
+          .select(['s.project_uid', 's.env', 's.key', 's.version', 'p.name'])
+          .where('s.id', '=', id)
+          .forUpdate('s')
+          .executeTakeFirst()
+        if (secret === undefined) return undefined
+        const old = await trx
+          .selectFrom('secret_versions as v')
+          .innerJoin('project_deks as d', 'd.dek_v', 'v.dek_v')
+          .select(['v.blob', 'd.dek_v', 'd.kek_id', 'd.wrapped'])
+          .where('v.secret_id', '=', id)
+          .where('v.version', '=', version)
+          .where('d.project_uid', '=', secret.project_uid)
+          .executeTakeFirst()
+        if (old === undefined) return undefined
+        const next = secret.version + 1
+        const dataKey = await reserveDataKey(trx, secret.project_uid)
+        const place = { projectUid: secret.project_uid, project: secret.name, env: secret.env, key: secret.key }
+        const blob = reseal({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
+        await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
+        await addVersion(trx, { id, version: next, dataKey, blob, now })
+        const project = { uid: secret.project_uid, name: secret.name }
+        await trx
+          .insertInto('audit')
+          .values(entryRow(entryFor(secret.env, next), project))
+          .execute()
+        return next
+      }),
+  }
+}
+
+/**
+ * Whether the caller's key is valid now, and where the project wants bodies covered, this one is. The project stays
+ * until the transaction ends: a deletion waits.
+ */
+async function holdCaller(trx: Database, caller: Caller, now: Date, rule: { covered: boolean }): Promise<boolean> {
+  const row = await trx
+    .selectFrom('projects as p')
+    .innerJoin('project_keys as k', 'k.project_uid', 'p.uid')
+    .select('p.uid')
+    .where('p.uid', '=', caller.projectUid)
+    .where('k.public_key', '=', caller.publicKey)
+    .where((eb) => eb.or([eb('k.not_after', 'is', null), eb('k.not_after', '>', now)]))
+    .$if(rule.covered && !caller.coversContent, (query) => query.where('p.require_content_digest', '=', false))
+    .forKeyShare('p')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The newest data key of a project, counting one more encryption. Its row stays locked, so it cannot be removed. */
+async function reserveDataKey(trx: Database, projectUid: string): Promise<StoredDataKey> {
+  const row = await trx
+    .updateTable('project_deks')
+    .set({ encryptions: sql`encryptions + 1` })
+    .where('project_uid', '=', projectUid)
+    .where('dek_v', '=', (eb) =>
+      eb
+        .selectFrom('project_deks as newest')
+        .select(({ fn }) => fn.max('newest.dek_v').as('dek_v'))
+        .where('newest.project_uid', '=', projectUid),
+    )
+    .returning(['dek_v', 'kek_id', 'wrapped'])
+    .executeTakeFirstOrThrow()
+  return toDataKey(row)
+}
+
+async function addVersion(
+  trx: Database,
+  row: { id: string; version: number; dataKey: StoredDataKey; blob: Buffer; now: Date },
+): Promise<void> {
+  await trx
+    .insertInto('secret_versions')
+    .values({
+      secret_id: row.id,
+      version: row.version,
+      dek_v: row.dataKey.dekV,
+      blob: row.blob,
+      created_at: row.now,
+    })
+    .execute()
+}
+
+function toDataKey(row: { dek_v: number; kek_id: string; wrapped: Buffer }): StoredDataKey {
+  return { dekV: row.dek_v, kekId: row.kek_id, wrapped: row.wrapped }
+}

@@ -1,0 +1,231 @@
+import type { KeyObject } from 'node:crypto'
+import type { Clock } from 'service-kit/clock'
+import { isId, newId } from 'service-kit/ids'
+import { type NewEntry, newEntry } from '../audit/audit.ts'
+import { refusal } from '../errors.ts'
+import { BoxError } from '../keyring/box.ts'
+import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
+import { dataKeyVersionOf, openValue, sealValue, type ValuePlace } from '../keyring/envelope.ts'
+import { KeyringError } from '../keyring/keyring.ts'
+
+/** Who signed a request. Stores check in the very statement that does the work that all of it still holds. */
+export type Caller = Readonly<{
+  projectUid: string
+  /** The project's name. */
+  project: string
+  publicKey: Buffer
+  /** Whether the signature covers the body. */
+  coversContent: boolean
+  ip: string
+}>
+
+/** The project, the key or its rules changed since the caller was checked: check again. */
+export type Stale = 'stale'
+
+/** A value as it is stored. */
+export type StoredValue = Readonly<{ key: string; version: number; blob: Buffer }>
+
+/** A secret as it is listed; never its value. */
+export type SecretMetadata = Readonly<{ id: string; key: string; env: string; updatedAt: Date }>
+
+/** A version as it is listed; never its value. */
+export type VersionMetadata = Readonly<{ version: number; createdAt: Date; current: boolean }>
+
+/** Encrypts a value for the version that a transaction has just reserved, with the data key it has just read. */
+export type Seal = (version: number, dataKey: StoredDataKey) => Buffer
+
+/** Writes the entry about a secret that was just deleted. */
+export type EntryForDeleted = (deleted: { env: string; key: string }) => NewEntry
+
+/** A version to restore, read under the lock of its secret. */
+export type StoredVersion = StoredValue &
+  Readonly<{ projectUid: string; project: string; env: string; dataKey: StoredDataKey }>
+
+/** Secrets and their versions. Every method is one statement or one transaction together with its audit entry. */
+export type SecretStore = {
+  /** All values of the caller's project in an environment. The entry is committed when the promise resolves. */
+  readAll(caller: Caller, env: string, now: Date, entry: NewEntry): Promise<readonly StoredValue[] | Stale>
+  /** Whether a project is still there. */
+  hasProject(projectUid: string): Promise<boolean>
+  /** Adds a version, and the secret if it is new. `entryFor` writes the entry about the reserved version. */
+  put(
+    caller: Caller,
+    secret: { id: string; env: string; key: string; now: Date },
+    seal: Seal,
+    entryFor: (secretId: string, version: number) => NewEntry,
+  ): Promise<'stored' | Stale>
+  /** Deletes a secret of the caller's project with all its versions. */
+  remove(caller: Caller, id: string, now: Date, entryFor: EntryForDeleted): Promise<'deleted' | 'absent' | Stale>
+  /** Deletes a secret of any project. */
+  removeAny(id: string, entryFor: EntryForDeleted): Promise<boolean>
+  /** Undefined when there is no such project. */
+  listOf(project: string, env: string | undefined): Promise<readonly SecretMetadata[] | undefined>
+  /** Newest first; undefined when there is no such secret. */
+  versionsOf(id: string): Promise<readonly VersionMetadata[] | undefined>
+  /** Adds a version with an older one's value, as `reseal` encrypts it for the new version. */
+  restore(
+    id: string,
+    version: number,
+    now: Date,
+    reseal: (old: StoredVersion, oldKey: StoredDataKey, version: number) => Buffer,
+    entryFor: (env: string, version: number) => NewEntry,
+  ): Promise<number | undefined>
+}
+
+/** The secrets of the vault. */
+export type Secrets = ReturnType<typeof createSecrets>
+
+const ENV = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+const KEY = /^[^\p{Cc}\p{Surrogate}]{1,256}$/u
+
+/** The environment of a fetch that names none. */
+export const DEFAULT_ENV = 'production'
+
+/** The longest value, in bytes of UTF-8. */
+export const MAX_VALUE_BYTES = 65_536
+
+/** The largest number of a version, that of an integer column. */
+const MAX_VERSION = 2_147_483_647
+
+/** Whether a text can name an environment: 1 to 64 letters, digits, dots, dashes and underscores. */
+export function isEnv(text: string): boolean {
+  return ENV.test(text)
+}
+
+/** Whether a text can name a secret: 1 to 256 characters, no control characters. */
+export function isSecretKey(text: string): boolean {
+  return KEY.test(text)
+}
+
+/** Reads and writes secrets; encrypts before and decrypts after the store. */
+export function createSecrets(deps: {
+  store: SecretStore
+  dataKeys: DataKeys
+  clock: Clock
+  /** Told of every stored value that does not decrypt; the arguments hold names, never a value. */
+  onDecryptionFailure: (place: ValuePlace, cause: unknown) => void
+}) {
+  const { store, dataKeys, clock } = deps
+
+  /** What to throw for a failed decryption, which is reported on the way. */
+  function reported(place: ValuePlace, error: unknown): unknown {
+    if (!(error instanceof BoxError || error instanceof KeyringError)) return error
+    deps.onDecryptionFailure(place, error)
+    return refusal('decryption_failed', { cause: error })
+  }
+
+  function decrypting<T>(place: ValuePlace, step: () => T): T {
+    try {
+      return step()
+    } catch (error) {
+      throw reported(place, error)
+    }
+  }
+
+  function deletionEntry(secretId: string, ip: string): EntryForDeleted {
+    return ({ env, key }) => newEntry(clock, { action: 'delete', env, ip, detail: { secretId, key } })
+  }
+
+  /** The data key of a value; undefined when its project was deleted meanwhile. */
+  async function findKey(place: ValuePlace, dekV: number): Promise<KeyObject | undefined> {
+    try {
+      const key = await dataKeys.find(place.projectUid, dekV)
+      if (key === undefined && (await store.hasProject(place.projectUid)))
+        throw new BoxError(`data key ${dekV} is not stored`)
+      return key
+    } catch (error) {
+      throw reported(place, error)
+    }
+  }
+
+  return {
+    /**
+     * The values of the caller's project in an environment, by key.
+     *
+     * One value that does not decrypt fails them all: a variable that is silently missing is worse than an error.
+     */
+    readAll: async (caller: Caller, env: string): Promise<Record<string, string> | Stale> => {
+      const entry = newEntry(clock, { action: 'fetch', env, ip: caller.ip })
+      const rows = await store.readAll(caller, env, new Date(clock.now()), entry)
+      if (rows === 'stale') return 'stale'
+      const keys = new Map<number, KeyObject>()
+      // Without a prototype, a secret named __proto__ is a member like any other.
+      const values = Object.create(null) as Record<string, string>
+      for (const { key, version, blob } of rows) {
+        const place = { projectUid: caller.projectUid, env, key, version }
+        const dekV = decrypting(place, () => dataKeyVersionOf(blob))
+        const dataKey = keys.get(dekV) ?? (await findKey(place, dekV))
+        if (dataKey === undefined) return 'stale'
+        keys.set(dekV, dataKey)
+        values[key] = decrypting(place, () => openValue(dataKey, place, blob))
+      }
+      return values
+    },
+
+    put: (caller: Caller, secret: { env: string; key: string; value: string }): Promise<'stored' | Stale> => {
+      const { env, key, value } = secret
+      const seal: Seal = (version, stored) => {
+        const place = { projectUid: caller.projectUid, env, key, version }
+        return sealValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value)
+      }
+      return store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, seal, (secretId, version) =>
+        newEntry(clock, { action: 'put', env, ip: caller.ip, detail: { secretId, key, version } }),
+      )
+    },
+
+    /** An id of another project and one that is none at all are as absent as an unknown one. */
+    remove: async (caller: Caller, id: string): Promise<'deleted' | 'absent' | Stale> => {
+      if (!isId(id)) return 'absent'
+      return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller.ip))
+    },
+
+    /** @throws not_found */
+    removeAny: async (id: string, ip: string): Promise<void> => {
+      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, ip)))) throw refusal('not_found')
+    },
+
+    /** @throws not_found */
+    listOf: async (project: string, env: string | undefined): Promise<readonly SecretMetadata[]> => {
+      const listed = await store.listOf(project, env)
+      if (listed === undefined) throw refusal('not_found')
+      return listed
+    },
+
+    /** @throws not_found */
+    versionsOf: async (id: string): Promise<readonly VersionMetadata[]> => {
+      const listed = isId(id) ? await store.versionsOf(id) : undefined
+      if (listed === undefined) throw refusal('not_found')
+      return listed
+    },
+
+    /**
+     * Makes an older version's value the current one, as a new version.
+     *
+     * @returns the number of the new version
+     * @throws not_found, decryption_failed
+     */
+    restore: async (id: string, version: number, ip: string): Promise<number> => {
+      const reseal = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {
+        const place = { projectUid: old.projectUid, env: old.env, key: old.key, version: old.version }
+        return decrypting(place, () => {
+          const value = openValue(dataKeys.unwrap(old.projectUid, oldKey), place, old.blob)
+          const target = { ...place, version: next }
+          return sealValue(dataKeys.unwrap(old.projectUid, old.dataKey), old.dataKey.dekV, target, value)
+        })
+      }
+      const restored =
+        isId(id) && version <= MAX_VERSION
+          ? await store.restore(id, version, new Date(clock.now()), reseal, (env, next) =>
+              newEntry(clock, {
+                action: 'restore',
+                env,
+                ip,
+                detail: { secretId: id, restored: version, version: next },
+              }),
+            )
+          : undefined
+      if (restored === undefined) throw refusal('not_found')
+      return restored
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import type { Redis } from 'ioredis'
+import type { NonceStore } from './signed-requests.ts'
+
+/**
+ * A signature dated five minutes ahead lives for ten: nonces are kept ten minutes and five seconds, the five for the
+ * difference between the clocks of the vault and of Redis.
+ */
+export const NONCE_TTL_MS = 605_000
+
+/**
+ * Spent nonces in Redis, shared by all replicas: `SET NX` lets exactly one of them spend one. A Redis that is away
+ * makes `spend` fail; nothing is ever let through unchecked.
+ */
+export function createNonceStore(redis: Redis): NonceStore {
+  return {
+    spend: async (projectUid, nonce) =>
+      (await redis.set(`vault:nonce:${projectUid}:${nonce}`, '1', 'PX', NONCE_TTL_MS, 'NX')) === 'OK',
+  }
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { TestDatabase } from 'dev-env'
+import pg from 'pg'
+import { admin, createProject, send, signedSend, signHeaders, signHeadersOtherwise } from './support/client.ts'
+import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+let database: TestDatabase
+let vault: TestVault
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  vault = await startVault({ databaseUrl: database.appUrl })
+})
+afterAll(async () => {
+  await vault.stop()
+  await database.drop()
+})
+
+async function rows(text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: database.adminUrl })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+test('a project stores a secret and fetches it, signed by http-message-signatures', async () => {
+  const key = await createProject(vault.url, 'shop')
+  const url = `${vault.url}/v1/secrets`
+  const secret = { key: 'DATABASE_URL', value: 'postgres://shop:hunter2@db/shop', env: 'production' }
+
+  const put = await signedSend({ project: 'shop', key, method: 'PUT', url, body: secret })
+  expect([put.status, put.body]).toEqual([200, { ok: true }])
+
+  const fetched = await signedSend({ project: 'shop', key, method: 'GET', url })
+  expect([fetched.status, fetched.body]).toEqual([200, { DATABASE_URL: secret.value }])
+  expect(fetched.headers.get('cache-control')).toBe('no-store')
+
+  const stored = await rows('select blob from secret_versions')
+  expect(stored.map(({ blob }) => Buffer.from(blob as Buffer).includes('hunter2'))).toEqual([false])
+
+  const audit = await admin(vault.url, 'GET', '/audit?projectId=shop')
+  expect(audit.body).toEqual([
+    {
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      projectId: 'shop',
+      action: 'fetch',
+      env: 'production',
+      requestedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      ip: '127.0.0.1',
+    },
+  ])
+})
+
+test('a secret is fetched with a signature by http-message-sig', async () => {
+  const key = await createProject(vault.url, 'blog')
+  const url = `${vault.url}/v1/secrets?env=staging`
+  const body = { key: 'TOKEN', value: '', env: 'staging' }
+  await signedSend({ project: 'blog', key, method: 'PUT', url: `${vault.url}/v1/secrets`, body })
+  const headers = await signHeadersOtherwise({ project: 'blog', key, method: 'GET', url })
+  const fetched = await send(url, { headers })
+  expect([fetched.status, fetched.body]).toEqual([200, { TOKEN: '' }])
+})
+
+test('a nonce is good for one request', async () => {
+  const key = await createProject(vault.url, 'once')
+  const url = `${vault.url}/v1/secrets`
+  const headers = await signHeaders({ project: 'once', key, method: 'GET', url })
+  expect((await send(url, { headers })).status).toBe(200)
+  const again = await send(url, { headers })
+  expect([again.status, again.body]).toEqual([401, { error: 'replayed_nonce' }])
+})
