@@ -1,16 +1,62 @@
 import type { RequestListener } from 'node:http'
 import express, { type Express } from 'express'
+import { trustedProxies } from 'service-kit/client-address'
 import { healthRoutes } from 'service-kit/health'
+import { accountRoutes } from './accounts/account.routes.ts'
+import { ABSOLUTE_MS } from './accounts/sessions.ts'
+import { adminRoutes } from './admin/admin.routes.ts'
+import { categoryRoutes } from './categories/categories.routes.ts'
 import type { Context } from './context.ts'
+import { failure } from './errors.ts'
+import type { BoundEndpoint } from './rest/endpoint.routes.ts'
+import { createErrorAnswer } from './rest/errors.middleware.ts'
+import { createIdentify, createRefuseCrossSite, restHeaders } from './rest/guards.middleware.ts'
+import { createLimits } from './rest/limits.middleware.ts'
+import { serveEndpoints } from './rest/serve.routes.ts'
+import { torrentRoutes } from './torrents/torrents.routes.ts'
 
-/** The REST surface: middleware in order, then the routes, then the answers to what matched nothing or failed. */
+/** Every endpoint of the REST surface. */
+export function restEndpoints(context: Context): readonly BoundEndpoint[] {
+  // A peer is forgotten after two intervals and a little.
+  const peerTtlMs = (2 * context.config.ANNOUNCE_INTERVAL + 300) * 1_000
+  return [
+    ...accountRoutes({ ...context, peerTtlMs }),
+    ...categoryRoutes(context),
+    ...torrentRoutes(context),
+    ...adminRoutes(context),
+  ]
+}
+
+/** The REST surface: middleware in order, the routes, then the answers to what matched nothing or failed. */
 function createRest(context: Context, stopping: AbortSignal): Express {
+  const { config, logger, metrics, checks, sessions, redis } = context
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', 'simple')
-  app.use(context.metrics.middleware)
-  app.use(healthRoutes({ checks: context.checks, stopping, logger: context.logger, metrics: context.metrics.handler }))
+  app.use(metrics.middleware)
+  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
+  app.use(restHeaders)
+  app.use(
+    serveEndpoints(restEndpoints(context), {
+      refuseCrossSite: createRefuseCrossSite(config.PUBLIC_URL),
+      identify: createIdentify({
+        secure: config.PUBLIC_URL.startsWith('https:'),
+        cookieMaxAgeMs: ABSOLUTE_MS,
+        proxies: trustedProxies(config.TRUSTED_PROXIES),
+        findSession: sessions.find,
+      }),
+      limits: createLimits({
+        redis,
+        logger,
+        read: config.REST_READ_LIMIT,
+        write: config.REST_WRITE_LIMIT,
+        authentication: config.AUTH_LIMIT,
+      }),
+    }),
+  )
+  app.use((_request, _response, next) => next(failure('NOT_FOUND', 'There is no such resource.')))
+  app.use(createErrorAnswer(logger))
   return app
 }
 

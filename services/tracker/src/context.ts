@@ -1,23 +1,29 @@
-import type { Kysely } from 'kysely'
 import { type Clock, systemClock } from 'service-kit/clock'
 import type { Checks } from 'service-kit/health'
 import type { Logger } from 'service-kit/logger'
-import { createMetrics, type Metrics } from 'service-kit/metrics'
+import { createMetrics } from 'service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from 'service-kit/postgres'
 import { closeRedis, connectRedis, pingRedis } from 'service-kit/redis'
+import { createAccountStore } from './accounts/accounts.store.ts'
+import { createAccounts } from './accounts/accounts.ts'
+import { createInviteStore } from './accounts/invites.store.ts'
+import { createInvites } from './accounts/invites.ts'
+import { createPasswords } from './accounts/passwords.ts'
+import { createSessionStore } from './accounts/sessions.store.ts'
+import { createSessions } from './accounts/sessions.ts'
+import { createActivityStore } from './accounts/stats.store.ts'
+import { createSiteStore } from './admin/site.store.ts'
+import { createSite } from './admin/site.ts'
+import { createCategoryStore } from './categories/categories.store.ts'
+import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
 import type { Database } from './db/schema.ts'
+import { createInvalidationPublisher } from './invalidation/invalidation.store.ts'
+import { createTorrentStore } from './torrents/torrents.store.ts'
+import { createTorrents } from './torrents/torrents.ts'
 
 /** Everything the service is made of, joined. */
-export type Context = {
-  readonly config: Config
-  readonly logger: Logger
-  readonly metrics: Metrics
-  readonly db: Kysely<Database>
-  readonly checks: Checks
-  /** Gives connections back; requests must have ended. */
-  close(): Promise<void>
-}
+export type Context = Awaited<ReturnType<typeof createContext>>
 
 /**
  * Joins stores and rules.
@@ -25,22 +31,51 @@ export type Context = {
  * @param options `clock` is the tests' to move
  * @throws UnavailableError when Redis does not answer
  */
-export async function createContext(options: { config: Config; logger: Logger; clock?: Clock }): Promise<Context> {
+export async function createContext(options: { config: Config; logger: Logger; clock?: Clock }) {
   const { config, logger } = options
   const clock = options.clock ?? systemClock
-  void clock
-  const metrics = createMetrics()
   const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Database>(pool)
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
+  const publish = createInvalidationPublisher(redis, logger)
+  const announceUrl = (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`
 
+  const accountStore = createAccountStore(db)
+  const passwords = await createPasswords()
+  const accounts = createAccounts({ store: accountStore, passwords, publish, registration: config.REGISTRATION, clock })
+  const sessions = createSessions({ store: createSessionStore(redis), accounts: accountStore, clock })
+  const invites = createInvites({ store: createInviteStore(db), clock })
+  const categories = createCategories({ store: createCategoryStore(db), clock })
+  const torrents = createTorrents({
+    store: createTorrentStore(db),
+    categories,
+    publish,
+    clock,
+    approval: config.UPLOAD_APPROVAL,
+    source: config.TORRENT_SOURCE ?? new URL(config.PUBLIC_URL).host,
+    publicUrl: config.PUBLIC_URL,
+    announceUrl,
+  })
+
+  const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) }
   return {
     config,
     logger,
-    metrics,
+    clock,
+    metrics: createMetrics(),
     db,
-    checks: { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) },
-    close: async () => {
+    redis,
+    accounts,
+    sessions,
+    invites,
+    activity: createActivityStore(db),
+    categories,
+    torrents,
+    site: createSite({ store: createSiteStore(db), publish }),
+    announceUrl,
+    checks,
+    /** Gives connections back; requests must have ended. */
+    close: async (): Promise<void> => {
       await closeRedis(redis)
       await db.destroy()
     },

@@ -64,7 +64,8 @@ export type TorrentsTable = {
   /** 20 bytes: the truncated SHA-256 of a hybrid torrent. */
   info_hash_v2: Fixed<Buffer | null>
   name: string
-  category_id: string
+  /** Null only once deleted, so that a category can go when its torrents have. */
+  category_id: string | null
   size: Fixed<number>
   file_count: Fixed<number>
   uploader_id: string | null

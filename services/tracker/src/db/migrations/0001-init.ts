@@ -70,7 +70,7 @@ const STATEMENTS = [
     info_hash bytea not null check (octet_length(info_hash) = 20),
     info_hash_v2 bytea check (octet_length(info_hash_v2) = 20),
     name text not null check (length(name) between 1 and 255),
-    category_id uuid not null references categories (id),
+    category_id uuid references categories (id),
     size bigint not null check (size >= 0),
     file_count integer not null check (file_count >= 1),
     uploader_id uuid references users (id),
@@ -97,7 +97,8 @@ const STATEMENTS = [
     created_at timestamptz not null,
     deleted_at timestamptz,
     delete_reason text,
-    check ((deleted_at is null) = (delete_reason is null))
+    check ((deleted_at is null) = (delete_reason is null)),
+    check (category_id is not null or deleted_at is not null)
   )`,
   'create unique index torrents_info_hash_unique on torrents (info_hash) where deleted_at is null',
   'create unique index torrents_info_hash_v2_unique on torrents (info_hash_v2) where deleted_at is null',

@@ -1,0 +1,178 @@
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import { sql } from 'kysely'
+import { violatedUniqueConstraint } from 'service-kit/postgres'
+import type { Database, UsersTable } from '../db/schema.ts'
+import { failure } from '../errors.ts'
+import type { Account, AccountStore } from './accounts.ts'
+
+/** Accounts in Postgres. */
+export function createAccountStore(db: Kysely<Database>): AccountStore {
+  const byName = (username: string) =>
+    db.selectFrom('users').selectAll().where(sql<string>`lower(username)`, '=', username.toLowerCase())
+
+  return {
+    async byId(id) {
+      const row = await db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
+      return row && toAccount(row)
+    },
+
+    async byUsername(username) {
+      const row = await byName(username).executeTakeFirst()
+      return row && toAccount(row)
+    },
+
+    async credentials(username) {
+      const row = await byName(username).executeTakeFirst()
+      return row && { account: toAccount(row), passwordHash: row.password_hash }
+    },
+
+    async create(account, invite) {
+      try {
+        return await db.transaction().execute(async (trx) => {
+          const row = await trx
+            .insertInto('users')
+            .values({
+              id: account.id,
+              username: account.username,
+              email: account.email,
+              password_hash: account.passwordHash,
+              role: account.role,
+              passkey: account.passkey,
+              created_at: account.createdAt,
+            })
+            .returningAll()
+            .executeTakeFirstOrThrow()
+          if (invite !== undefined) await spendInvite(trx, invite, account.id, account.createdAt)
+          return toAccount(row)
+        })
+      } catch (error) {
+        const constraint = violatedUniqueConstraint(error)
+        if (constraint === 'users_username_unique') throw failure('CONFLICT', 'This username is taken.')
+        if (constraint === 'users_email_unique') throw failure('CONFLICT', 'This email address is in use.')
+        throw error
+      }
+    },
+
+    async change(id, changes) {
+      const row = await db
+        .updateTable('users')
+        .set((eb) => ({
+          role: changes.role ?? eb.ref('role'),
+          state: changes.state ?? eb.ref('state'),
+          api_blocked: changes.apiBlocked ?? eb.ref('api_blocked'),
+          can_download: changes.canDownload ?? eb.ref('can_download'),
+          invites_left: changes.invitesLeft ?? eb.ref('invites_left'),
+        }))
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      return row && toAccount(row)
+    },
+
+    async replacePasskey(id, passkey) {
+      return db.transaction().execute(async (trx) => {
+        const old = await trx.selectFrom('users').select('passkey').where('id', '=', id).forUpdate().executeTakeFirst()
+        if (old === undefined) return undefined
+        const row = await trx
+          .updateTable('users')
+          .set({ passkey })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirstOrThrow()
+        return { account: toAccount(row), oldPasskey: old.passkey }
+      })
+    },
+
+    async replacePassword(id, passwordHash) {
+      const row = await db
+        .updateTable('users')
+        .set((eb) => ({ password_hash: passwordHash, session_epoch: eb('session_epoch', '+', 1) }))
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      return row && toAccount(row)
+    },
+
+    async nextSessionEpoch(id) {
+      await db
+        .updateTable('users')
+        .set((eb) => ({ session_epoch: eb('session_epoch', '+', 1) }))
+        .where('id', '=', id)
+        .execute()
+    },
+
+    async showStats(id, shown) {
+      const row = await db
+        .updateTable('users')
+        .set({ stats_public: shown })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      return row && toAccount(row)
+    },
+
+    async seen(id, at) {
+      await db.updateTable('users').set({ last_seen_at: at }).where('id', '=', id).execute()
+    },
+
+    async list({ search, page, limit }) {
+      const matching = db.selectFrom('users').$if(search !== undefined, (query) =>
+        query.where(({ or, eb }) => {
+          const pattern = `%${escapeLike((search ?? '').toLowerCase())}%`
+          return or([eb(sql<string>`lower(username)`, 'like', pattern), eb(sql<string>`lower(email)`, 'like', pattern)])
+        }),
+      )
+      const [{ total }, rows] = await Promise.all([
+        matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+        matching
+          .selectAll()
+          .orderBy('created_at', 'desc')
+          .orderBy('id', 'desc')
+          .limit(limit)
+          .offset((page - 1) * limit)
+          .execute(),
+      ])
+      return { items: rows.map(toAccount), total }
+    },
+  }
+}
+
+/** One invite, one account: of two who come with the same code at once, the second finds it used. */
+async function spendInvite(trx: Transaction<Database>, codeHash: Buffer, userId: string, now: Date): Promise<void> {
+  const spent = await trx
+    .updateTable('invites')
+    .set({ used_by: userId, used_at: now })
+    .where('code_hash', '=', codeHash)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now)
+    .returning('created_by')
+    .executeTakeFirst()
+  if (spent === undefined) throw failure('FORBIDDEN', 'This invite is unknown, used or expired.')
+  await trx.updateTable('users').set({ invited_by: spent.created_by }).where('id', '=', userId).execute()
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&')
+}
+
+function toAccount(row: Selectable<UsersTable>): Account {
+  return {
+    id: row.id,
+    username: row.username,
+    email: row.email,
+    role: row.role,
+    state: row.state,
+    apiBlocked: row.api_blocked,
+    canDownload: row.can_download,
+    statsPublic: row.stats_public,
+    passkey: row.passkey,
+    sessionEpoch: row.session_epoch,
+    invitesLeft: row.invites_left,
+    uploaded: row.uploaded,
+    downloaded: row.downloaded,
+    uploadedActual: row.uploaded_actual,
+    downloadedActual: row.downloaded_actual,
+    createdAt: row.created_at,
+    lastSeenAt: row.last_seen_at,
+  }
+}

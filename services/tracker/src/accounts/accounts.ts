@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from 'service-kit/clock'
+import { isId, newId } from 'service-kit/ids'
+import { failure } from '../errors.ts'
+import type { PublishInvalidation } from '../invalidation/invalidation.ts'
+import { hashInviteCode } from './invites.ts'
+import type { Passwords } from './passwords.ts'
+
+export const ROLES = ['member', 'moderator', 'admin'] as const
+export const ACCOUNT_STATES = ['active', 'suspended', 'banned'] as const
+export type Role = (typeof ROLES)[number]
+export type AccountState = (typeof ACCOUNT_STATES)[number]
+
+/** 2 to 32 characters that need no escaping anywhere; the case is kept, but two names may not differ by it alone. */
+export const USERNAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9._-]{1,31}$/
+
+/** Long enough to resist guessing at five tries in five minutes; the upper bound only keeps hashing cheap. */
+export const PASSWORD_LENGTH = { min: 8, max: 256 }
+
+/** A user as the site knows him. Byte counts have multipliers applied unless they are called actual. */
+export type Account = {
+  readonly id: string
+  readonly username: string
+  readonly email: string
+  readonly role: Role
+  readonly state: AccountState
+  readonly apiBlocked: boolean
+  readonly canDownload: boolean
+  readonly statsPublic: boolean
+  /** 40 lower-case hex digits; whoever holds it announces as this user. */
+  readonly passkey: string
+  readonly sessionEpoch: number
+  readonly invitesLeft: number
+  readonly uploaded: number
+  readonly downloaded: number
+  readonly uploadedActual: number
+  readonly downloadedActual: number
+  readonly createdAt: Date
+  readonly lastSeenAt: Date | null
+}
+
+export type NewAccount = Pick<Account, 'id' | 'username' | 'email' | 'role' | 'passkey' | 'createdAt'> & {
+  readonly passwordHash: string
+}
+
+/** What staff may change of an account. */
+export type AccountChanges = {
+  readonly role?: Role | undefined
+  readonly state?: AccountState | undefined
+  readonly apiBlocked?: boolean | undefined
+  readonly canDownload?: boolean | undefined
+  readonly invitesLeft?: number | undefined
+}
+
+export type AccountPage = { readonly items: readonly Account[]; readonly total: number }
+
+/** Where accounts are kept. Each method is one atomic change. */
+export type AccountStore = {
+  byId(id: string): Promise<Account | undefined>
+  byUsername(username: string): Promise<Account | undefined>
+  /** The account and its password hash, for signing in. */
+  credentials(username: string): Promise<{ account: Account; passwordHash: string } | undefined>
+  /**
+   * Creates an account and spends the invite that it came with.
+   *
+   * @param invite hash of the code; the account is created only if it is unused at `account.createdAt`
+   * @throws AppError CONFLICT when the name or address is taken, FORBIDDEN when the invite cannot be used
+   */
+  create(account: NewAccount, invite: Buffer | undefined): Promise<Account>
+  /** Undefined for an unknown id. */
+  change(id: string, changes: AccountChanges): Promise<Account | undefined>
+  /** Replaces the passkey and tells the old one. */
+  replacePasskey(id: string, passkey: string): Promise<{ account: Account; oldPasskey: string } | undefined>
+  /** Sets a new password and ends every session by moving to the next epoch. */
+  replacePassword(id: string, passwordHash: string): Promise<Account | undefined>
+  /** Ends every session by moving to the next epoch. */
+  nextSessionEpoch(id: string): Promise<void>
+  /** Chooses whether other members see the account's totals. */
+  showStats(id: string, shown: boolean): Promise<Account | undefined>
+  seen(id: string, at: Date): Promise<void>
+  list(query: { search: string | undefined; page: number; limit: number }): Promise<AccountPage>
+}
+
+/** Who may open an account. */
+export type Registration = 'open' | 'invite' | 'closed'
+
+export type Accounts = ReturnType<typeof createAccounts>
+
+/** 160 random bits as 40 lower-case hex digits. */
+export function newPasskey(): string {
+  return randomBytes(20).toString('hex')
+}
+
+/** Signing up, signing in, and what users and staff change about an account. */
+export function createAccounts(deps: {
+  store: AccountStore
+  passwords: Passwords
+  publish: PublishInvalidation
+  registration: Registration
+  clock: Clock
+}) {
+  const { store, passwords, publish, clock } = deps
+
+  /** @throws AppError CONFLICT when the name or address is taken */
+  async function create(
+    input: { username: string; email: string; password: string; role: Role },
+    invite?: Buffer,
+  ): Promise<Account> {
+    const { username, email, role } = input
+    const account = await store.create(
+      {
+        id: newId(),
+        username,
+        email,
+        role,
+        passkey: newPasskey(),
+        passwordHash: await passwords.hash(input.password),
+        createdAt: new Date(clock.now()),
+      },
+      invite,
+    )
+    await publish({ kind: 'user', passkey: account.passkey })
+    return account
+  }
+
+  return {
+    create,
+
+    /**
+     * Opens a member's account.
+     *
+     * @throws AppError FORBIDDEN when registration is closed or the invite is missing, used or expired; CONFLICT
+     */
+    async register(input: { username: string; email: string; password: string; invite?: string | undefined }) {
+      if (deps.registration === 'closed') throw failure('FORBIDDEN', 'Registration is closed.')
+      if (deps.registration === 'invite' && input.invite === undefined)
+        throw failure('FORBIDDEN', 'Registration needs an invite.')
+      const invite = input.invite === undefined ? undefined : hashInviteCode(input.invite)
+      return create({ ...input, role: 'member' }, invite)
+    },
+
+    /**
+     * Checks a password. An unknown name takes as long and gets the same answer as a wrong password.
+     *
+     * @throws AppError UNAUTHORIZED, or FORBIDDEN when the account is suspended or banned
+     */
+    async authenticate(username: string, password: string): Promise<Account> {
+      const found = USERNAME_PATTERN.test(username) ? await store.credentials(username) : undefined
+      const matched = await passwords.matches(found?.passwordHash, password)
+      if (found === undefined || !matched) throw failure('UNAUTHORIZED', 'The username or the password is wrong.')
+      if (found.account.state !== 'active') throw failure('FORBIDDEN', `This account is ${found.account.state}.`)
+      await store.seen(found.account.id, new Date(clock.now()))
+      return found.account
+    },
+
+    /** @throws AppError UNAUTHORIZED when the current password is wrong */
+    async changePassword(account: Account, current: string, next: string): Promise<Account> {
+      const found = await store.credentials(account.username)
+      if (!(await passwords.matches(found?.passwordHash, current)))
+        throw failure('UNAUTHORIZED', 'The current password is wrong.')
+      return known(await store.replacePassword(account.id, await passwords.hash(next)))
+    },
+
+    /** @throws AppError NOT_FOUND */
+    async resetPassword(id: string, next: string): Promise<Account> {
+      return known(await store.replacePassword(id, await passwords.hash(next)))
+    },
+
+    /** Gives a user a new passkey; announces with the old one fail from then on. @throws AppError NOT_FOUND */
+    async resetPasskey(id: string): Promise<Account> {
+      const { account, oldPasskey } = known(isId(id) ? await store.replacePasskey(id, newPasskey()) : undefined)
+      await publish({ kind: 'user', passkey: oldPasskey }, { kind: 'user', passkey: account.passkey })
+      return account
+    },
+
+    /**
+     * Changes what staff may change.
+     *
+     * @throws AppError NOT_FOUND, or CONFLICT when administrators would lock themselves out
+     */
+    async change(id: string, changes: AccountChanges, by?: Account): Promise<Account> {
+      const demotes = changes.role !== undefined && changes.role !== 'admin'
+      const excludes = changes.state !== undefined && changes.state !== 'active'
+      if (id === by?.id && (demotes || excludes))
+        throw failure('CONFLICT', 'Your own role and state are for another administrator to change.')
+      const account = known(isId(id) ? await store.change(id, changes) : undefined)
+      await publish({ kind: 'user', passkey: account.passkey })
+      return account
+    },
+
+    /** Chooses whether other members see uploaded, downloaded and ratio. @throws AppError NOT_FOUND */
+    async showStats(id: string, shown: boolean): Promise<Account> {
+      return known(await store.showStats(id, shown))
+    },
+
+    /** @throws AppError NOT_FOUND */
+    async byId(id: string): Promise<Account> {
+      return known(isId(id) ? await store.byId(id) : undefined)
+    },
+
+    /** @throws AppError NOT_FOUND */
+    async byUsername(username: string): Promise<Account> {
+      return known(await store.byUsername(username))
+    },
+
+    list: (query: { search: string | undefined; page: number; limit: number }) => store.list(query),
+    endSessions: (id: string) => store.nextSessionEpoch(id),
+  }
+}
+
+function known<T>(found: T | undefined): T {
+  if (found === undefined) throw failure('NOT_FOUND', 'There is no such user.')
+  return found
+}

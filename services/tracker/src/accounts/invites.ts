@@ -1,0 +1,65 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Clock } from 'service-kit/clock'
+import { newId } from 'service-kit/ids'
+import { failure } from '../errors.ts'
+import type { Account } from './accounts.ts'
+
+const VALID_MS = 7 * 24 * 3_600_000
+
+/** An invite as its maker sees it; the code itself is shown once. */
+export type Invite = {
+  readonly id: string
+  readonly createdAt: Date
+  readonly expiresAt: Date
+  readonly usedAt: Date | null
+  /** Name of the user who came with it. */
+  readonly usedBy: string | null
+}
+
+export type NewInvite = {
+  readonly id: string
+  readonly codeHash: Buffer
+  readonly createdBy: string
+  readonly createdAt: Date
+  readonly expiresAt: Date
+}
+
+/** Where invites are kept. Each method is one atomic change. */
+export type InviteStore = {
+  /**
+   * Creates an invite, taking one of the maker's allowance unless `unlimited`.
+   *
+   * @returns false when the allowance is used up
+   */
+  create(invite: NewInvite, unlimited: boolean): Promise<boolean>
+  /** Newest first. */
+  listBy(userId: string): Promise<readonly Invite[]>
+}
+
+export type Invites = ReturnType<typeof createInvites>
+
+/** What is stored of an invite code. */
+export function hashInviteCode(code: string): Buffer {
+  return createHash('sha256').update(code).digest()
+}
+
+/** Invites: staff make as many as they like, members as many as they were given. */
+export function createInvites(deps: { store: InviteStore; clock: Clock }) {
+  return {
+    /** @throws AppError FORBIDDEN when a member has none left */
+    async create(by: Account): Promise<{ invite: Invite; code: string }> {
+      const code = randomBytes(20).toString('base64url')
+      const createdAt = new Date(deps.clock.now())
+      const expiresAt = new Date(deps.clock.now() + VALID_MS)
+      const id = newId()
+      const created = await deps.store.create(
+        { id, codeHash: hashInviteCode(code), createdBy: by.id, createdAt, expiresAt },
+        by.role !== 'member',
+      )
+      if (!created) throw failure('FORBIDDEN', 'You have no invites left.')
+      return { invite: { id, createdAt, expiresAt, usedAt: null, usedBy: null }, code }
+    },
+
+    listBy: (userId: string) => deps.store.listBy(userId),
+  }
+}

@@ -1,0 +1,113 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Clock } from 'service-kit/clock'
+import { newId } from 'service-kit/ids'
+import type { Account, AccountStore } from './accounts.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+/** A session ends after this long without a request, and in any case this long after signing in. */
+export const IDLE_MS = 14 * DAY_MS
+export const ABSOLUTE_MS = 90 * DAY_MS
+
+/** Being seen is written down at most this often. */
+const TOUCH_MS = 5 * 60_000
+
+/** A user's sessions; signing in once more ends the oldest. */
+const MAX_SESSIONS = 20
+
+/** What is kept of a session, under the hash of its token. */
+export type StoredSession = {
+  readonly id: string
+  readonly userId: string
+  /** Of the account when the user signed in; void once the account's is higher. */
+  readonly epoch: number
+  readonly createdAt: number
+  readonly lastSeenAt: number
+  readonly address: string
+  readonly userAgent: string
+}
+
+/** A valid session and the account it belongs to, read anew for every request. */
+export type Session = { readonly id: string; readonly account: Account }
+
+/** Where sessions are kept, by the SHA-256 of their token. Each method is one atomic change. */
+export type SessionStore = {
+  save(tokenHash: string, session: StoredSession, ttlMs: number): Promise<void>
+  /** Keeps a session that still exists; one that was ended meanwhile stays ended. */
+  touch(tokenHash: string, session: StoredSession, ttlMs: number): Promise<void>
+  byTokenHash(tokenHash: string): Promise<StoredSession | undefined>
+  listOf(userId: string): Promise<readonly { tokenHash: string; session: StoredSession }[]>
+  remove(tokenHash: string, userId: string, id: string): Promise<void>
+}
+
+export type Sessions = ReturnType<typeof createSessions>
+
+/** Signed-in browsers and programs. The token is 256 random bits; only its hash is stored. */
+export function createSessions(deps: { store: SessionStore; accounts: AccountStore; clock: Clock }) {
+  const { store, accounts, clock } = deps
+
+  async function valid(account: Account) {
+    const all = await store.listOf(account.id)
+    return all.filter(({ session }) => session.epoch === account.sessionEpoch)
+  }
+
+  return {
+    /** Opens a session and returns its token, which is told only here. */
+    async open(account: Account, from: { address: string; userAgent: string }): Promise<string> {
+      const token = randomBytes(32).toString('base64url')
+      const now = clock.now()
+      const older = (await valid(account)).toSorted((a, b) => b.session.createdAt - a.session.createdAt)
+      for (const { tokenHash, session } of older.slice(MAX_SESSIONS - 1))
+        await store.remove(tokenHash, account.id, session.id)
+      await store.save(
+        hashToken(token),
+        {
+          id: newId(),
+          userId: account.id,
+          epoch: account.sessionEpoch,
+          createdAt: now,
+          lastSeenAt: now,
+          address: from.address,
+          userAgent: from.userAgent.slice(0, 200),
+        },
+        IDLE_MS,
+      )
+      return token
+    },
+
+    /** The session of a token, whatever state its account is in; undefined when it ended or never was. */
+    async find(token: string): Promise<Session | undefined> {
+      if (!/^[\w-]{43}$/.test(token)) return undefined
+      const tokenHash = hashToken(token)
+      const session = await store.byTokenHash(tokenHash)
+      const now = clock.now()
+      if (session === undefined) return undefined
+      if (now - session.lastSeenAt > IDLE_MS || now - session.createdAt > ABSOLUTE_MS) return undefined
+      const account = await accounts.byId(session.userId)
+      if (account === undefined || account.sessionEpoch !== session.epoch) return undefined
+      if (now - session.lastSeenAt >= TOUCH_MS) {
+        const ttl = Math.min(IDLE_MS, session.createdAt + ABSOLUTE_MS - now)
+        await store.touch(tokenHash, { ...session, lastSeenAt: now }, ttl)
+        await accounts.seen(account.id, new Date(now))
+      }
+      return { id: session.id, account }
+    },
+
+    /** The user's open sessions, the newest first. */
+    async list(account: Account): Promise<readonly StoredSession[]> {
+      return (await valid(account)).map(({ session }) => session).toSorted((a, b) => b.createdAt - a.createdAt)
+    },
+
+    /** Ends one session of a user. @returns false when there is no such session */
+    async end(account: Account, id: string): Promise<boolean> {
+      const found = (await valid(account)).find(({ session }) => session.id === id)
+      if (found === undefined) return false
+      await store.remove(found.tokenHash, account.id, id)
+      return true
+    },
+  }
+}
+
+function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}

@@ -1,0 +1,34 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../db/schema.ts'
+import type { ActivityStore } from './stats.ts'
+
+/** Activity counted in Postgres. */
+export function createActivityStore(db: Kysely<Database>): ActivityStore {
+  return {
+    async ofUser(userId, activeSince) {
+      const [taken, uploads] = await Promise.all([
+        db
+          .selectFrom('user_torrents')
+          .select(({ fn, eb, and }) => {
+            const active = (state: 'seeder' | 'leecher') =>
+              and([eb('last_state', '=', state), eb('last_seen_at', '>', activeSince)])
+            return [
+              fn.countAll<number>().filterWhere(active('seeder')).as('seeding'),
+              fn.countAll<number>().filterWhere(active('leecher')).as('leeching'),
+              fn.count<number>('completed_at').as('completed'),
+              sql<number>`coalesce(sum(seed_seconds), 0)::bigint`.as('seedSeconds'),
+            ]
+          })
+          .where('user_id', '=', userId)
+          .executeTakeFirstOrThrow(),
+        db
+          .selectFrom('torrents')
+          .select((eb) => eb.fn.countAll<number>().as('torrents'))
+          .where('uploader_id', '=', userId)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirstOrThrow(),
+      ])
+      return { ...taken, ...uploads }
+    },
+  }
+}

@@ -1,0 +1,232 @@
+import type { Clock } from 'service-kit/clock'
+import { isId, newId } from 'service-kit/ids'
+import { failure } from '../errors.ts'
+
+/** A category; a tree of two levels, roots without a parent. */
+export type Category = {
+  readonly id: string
+  readonly slug: string
+  readonly name: string
+  readonly torznabId: number
+  readonly parentId: string | null
+  readonly position: number
+}
+
+export type CategoryTree = Category & { readonly subcategories: readonly Category[] }
+
+export type CategoryChanges = {
+  readonly slug?: string | undefined
+  readonly name?: string | undefined
+  readonly torznabId?: number | undefined
+  readonly position?: number | undefined
+}
+
+/** Where categories are kept. Each method is one atomic change. */
+export type CategoryStore = {
+  /** Roots before children, each by position and name. */
+  all(): Promise<readonly Category[]>
+  /** Inserts all of them, or none when there is any category already. @returns whether they were inserted */
+  seed(categories: readonly Category[], now: Date): Promise<boolean>
+  /** @throws AppError CONFLICT when the slug is taken or the parent is gone */
+  create(category: Category, now: Date): Promise<Category>
+  /** @throws AppError CONFLICT when the slug is taken */
+  change(id: string, changes: CategoryChanges): Promise<Category | undefined>
+  /**
+   * Removes a category that holds neither torrents nor subcategories.
+   *
+   * @throws AppError CONFLICT when it does
+   */
+  remove(id: string): Promise<boolean>
+}
+
+export type Categories = ReturnType<typeof createCategories>
+
+/** Lower-case words joined by dashes. */
+export const SLUG_PATTERN = /^[a-z0-9]+(-[a-z0-9]+)*$/
+
+/** The Torznab id that belongs to a slug; several slugs mean the same. */
+const TORZNAB_IDS: Readonly<Record<string, number>> = {
+  movies: 2000,
+  'movies-hd': 2040,
+  'movies-uhd': 2045,
+  'movies-4k': 2045,
+  tv: 5000,
+  'tv-hd': 5040,
+  'tv-uhd': 5045,
+  'tv-4k': 5045,
+  anime: 5070,
+  'tv-anime': 5070,
+  audio: 3000,
+  music: 3000,
+  games: 4050,
+  'games-pc': 4050,
+  ebooks: 7020,
+  books: 7020,
+}
+
+/** The Torznab id that a slug has by the mapping; undefined for other slugs. */
+export function torznabIdOf(slug: string): number | undefined {
+  return Object.hasOwn(TORZNAB_IDS, slug) ? TORZNAB_IDS[slug] : undefined
+}
+
+type SeedNode = readonly [slug: string, name: string, torznabId: number, children?: readonly SeedNode[]]
+
+/** The tree that the action "Seed Torznab categories" creates. */
+const SEED: readonly SeedNode[] = [
+  [
+    'movies',
+    'Movies',
+    2000,
+    [
+      ['movies-hd', 'HD', 2040],
+      ['movies-uhd', 'UHD/4K', 2045],
+      ['movies-sd', 'SD', 2030],
+      ['movies-bluray', 'Blu-ray disc', 2050],
+    ],
+  ],
+  [
+    'tv',
+    'TV',
+    5000,
+    [
+      ['tv-hd', 'HD', 5040],
+      ['tv-uhd', 'UHD/4K', 5045],
+      ['tv-sd', 'SD', 5030],
+      ['tv-anime', 'Anime', 5070],
+      ['tv-documentary', 'Documentary', 5080],
+    ],
+  ],
+  [
+    'audio',
+    'Audio',
+    3000,
+    [
+      ['audio-mp3', 'MP3', 3010],
+      ['audio-lossless', 'Lossless', 3040],
+    ],
+  ],
+  [
+    'games',
+    'Games',
+    4050,
+    [
+      ['games-pc', 'PC', 4050],
+      ['games-console', 'Console', 1000],
+      ['games-playstation', 'PlayStation', 1180],
+      ['games-xbox', 'Xbox', 1040],
+    ],
+  ],
+  [
+    'software',
+    'Software',
+    4000,
+    [
+      ['software-windows', 'Windows', 4020],
+      ['software-macos', 'macOS', 4030],
+    ],
+  ],
+  [
+    'books',
+    'Books',
+    7000,
+    [
+      ['ebooks', 'Ebooks', 7020],
+      ['comics', 'Comics', 7030],
+      ['magazines', 'Magazines', 7010],
+    ],
+  ],
+  ['xxx', 'XXX', 6000],
+  ['other', 'Other', 8000],
+]
+
+/** The seed tree as rows with fresh ids, parents first. */
+export function seedCategories(): readonly Category[] {
+  const rows = (nodes: readonly SeedNode[], parentId: string | null): Category[] =>
+    nodes.flatMap(([slug, name, torznabId, children = []], position) => {
+      const id = newId()
+      return [{ id, slug, name, torznabId, parentId, position }, ...rows(children, id)]
+    })
+  return rows(SEED, null)
+}
+
+/** Hangs children under their roots, keeping the order. */
+export function treeOf(categories: readonly Category[]): readonly CategoryTree[] {
+  return categories
+    .filter((category) => category.parentId === null)
+    .map((root) => ({ ...root, subcategories: categories.filter((category) => category.parentId === root.id) }))
+}
+
+/**
+ * The category that a slug names. A slug of the mapping that no category has, such as `movies-4k`, stands for the one
+ * with the same Torznab id.
+ */
+export function findBySlug(categories: readonly Category[], slug: string): Category | undefined {
+  const torznabId = torznabIdOf(slug)
+  return (
+    categories.find((category) => category.slug === slug) ??
+    (torznabId === undefined ? undefined : categories.find((category) => category.torznabId === torznabId))
+  )
+}
+
+/** A category and its subcategories. */
+export function familyOf(categories: readonly Category[], category: Category): readonly Category[] {
+  return [category, ...categories.filter(({ parentId }) => parentId === category.id)]
+}
+
+/** The tree of categories and its upkeep. */
+export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
+  const { store, clock } = deps
+  const now = (): Date => new Date(clock.now())
+
+  return {
+    all: () => store.all(),
+
+    /** The category that a slug names. @throws AppError BAD_REQUEST when there is none */
+    async bySlug(slug: string): Promise<Category> {
+      const found = findBySlug(await store.all(), slug)
+      if (found === undefined) throw failure('BAD_REQUEST', 'category: there is no such category.')
+      return found
+    },
+
+    /** Creates the standard tree. @throws AppError CONFLICT when there is any category */
+    async seed(): Promise<readonly Category[]> {
+      if (!(await store.seed(seedCategories(), now())))
+        throw failure('CONFLICT', 'There are categories already. Delete all of them to seed again.')
+      return store.all()
+    },
+
+    /**
+     * @param input `torznabId` may be left out for a slug of the mapping; `parent` is the slug of a root
+     * @throws AppError BAD_REQUEST when the Torznab id is unknown or the parent no root; CONFLICT when the slug is taken
+     */
+    async create(input: {
+      slug: string
+      name: string
+      torznabId?: number | undefined
+      parent?: string | undefined
+      position?: number | undefined
+    }): Promise<Category> {
+      const torznabId = input.torznabId ?? torznabIdOf(input.slug)
+      if (torznabId === undefined) throw failure('BAD_REQUEST', 'torznabId: is required for this slug.')
+      const all = await store.all()
+      const parent = all.find(({ slug }) => slug === input.parent)
+      if (input.parent !== undefined && (parent === undefined || parent.parentId !== null))
+        throw failure('BAD_REQUEST', 'parent: must be the slug of a category without a parent.')
+      const parentId = parent?.id ?? null
+      const position = input.position ?? all.filter((category) => category.parentId === parentId).length
+      return store.create({ id: newId(), slug: input.slug, name: input.name, torznabId, parentId, position }, now())
+    },
+
+    /** @throws AppError NOT_FOUND, or CONFLICT when the slug is taken */
+    async change(id: string, changes: CategoryChanges): Promise<Category> {
+      const changed = isId(id) ? await store.change(id, changes) : undefined
+      if (changed === undefined) throw failure('NOT_FOUND', 'There is no such category.')
+      return changed
+    },
+
+    /** @throws AppError NOT_FOUND, or CONFLICT when it holds torrents or subcategories */
+    async remove(id: string): Promise<void> {
+      if (!isId(id) || !(await store.remove(id))) throw failure('NOT_FOUND', 'There is no such category.')
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import type { ErrorRequestHandler } from 'express'
+import { MulterError } from 'multer'
+import { AppError, UnavailableError } from 'service-kit/errors'
+import type { Logger } from 'service-kit/logger'
+import { isPostgresUnavailable } from 'service-kit/postgres'
+import { isRedisUnavailable } from 'service-kit/redis'
+import { type ErrorCode, isErrorCode, presentError } from '../errors.ts'
+
+/** Answers whatever a request failed with, in the one shape. Only what is our fault or a dependency's is logged. */
+export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
+  // Express knows an error handler by its four parameters.
+  return (error: unknown, request, response, _next) => {
+    const { code, message } = explain(error)
+    if (code === 'INTERNAL_ERROR') logger.error({ err: error, method: request.method }, 'a request failed')
+    if (code === 'UNAVAILABLE') logger.warn({ err: error }, 'a request could not be carried out')
+    if (response.headersSent) return void response.destroy()
+    const { status, body } = presentError(code, message)
+    if (code === 'UNAVAILABLE') response.set('Retry-After', '5')
+    // A body that was refused may still be on its way; the connection is not kept for it.
+    if (code === 'PAYLOAD_TOO_LARGE') response.set('Connection', 'close')
+    response.status(status).json(body)
+  }
+}
+
+function explain(error: unknown): { code: ErrorCode; message: string } {
+  if (error instanceof AppError && isErrorCode(error.code)) return { code: error.code, message: error.message }
+  if (error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error))
+    return { code: 'UNAVAILABLE', message: 'The service cannot do this right now. Try again in a moment.' }
+  return explainParser(error) ?? { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' }
+}
+
+/** What the body parsers refuse, by the types that they document. */
+function explainParser(error: unknown): { code: ErrorCode; message: string } | undefined {
+  if (error instanceof MulterError) {
+    return error.code === 'LIMIT_UNEXPECTED_FILE'
+      ? { code: 'BAD_REQUEST', message: 'There is a file in a field that takes none.' }
+      : { code: 'PAYLOAD_TOO_LARGE', message: 'The upload is larger than allowed.' }
+  }
+  if (!(error instanceof Error)) return undefined
+  const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
+  if (type === 'entity.too.large') return { code: 'PAYLOAD_TOO_LARGE', message: 'The body is larger than allowed.' }
+  if (type === 'charset.unsupported' || type === 'encoding.unsupported')
+    return { code: 'UNSUPPORTED_MEDIA_TYPE', message: 'The body must be UTF-8 and compressed in no unusual way.' }
+  if (type.startsWith('entity.') || type.startsWith('request.'))
+    return { code: 'BAD_REQUEST', message: 'The body is malformed.' }
+  // A path that cannot be percent-decoded.
+  if (error instanceof URIError) return { code: 'BAD_REQUEST', message: 'The path is malformed.' }
+  // Multer's own parser throws plain errors for a malformed multipart body.
+  if (/^(Multipart: |Malformed part header|Unexpected end of form)/.test(error.message))
+    return { code: 'BAD_REQUEST', message: 'The multipart body is malformed.' }
+  return undefined
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+
+/** Inputs and outputs that several features share. */
+
+/** A time as ISO 8601 in UTC. */
+export const time = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
+
+/** The one parameter of a path that names a resource. A malformed id is an unknown one, so any text is read. */
+export const idParams = z.object({ id: z.string() })
+
+/** Text without the characters that have no place in it; line breaks and tabs only where `lines` are allowed. */
+export function text(bounds: { min: number; max: number; lines?: boolean }) {
+  const message = `must be text of ${bounds.min === 0 ? 'at most' : `${bounds.min} to`} ${bounds.max} characters`
+  return z
+    .string({ error: message })
+    .trim()
+    .min(bounds.min, message)
+    .max(bounds.max, message)
+    .regex(bounds.lines === true ? /^(?:[\t\r\n]|\P{C})*$/u : /^\P{C}*$/u, 'must not contain control characters')
+}
+
+/** A whole number in a query string. */
+export function queryInteger(bounds: { min: number; max: number; fallback: number }) {
+  const message = `must be a whole number from ${bounds.min} to ${bounds.max}`
+  return z
+    .string({ error: message })
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+    .refine((n) => n >= bounds.min && n <= bounds.max, message)
+    .default(bounds.fallback)
+    .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max, default: bounds.fallback })
+}
+
+/** The page of a list: at most 100 items, as far as ten thousand pages. */
+export const pageQuery = {
+  page: queryInteger({ min: 1, max: 10_000, fallback: 1 }),
+  limit: queryInteger({ min: 1, max: 100, fallback: 25 }),
+}
+
+/** A list as every list endpoint answers it. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({ items: z.array(item), page: z.int(), limit: z.int(), total: z.int() })
+}

@@ -1,0 +1,132 @@
+import { type InsertObject, type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Database } from '../db/schema.ts'
+import type { Release } from './release-name.ts'
+import type { NewTorrent, Torrent } from './torrents.ts'
+
+/** Every column of a torrent's presentation, from the tables it is spread over. */
+export function torrentColumns(db: Kysely<Database>) {
+  return db
+    .selectFrom('torrents')
+    .innerJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')
+    .leftJoin('categories', 'categories.id', 'torrents.category_id')
+    .leftJoin('users', 'users.id', 'torrents.uploader_id')
+    .select([
+      'torrents.id',
+      'torrents.info_hash',
+      'torrents.info_hash_v2',
+      'torrents.name',
+      'torrents.size',
+      'torrents.file_count',
+      'torrents.uploader_id',
+      'torrents.description',
+      'torrents.imdb_id',
+      'torrents.tmdb_id',
+      'torrents.tvdb_id',
+      'torrents.state',
+      'torrents.state_reason',
+      'torrents.download_percent',
+      'torrents.upload_percent',
+      'torrents.release_title',
+      'torrents.release_year',
+      'torrents.season_from',
+      'torrents.season_to',
+      'torrents.episode_from',
+      'torrents.episode_to',
+      'torrents.resolution',
+      'torrents.source',
+      'torrents.codec',
+      'torrents.release_group',
+      'torrents.created_at',
+      'torrent_stats.seeders',
+      'torrent_stats.leechers',
+      'torrent_stats.completed',
+      'categories.slug',
+      'users.username',
+    ])
+    .select(sql<string | null>`torrents.air_date::text`.as('air_date'))
+}
+
+type TorrentRow = Awaited<ReturnType<ReturnType<typeof torrentColumns>['executeTakeFirstOrThrow']>>
+
+/** A row as the domain knows it. */
+export function toTorrent(row: TorrentRow): Torrent {
+  return {
+    id: row.id,
+    infoHash: row.info_hash.toString('hex'),
+    infoHashV2: row.info_hash_v2?.toString('hex') ?? null,
+    name: row.name,
+    category: row.slug ?? '',
+    size: row.size,
+    fileCount: row.file_count,
+    uploader:
+      row.uploader_id === null || row.username === null ? null : { id: row.uploader_id, username: row.username },
+    description: row.description,
+    externalIds: { imdb: row.imdb_id, tmdb: row.tmdb_id, tvdb: row.tvdb_id },
+    state: row.state,
+    stateReason: row.state_reason,
+    downloadPercent: row.download_percent,
+    uploadPercent: row.upload_percent,
+    release: {
+      title: row.release_title,
+      year: row.release_year,
+      seasonFrom: row.season_from,
+      seasonTo: row.season_to,
+      episodeFrom: row.episode_from,
+      episodeTo: row.episode_to,
+      airDate: row.air_date,
+      resolution: row.resolution,
+      source: row.source,
+      codec: row.codec,
+      group: row.release_group,
+    },
+    seeders: row.seeders,
+    leechers: row.leechers,
+    completed: row.completed,
+    createdAt: row.created_at,
+  }
+}
+
+/** The columns that a release name fills. */
+export function releaseRow(release: Release) {
+  return {
+    release_title: release.title,
+    release_year: release.year,
+    season_from: release.seasonFrom,
+    season_to: release.seasonTo,
+    episode_from: release.episodeFrom,
+    episode_to: release.episodeTo,
+    air_date: release.airDate,
+    resolution: release.resolution,
+    source: release.source,
+    codec: release.codec,
+    release_group: release.group,
+  }
+}
+
+/** Our own tokens as a tsvector: no parser of Postgres ever sees the name. */
+export function searchColumn(tokens: readonly string[]): RawBuilder<string> {
+  return sql<string>`array_to_tsvector(${[...tokens]}::text[])`
+}
+
+/** The row of a new torrent. */
+export function toRow(torrent: NewTorrent): InsertObject<Database, 'torrents'> {
+  const { content, externalIds } = torrent
+  return {
+    id: torrent.id,
+    info_hash: Buffer.from(content.infoHash, 'hex'),
+    info_hash_v2: content.infoHashV2 === null ? null : Buffer.from(content.infoHashV2, 'hex'),
+    name: torrent.name,
+    category_id: torrent.categoryId,
+    size: content.size,
+    file_count: content.files.length,
+    uploader_id: torrent.uploaderId,
+    description: torrent.description,
+    imdb_id: externalIds.imdb,
+    tmdb_id: externalIds.tmdb,
+    tvdb_id: externalIds.tvdb,
+    state: torrent.state,
+    ...releaseRow(torrent.release),
+    search: searchColumn(torrent.tokens),
+    created_at: torrent.createdAt,
+  }
+}

@@ -1,0 +1,212 @@
+import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kysely'
+import { violatedUniqueConstraint } from 'service-kit/postgres'
+import type { Database } from '../db/schema.ts'
+import { isForeignKeyViolation } from '../db/violations.ts'
+import { failure } from '../errors.ts'
+import { releaseRow, searchColumn, toRow, torrentColumns, toTorrent } from './torrent-rows.store.ts'
+import type { NewTorrent, Torrent, TorrentChanges, TorrentQuery, TorrentStore } from './torrents.ts'
+
+/** A search that finds no more than this is sorted as a whole; a wider one walks the sort order and filters. */
+const SORT_AS_A_WHOLE = 5_000
+
+/** Torrents in Postgres. */
+export function createTorrentStore(db: Kysely<Database>): TorrentStore {
+  return {
+    byId: (id) => byId(db, id),
+
+    async create(torrent) {
+      try {
+        return await db.transaction().execute(async (trx) => {
+          await insert(trx, torrent)
+          const created = await byId(trx, torrent.id)
+          if (created === undefined) throw new Error('a torrent that was just inserted is not there')
+          return created
+        })
+      } catch (error) {
+        if (violatedUniqueConstraint(error)?.startsWith('torrents_info_hash') === true)
+          throw failure('CONFLICT', 'This torrent is here already.')
+        throw goneCategory(error)
+      }
+    },
+
+    async list(query) {
+      const { total } = await db
+        .selectFrom('torrents')
+        .select((eb) => eb.fn.countAll<number>().as('total'))
+        .where((eb) => matches(eb, query))
+        .executeTakeFirstOrThrow()
+      if ((query.page - 1) * query.limit >= total) return { items: [], total }
+      const ids = await (query.tokens.length > 0 && total <= SORT_AS_A_WHOLE
+        ? pageOfFound(db, query)
+        : pageOfWalk(db, query))
+      if (ids.length === 0) return { items: [], total }
+      const rows = await torrentColumns(db)
+        .where(
+          'torrents.id',
+          'in',
+          ids.map(({ id }) => id),
+        )
+        .execute()
+      const byIds = new Map(rows.map((row) => [row.id, row]))
+      return {
+        items: ids.flatMap(({ id }) => {
+          const row = byIds.get(id)
+          return row === undefined ? [] : [toTorrent(row)]
+        }),
+        total,
+      }
+    },
+
+    files: (id) =>
+      db
+        .selectFrom('torrent_file_list')
+        .select(['path', 'size'])
+        .where('torrent_id', '=', id)
+        .orderBy('position')
+        .execute(),
+
+    async source(id) {
+      const row = await db.selectFrom('torrent_files').selectAll().where('torrent_id', '=', id).executeTakeFirst()
+      return row && { info: row.info, pieceLayers: row.piece_layers }
+    },
+
+    async change(id, changes) {
+      try {
+        return await db.transaction().execute(async (trx) => {
+          await update(trx, id, changes)
+          return byId(trx, id)
+        })
+      } catch (error) {
+        throw goneCategory(error)
+      }
+    },
+
+    remove: (id, reason, at) =>
+      db.transaction().execute(async (trx) => {
+        const torrent = await byId(trx, id)
+        const removed = await trx
+          .updateTable('torrents')
+          .set({ deleted_at: at, delete_reason: reason, category_id: null })
+          .where('id', '=', id)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst()
+        return removed.numUpdatedRows > 0n ? torrent : undefined
+      }),
+
+    purgeDeleted: (before) =>
+      db.transaction().execute(async (trx) => {
+        const purged = await trx.deleteFrom('torrents').where('deleted_at', '<', before).returning('id').execute()
+        const ids = purged.map(({ id }) => id)
+        if (ids.length > 0) await trx.deleteFrom('user_torrents').where('torrent_id', 'in', ids).execute()
+        return ids.length
+      }),
+  }
+}
+
+async function byId(from: Kysely<Database>, id: string): Promise<Torrent | undefined> {
+  const row = await torrentColumns(from)
+    .where('torrents.id', '=', id)
+    .where('torrents.deleted_at', 'is', null)
+    .executeTakeFirst()
+  return row && toTorrent(row)
+}
+
+/** Foreign keys of a torrent can only fail for its category: users are never deleted. */
+function goneCategory(error: unknown): unknown {
+  return isForeignKeyViolation(error) ? failure('CONFLICT', 'The category was deleted meanwhile.') : error
+}
+
+async function insert(trx: Transaction<Database>, torrent: NewTorrent): Promise<void> {
+  const { id, content } = torrent
+  await trx.insertInto('torrents').values(toRow(torrent)).execute()
+  await trx.insertInto('torrent_stats').values({ torrent_id: id }).execute()
+  await trx
+    .insertInto('torrent_files')
+    .values({ torrent_id: id, info: content.info, piece_layers: content.pieceLayers })
+    .execute()
+  const paths = content.files.map(({ path }) => path)
+  const sizes = content.files.map(({ size }) => size)
+  await sql`
+    insert into torrent_file_list (torrent_id, position, path, size)
+    select ${id}::uuid, file.position - 1, file.path, file.size
+    from unnest(${paths}::text[], ${sizes}::bigint[]) with ordinality as file (path, size, position)
+  `.execute(trx)
+}
+
+async function update(trx: Transaction<Database>, id: string, changes: TorrentChanges): Promise<void> {
+  const { name, state, externalIds } = changes
+  await trx
+    .updateTable('torrents')
+    .set((eb) => ({
+      ...(name && { name: name.name, search: searchColumn(name.tokens), ...releaseRow(name.release) }),
+      ...(state && { state: state.state, state_reason: state.reason }),
+      category_id: changes.categoryId ?? eb.ref('category_id'),
+      description: changes.description ?? eb.ref('description'),
+      download_percent: changes.downloadPercent ?? eb.ref('download_percent'),
+      upload_percent: changes.uploadPercent ?? eb.ref('upload_percent'),
+      ...(externalIds?.imdb !== undefined && { imdb_id: externalIds.imdb }),
+      ...(externalIds?.tmdb !== undefined && { tmdb_id: externalIds.tmdb }),
+      ...(externalIds?.tvdb !== undefined && { tvdb_id: externalIds.tvdb }),
+    }))
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .execute()
+}
+
+function matches(eb: ExpressionBuilder<Database, 'torrents'>, query: TorrentQuery) {
+  const { state, categoryIds, tokens } = query
+  return eb.and([
+    eb('torrents.deleted_at', 'is', null),
+    eb('torrents.state', '=', state),
+    ...(categoryIds === undefined ? [] : [eb('torrents.category_id', 'in', categoryIds)]),
+    ...(tokens.length === 0 ? [] : [sql<boolean>`torrents.search @@ ${asTsquery(tokens)}::tsquery`]),
+  ])
+}
+
+/** All of these tokens, each quoted: none is an operator. */
+function asTsquery(tokens: readonly string[]): string {
+  return tokens.map((token) => `'${token.replace(/['\\]/g, '$&$&')}'`).join(' & ')
+}
+
+const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', leechers: 'leechers' } as const
+
+/**
+ * Finds first and sorts then. Left to itself the planner walks the sort order through the whole table when two words
+ * are each common and never together.
+ */
+function pageOfFound(db: Kysely<Database>, query: TorrentQuery) {
+  return db
+    .with(
+      (cte) => cte('found').materialized(),
+      (qb) =>
+        qb
+          .selectFrom('torrents')
+          .innerJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')
+          .select(['torrents.id', 'torrents.created_at', 'torrents.size'])
+          .select(['torrent_stats.seeders', 'torrent_stats.leechers'])
+          .where((eb) => matches(eb, query)),
+    )
+    .selectFrom('found')
+    .select('found.id')
+    .orderBy(`found.${SORT_COLUMNS[query.sort]}`, query.order)
+    .orderBy('found.id', query.order)
+    .limit(query.limit)
+    .offset((query.page - 1) * query.limit)
+    .execute()
+}
+
+/** Walks the index of the sort order until the page is full. */
+function pageOfWalk(db: Kysely<Database>, query: TorrentQuery) {
+  const from = db
+    .selectFrom('torrents')
+    .innerJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')
+    .select('torrents.id')
+    .where((eb) => matches(eb, query))
+    .limit(query.limit)
+    .offset((query.page - 1) * query.limit)
+  const sorted =
+    query.sort === 'seeders' || query.sort === 'leechers'
+      ? from.orderBy(`torrent_stats.${query.sort}`, query.order).orderBy('torrent_stats.torrent_id', query.order)
+      : from.orderBy(`torrents.${SORT_COLUMNS[query.sort]}`, query.order).orderBy('torrents.id', query.order)
+  return sorted.execute()
+}

@@ -1,0 +1,72 @@
+/** What came back. */
+export type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly bytes: Buffer
+  /** The body as JSON; undefined when it is of another type. */
+  readonly json: unknown
+  /** Text at a path of members, such as `member('error', 'code')`; throws when there is none. */
+  member(...path: readonly (string | number)[]): string
+}
+
+/** Sends requests and keeps the cookie, as a browser does. */
+export type Client = {
+  cookie: string | undefined
+  get(path: string, headers?: Record<string, string>): Promise<Answer>
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  patch(path: string, body: unknown): Promise<Answer>
+  delete(path: string): Promise<Answer>
+  upload(torrent: Buffer | undefined, fields: Record<string, string>): Promise<Answer>
+  send(method: string, path: string, init?: { body?: BodyInit; headers?: Record<string, string> }): Promise<Answer>
+}
+
+/** A client without a session. */
+export function createClient(url: string): Client {
+  const client: Client = {
+    cookie: undefined,
+    async send(method, path, init = {}) {
+      const cookie = client.cookie === undefined ? {} : { cookie: `session=${client.cookie}` }
+      const response = await fetch(url + path, { method, redirect: 'manual', ...init, headers: { ...cookie, ...init.headers } })
+      const set = response.headers.getSetCookie().find((header) => header.startsWith('session='))
+      if (set !== undefined) client.cookie = /^session=([^;]*)/.exec(set)?.[1] || undefined
+      return readAnswer(response)
+    },
+    get: (path, headers) => client.send('GET', path, headers && { headers }),
+    post: (path, body, headers) =>
+      client.send('POST', path, {
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      }),
+    patch: (path, body) =>
+      client.send('PATCH', path, { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    delete: (path) => client.send('DELETE', path),
+    upload(torrent, fields) {
+      const form = new FormData()
+      for (const [name, value] of Object.entries(fields)) form.append(name, value)
+      if (torrent) form.append('torrent', new Blob([Uint8Array.from(torrent)]), 'upload.torrent')
+      return client.send('POST', '/api/torrents', { body: form })
+    },
+  }
+  return client
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const text = bytes.toString('utf8')
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  const json: unknown = isJson ? JSON.parse(text) : undefined
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    bytes,
+    json,
+    member: (...path) => {
+      let value: unknown = json
+      for (const name of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+      if (typeof value !== 'string') throw new Error(`no text at ${path.join('.')} of ${text}`)
+      return value
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto'
+import { encodeBencode } from 'bencode-tracker'
+
+/** A well-formed v1 .torrent as a user's program makes it: public, with somebody else's trackers in it. */
+export function makeTorrent(
+  name: string,
+  options: { files?: readonly (readonly [path: string, size: number])[]; size?: number; pieces?: Buffer } = {},
+): Buffer {
+  const pieceLength = 262_144
+  const size = options.files?.reduce((sum, [, bytes]) => sum + bytes, 0) ?? options.size ?? 1_000_000
+  const pieces = options.pieces ?? randomBytes(20 * Math.ceil(size / pieceLength))
+  const content = options.files
+    ? { files: options.files.map(([path, length]) => ({ length, path: path.split('/') })) }
+    : { length: size }
+  return encodeBencode({
+    announce: 'http://elsewhere.test/announce',
+    'announce-list': [['http://elsewhere.test/announce']],
+    'created by': 'a test',
+    info: { name, 'piece length': pieceLength, pieces, ...content },
+  })
+}

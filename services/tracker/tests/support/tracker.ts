@@ -1,0 +1,98 @@
+import { createServer } from 'node:http'
+import { createTestDatabase, type TestDatabase, type TestRedis, testRedis } from 'dev-env'
+import pg from 'pg'
+import { listen } from 'service-kit/http-server'
+import { createLogger } from 'service-kit/logger'
+import { createRequestListener } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Context, createContext } from '../../src/context.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { type Client, createClient } from './client.ts'
+
+/** A tracker of its own: a fresh database, an empty Redis, a free port, a clock that tests move. */
+export type TestTracker = {
+  readonly url: string
+  readonly context: Context
+  readonly database: TestDatabase
+  readonly redis: TestRedis
+  /** Everything that was logged so far. */
+  logged(): string
+  advance(ms: number): void
+  /** A browser-like client without a session. */
+  client(): Client
+  /** A client signed in as a new user. */
+  signedIn(username: string, role?: 'member' | 'moderator' | 'admin'): Promise<Client>
+  /** Runs a statement as superuser, to look behind the scenes. */
+  sql(statement: string, parameters?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
+  stop(): Promise<void>
+}
+
+export const PASSWORD = 'correct horse battery'
+
+/** The limits are off unless a test is about them. */
+export async function startTracker(
+  env: Readonly<Record<string, string>> = {},
+  servers: { databaseUrl?: string; redisUrl?: string } = {},
+): Promise<TestTracker> {
+  const database = await trackerDatabase()
+  const redis = await testRedis()
+  const lines: string[] = []
+  const clock = { offset: 0, now: () => Date.now() + clock.offset }
+  const config = readConfig({
+    DATABASE_URL: servers.databaseUrl ?? database.appUrl,
+    REDIS_URL: servers.redisUrl ?? redis.url,
+    PUBLIC_URL: 'http://tracker.test',
+    REST_READ_LIMIT: '0',
+    REST_WRITE_LIMIT: '0',
+    AUTH_LIMIT: '0',
+    ...env,
+  })
+  const destination = { write: (line: string) => void lines.push(line) }
+  const logger = createLogger({ name: 'tracker', level: 'debug', destination })
+  const context = await createContext({ config, logger, clock })
+  const server = createServer(createRequestListener(context, new AbortController().signal))
+  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${running.port}`
+
+  return {
+    url,
+    context,
+    database,
+    redis,
+    logged: () => lines.join(''),
+    advance: (ms) => void (clock.offset += ms),
+    client: () => createClient(url),
+    async signedIn(username, role = 'member') {
+      await context.accounts.create({ username, email: `${username}@example.org`, password: PASSWORD, role })
+      const client = createClient(url)
+      const answer = await client.post('/api/auth/login', { username, password: PASSWORD })
+      if (answer.status !== 200) throw new Error(`could not sign in: ${answer.text}`)
+      return client
+    },
+    async sql(statement, parameters = []) {
+      const client = new pg.Client({ connectionString: database.adminUrl })
+      await client.connect()
+      try {
+        const result = await client.query<Record<string, unknown>>(statement, [...parameters])
+        return result.rows
+      } finally {
+        await client.end()
+      }
+    },
+    async stop() {
+      await running.drain()
+      await context.close()
+      await database.drop()
+    },
+  }
+}
+
+/** A migrated database, with the two roles of production. */
+export function trackerDatabase(): Promise<TestDatabase> {
+  return createTestDatabase({
+    service: 'tracker',
+    migrate: async (target) => {
+      await migrate(target)
+    },
+  })
+}

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { decodeBencode } from 'bencode-tracker'
+import { makeTorrent } from './support/make-torrent.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+
+beforeAll(async () => {
+  tracker = await startTracker()
+  await tracker.context.categories.seed()
+})
+
+afterAll(() => tracker.stop())
+
+test('a member uploads a torrent and another downloads it with his own passkey in it', async () => {
+  const uploader = await tracker.signedIn('uploader')
+  const uploaded = await uploader.upload(makeTorrent('Example.Show.S01E02.1080p.WEB-DL.H.264-GROUP'), {
+    category: 'tv-hd',
+  })
+  expect(uploaded.status).toBe(201)
+  expect(uploaded.json).toMatchObject({
+    name: 'Example.Show.S01E02.1080p.WEB-DL.H.264-GROUP',
+    category: 'tv-hd',
+    size: 1_000_000,
+    files: 1,
+    uploader: 'uploader',
+    state: 'approved',
+    seeders: 0,
+    leechers: 0,
+    completed: 0,
+  })
+
+  const downloader = await tracker.signedIn('downloader')
+  const me = await downloader.get('/api/user/me')
+  const file = await downloader.get(`/api/torrents/${uploaded.member('id')}/download`)
+  expect(file.status).toBe(200)
+  expect(file.headers.get('content-type')).toBe('application/x-bittorrent')
+  const root = decodeBencode(file.bytes)
+  const announce = root.kind === 'dict' ? root.entries.get('announce') : undefined
+  expect(announce?.kind === 'bytes' && announce.value.toString()).toBe(me.member('announceUrl'))
+  expect(me.member('announceUrl')).toBe(`http://tracker.test/announce?passkey=${me.member('passkey')}`)
+})
