@@ -2,6 +2,7 @@ export { type DatabasePlan, dropDatabase, provisionDatabase } from './databases/
 export { type Transfer, type Transferred, transferFile } from './exchange/exchange.ts'
 export { type PostgresOptions, type PrivatePostgres, startPostgres } from './postgres/postgres.ts'
 export { removeTemporaryFolder, temporaryFolder } from './postgres/temporary-folder.ts'
+export { type Ended, killAll, stopAll } from './processes/managed-process.ts'
 export { freePort, portIsFree } from './processes/ports.ts'
 export { type PrivateRedis, type RedisOptions, startRedis } from './redis/redis.ts'
 export { startTestServers, type TestServers } from './testing/servers.ts'
@@ -12,3 +13,6 @@ export {
   type TestDatabaseOptions,
 } from './testing/test-database.ts'
 export { type TestRedis, testRedis } from './testing/test-redis.ts'
+export { type Demo } from './world/demo.ts'
+export type { Step, WorldOptions } from './world/options.ts'
+export { startWorld, type World } from './world/world.ts'

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { identityOf } from '../../reaper/identity.mjs'
+import { forgetProcess, rememberProcess } from '../../reaper/leftovers.mjs'
 import { killTree, pauseTree, resumeTree, type Stoppable, stopProcess } from '../../reaper/stop.mjs'
-import { forgetProcess, rememberProcess } from './leftovers.ts'
 import { reaper } from './reaper.ts'
 
 /** What to run and how it wants to be stopped. */
@@ -49,8 +49,38 @@ export interface ManagedProcess {
   logTail(lines?: number): string
 }
 
+const running = new Map<number, { entry: Stoppable; process: ManagedProcess }>()
+let closed = false
+
+/** How a process that was asked to stop did so. */
+export interface Ended extends Exit {
+  name: string
+}
+
+/**
+ * Stops everything this process has started, what depends on something else before that, and lets nothing start any
+ * more.
+ */
+export async function stopAll(): Promise<Ended[]> {
+  closed = true
+  const all = [...running.values()]
+  const ended: Ended[] = []
+  for (const phase of [...new Set(all.map(({ entry }) => entry.phase))].sort((a, b) => a - b)) {
+    const now = all.filter(({ entry }) => entry.phase === phase)
+    ended.push(...(await Promise.all(now.map(async ({ process: one }) => ({ name: one.name, ...(await one.stop()) })))))
+  }
+  return ended
+}
+
+/** Ends everything this process has started at once. */
+export async function killAll(): Promise<void> {
+  closed = true
+  await Promise.all([...running.values()].map(({ process: one }) => one.kill()))
+}
+
 /** Starts a process in a group of its own, writes its output to a file and hands it to the reaper. */
 export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
+  if (closed) throw new Error(`${spec.name} is not started any more: everything is being stopped`)
   const child = await spawned(spec)
   const pid = child.pid
   if (pid === undefined) throw new Error(`${spec.name} has no pid`)
@@ -67,11 +97,12 @@ export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
     child.once('exit', (code, signal) => {
       reaper().forget(pid)
       forgetProcess(spec.pidFile, entry)
+      running.delete(pid)
       resolve({ code, signal })
     })
   })
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null
-  return {
+  const one: ManagedProcess = {
     name: spec.name,
     pid,
     exited,
@@ -90,6 +121,8 @@ export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
     },
     logTail: (lines = 20) => lastLines(spec.logFile, lines),
   }
+  if (isRunning()) running.set(pid, { entry, process: one })
+  return one
 }
 
 async function spawned(spec: ProcessSpec): Promise<ChildProcess> {

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSy
 import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { stopLeftover } from '../processes/leftovers.ts'
+import { stopLeftover } from '../../reaper/leftovers.mjs'
 import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
 import { freePort, portAnswers } from '../processes/ports.ts'
 import { type RestartableProcess, restartable } from '../processes/restartable.ts'
@@ -58,7 +58,8 @@ export async function startRedis(options: RedisOptions): Promise<PrivateRedis> {
 
 /** The Redis server of this machine; Valkey serves as well. */
 function redisCommand(): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  // Debian leaves the system programs out of an ordinary user's PATH.
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
   for (const name of ['redis-server', 'valkey-server']) {
     const found = folders.map((folder) => join(folder, name)).find(isExecutable)
     if (found !== undefined) return found

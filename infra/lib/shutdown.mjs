@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** npm hands a signal on that the terminal has sent us already; only what comes later is the user's impatience. */
+const ECHO_MS = 800
+/** 128 + 2, what a shell reports for a program that SIGINT ended. */
+const FORCED = 130
+
+/**
+ * Ends the process once, in order and with a truthful exit code: 0 when everything that was asked to stop did so, 1
+ * when something failed or had to be killed, 130 when a second signal cut it short.
+ */
+export function createShutdown({ stop, kill, say, exit = (code) => process.exit(code) }) {
+  let startedAt
+  async function shutdown(reason, code) {
+    if (startedAt !== undefined) return
+    startedAt = Date.now()
+    say(reason)
+    try {
+      const ended = await stop()
+      const forced = ended.filter(({ signal }) => signal === 'SIGKILL')
+      const failed = ended.filter((one) => one.signal === null && one.code !== 0)
+      for (const { name } of forced) say(`${name} did not stop in time and was killed.`)
+      for (const one of failed) say(`${one.name} ended with exit code ${one.code}.`)
+      exit(forced.length + failed.length > 0 ? 1 : code)
+    } catch (error) {
+      say(error.stack)
+      exit(1)
+    }
+  }
+  return {
+    shutdown,
+    get running() {
+      return startedAt === undefined
+    },
+    async onSignal(name) {
+      if (startedAt === undefined) return await shutdown(`\n${name}: stopping. Once more to force it.`, 0)
+      if (Date.now() - startedAt < ECHO_MS) return
+      say('Killing what is left.')
+      await Promise.race([kill(), sleep(2000)])
+      exit(FORCED)
+    },
+  }
+}
+
+/**
+ * Under npm, npm's death is ours: a npm that was killed can not pass anything on, and the user believes that
+ * everything ended with it.
+ */
+export function watchParent(onOrphaned, { env = process.env, intervalMs = 500 } = {}) {
+  if (env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    onOrphaned()
+  }, intervalMs)
+  timer.unref()
+}

@@ -1,0 +1,69 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { capture, findProgram } from './command.mjs'
+import { Fault } from './fault.mjs'
+
+const POLICY = '/usr/sbin/policy-rc.d'
+
+/** Redis or Valkey, from wherever this machine has it. */
+export const REDIS = {
+  programs: ['redis-server', 'valkey-server'],
+  debianPackage: 'redis-server',
+  purpose: 'The private Redis',
+  otherwise: ' (or brew install redis), set REDIS_URL to a Redis you have, or use docker compose up instead',
+}
+
+/** A BitTorrent client, for the tests that move a real file. */
+export const ARIA2 = {
+  programs: ['aria2c'],
+  debianPackage: 'aria2',
+  purpose: 'The end-to-end test of the tracker',
+  otherwise: ' (or brew install aria2)',
+}
+
+/**
+ * Makes sure that one program of each kind is there. Root on Debian and its kin gets the packages installed; everybody
+ * else is told in one sentence what to do.
+ */
+export async function ensurePrograms(kinds, step) {
+  for (const kind of kinds) {
+    if (isPresent(kind)) continue
+    const aptGet = findProgram('apt-get')
+    if (process.getuid?.() !== 0 || aptGet === undefined) throw new Fault(remedy(kind, aptGet !== undefined))
+    await step(`${kind.debianPackage} installed`, () => installPackage(aptGet, kind.debianPackage))
+    if (!isPresent(kind)) throw new Fault(`${kind.debianPackage} was installed but brought no ${kind.programs[0]}.`)
+  }
+}
+
+function isPresent({ programs }) {
+  return programs.some((name) => findProgram(name) !== undefined)
+}
+
+/** The sentence for a user who has to install something. */
+export function remedy({ programs, debianPackage, purpose, otherwise }, hasApt) {
+  const how = hasApt ? `sudo apt-get install ${debianPackage}` : `install ${programs.join(' or ')}`
+  return `${purpose} needs ${programs[0]}, which is not on this machine: ${how}${otherwise}.`
+}
+
+async function installPackage(aptGet, name) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', NEEDRESTART_MODE: 'l' }
+  const options = ['-o', 'Acquire::Retries=3', '-o', 'DPkg::Lock::Timeout=120']
+  const install = () => capture(aptGet, [...options, 'install', '-y', '--no-install-recommends', name], { env })
+  await withoutDaemons(async () => {
+    // A fresh machine has no package lists, one that slept has old ones; only then is an update worth its time.
+    if ((await install()).code === 0) return
+    const update = await capture(aptGet, [...options, 'update'], { env })
+    const { code, output } = await install()
+    if (code !== 0) throw new Fault(`apt-get could not install ${name}\n\n${update.output}\n${output.trimEnd()}`)
+  })
+}
+
+/** Debian starts a server as soon as its package is there; we only want the program, and run our own. */
+async function withoutDaemons(work) {
+  if (existsSync(POLICY)) return await work()
+  writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  try {
+    await work()
+  } finally {
+    rmSync(POLICY, { force: true })
+  }
+}

@@ -1,0 +1,37 @@
+import { join } from 'node:path'
+import { writePrivate } from './private-file.ts'
+import type { WorldState } from './state.ts'
+
+/** What a script needs to use the world: the content of `demo.json`. */
+export interface Demo {
+  vault: { url: string; adminToken: string; project: string; privateKey: string }
+  tracker: {
+    url: string
+    users: { username: string; password: string; passkey: string; role: 'admin' | 'member' }[]
+    torrentId: string
+    infoHash: string
+  }
+}
+
+/** Tells scripts what the screen tells people, in a file that only its owner can read. */
+export function writeDemo(dataDir: string, urls: { vault: string; tracker: string }, state: WorldState): Demo {
+  const { adminToken, project, privateKey } = state.vault
+  const { users, torrent } = state.tracker
+  const demo: Demo = {
+    vault: { url: urls.vault, adminToken, project, privateKey },
+    tracker: {
+      url: urls.tracker,
+      users: users.map(({ username, password, passkey, role }) => ({
+        username,
+        password,
+        passkey: passkey ?? '',
+        role,
+      })),
+      torrentId: torrent?.id ?? '',
+      infoHash: torrent?.infoHash ?? '',
+    },
+  }
+  writePrivate(join(dataDir, 'demo.json'), `${JSON.stringify(demo, undefined, 2)}\n`)
+  writePrivate(join(dataDir, 'demo-project.jwk'), `${privateKey}\n`)
+  return demo
+}

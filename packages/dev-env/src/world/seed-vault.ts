@@ -1,0 +1,44 @@
+import { createVaultClient } from 'vault-client'
+import type { WorldState } from './state.ts'
+
+/** Long enough for the slowest of machines that runs everything at once. */
+const TIMEOUT_MS = 30_000
+
+const SECRETS: Record<string, Record<string, string>> = {
+  production: {
+    DATABASE_URL: 'postgres://shop:correct-horse@db.example.org:5432/shop',
+    STRIPE_API_KEY: 'sk_live_not_a_real_key',
+    SMTP_PASSWORD: 'battery-staple',
+  },
+  staging: {
+    DATABASE_URL: 'postgres://shop:staging@db.staging.example.org:5432/shop',
+    STRIPE_API_KEY: 'sk_test_not_a_real_key',
+  },
+}
+
+/**
+ * Registers the demo project and stores its secrets, where they are missing: what the user has changed since the last
+ * start is left as it is.
+ */
+export async function seedVault(url: string, { vault }: WorldState): Promise<void> {
+  const response = await fetch(`${url}/v1/admin/projects`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${vault.adminToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: vault.project, publicKey: vault.publicKey }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  const answer = await response.text()
+  if (response.status !== 201 && response.status !== 409) {
+    throw new Error(`the vault did not register the demo project: ${response.status} ${answer}`)
+  }
+  const client = createVaultClient({ url, ...vault, timeoutMs: TIMEOUT_MS })
+  for (const [env, secrets] of Object.entries(SECRETS)) {
+    const known = await client.getAll(env).catch((cause: unknown) => {
+      const hint = response.status === 409 ? '; its key may be of another data directory on the same database' : ''
+      throw new Error(`the demo project can not read its secrets${hint}`, { cause })
+    })
+    for (const [key, value] of Object.entries(secrets)) {
+      if (!Object.hasOwn(known, key)) await client.put(key, value, env)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { mkdirSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stopLeftover } from '../../reaper/leftovers.mjs'
+import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
+import type { ServiceName } from './plan.ts'
+
+const MAX_LOG_BYTES = 10 * 1024 * 1024
+const READY_MS = 60_000
+
+/** What is needed to run a service that was built. */
+export interface ServiceOptions {
+  name: ServiceName
+  /** The repository. */
+  root: string
+  dataDir: string
+  /** Everything the service may know; nothing of our own environment is handed on. */
+  env: Record<string, string>
+  url: string
+}
+
+/** Where a service of a data directory notes its process. */
+export function servicePidFile(dataDir: string, name: ServiceName): string {
+  return join(dataDir, 'services', `${name}.json`)
+}
+
+/** Starts a service and returns when it says that it is ready. */
+export async function startService({ name, root, dataDir, env, url }: ServiceOptions): Promise<ManagedProcess> {
+  const pidFile = servicePidFile(dataDir, name)
+  mkdirSync(join(dataDir, 'services'), { recursive: true, mode: 0o700 })
+  mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 })
+  await stopLeftover(pidFile)
+  const logFile = join(dataDir, 'logs', `${name}.log`)
+  rotate(logFile)
+  const service = await startProcess({
+    name,
+    command: process.execPath,
+    args: [join(root, 'services', name, 'dist', 'main.js')],
+    env: { PATH: process.env['PATH'], TZ: 'UTC', ...env },
+    cwd: join(root, 'services', name),
+    logFile,
+    pidFile,
+    // The service drains for ten seconds at most; who is not gone then hangs.
+    stopSignal: 'SIGTERM',
+    graceMs: 12_000,
+    phase: 0,
+  })
+  await ready(service, url)
+  return service
+}
+
+/** One generation of an old log is kept. */
+function rotate(logFile: string): void {
+  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(logFile, `${logFile}.1`)
+}
+
+async function ready(service: ManagedProcess, url: string): Promise<void> {
+  const deadline = Date.now() + READY_MS
+  while (!(await answersReady(url))) {
+    if (!service.isRunning()) throw new Error(`${service.name} ended while starting:\n${service.logTail()}`)
+    if (Date.now() > deadline) {
+      throw new Error(`${service.name} was not ready within ${READY_MS / 1000} s:\n${service.logTail()}`)
+    }
+    await sleep(50)
+  }
+}
+
+async function answersReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(5000) })
+    await response.body?.cancel()
+    return response.status === 200
+  } catch {
+    return false
+  }
+}
