@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { killTree } from '../../packages/dev-env/reaper/stop.mjs'
 import { Fault } from './fault.mjs'
 
 /** Where a program is, or undefined when this machine has none of that name. */
@@ -18,25 +19,38 @@ export function findProgram(name, path = process.env.PATH ?? '') {
 
 const running = new Set()
 
-/** Asks the commands that still run to end. */
+/** Ends the commands that still run, with everything they have started. */
 export function stopCommands() {
-  for (const child of running) child.kill('SIGTERM')
+  for (const child of running) killTree(child.pid)
 }
 
-/** Runs a command without input and gives its exit code with everything it wrote. */
-export async function capture(command, args, options = {}) {
+/**
+ * Runs a command without input and gives its exit code with everything it wrote.
+ *
+ * @param options those of `spawn`; a command that takes longer than `timeoutMs` is ended
+ */
+export async function capture(command, args, { timeoutMs, ...options } = {}) {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   running.add(child)
   const chunks = []
+  const tooLate = () => {
+    chunks.push(Buffer.from(`\nIt was ended because it took longer than ${timeoutMs / 1000} s.\n`))
+    killTree(child.pid)
+  }
+  const timer = timeoutMs === undefined ? undefined : setTimeout(tooLate, timeoutMs)
+  const settled = () => {
+    running.delete(child)
+    clearTimeout(timer)
+  }
   child.stdout.on('data', (chunk) => chunks.push(chunk))
   child.stderr.on('data', (chunk) => chunks.push(chunk))
   return await new Promise((resolve, reject) => {
     child.once('error', (cause) => {
-      running.delete(child)
+      settled()
       reject(new Fault(`${command} could not be started: ${cause.message}`, { cause }))
     })
     child.once('close', (code, signal) => {
-      running.delete(child)
+      settled()
       resolve({ code: code ?? 1, signal, output: Buffer.concat(chunks).toString('utf8') })
     })
   })
