@@ -1,8 +1,8 @@
 import { hexValue } from './hex.ts'
-import { parseUnsigned } from './unsigned.ts'
 
 /** `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255` */
 const MAX_TEXT_LENGTH = 45
+const ZERO = 0x30
 
 /**
  * Reads an IPv4 or IPv6 address into its 4 or 16 bytes in network order; `undefined` for anything else. An IPv4 address
@@ -38,13 +38,24 @@ function ipv4FromText(text: string): Uint8Array | undefined {
     const dot = text.indexOf('.', start)
     if ((dot === -1) !== (i === 3)) return undefined
     const end = dot === -1 ? text.length : dot
-    const octet = parseUnsigned(text, start, end)
-    // A leading zero is refused because some readers take it for octal.
-    if (octet < 0 || octet > 255 || String(octet).length !== end - start) return undefined
+    const octet = octetFromText(text, start, end)
+    if (octet < 0) return undefined
     address[i] = octet
     start = end + 1
   }
   return address
+}
+
+/** 1 to 3 digits up to 255; a leading zero is refused because some readers take it for octal. */
+function octetFromText(text: string, start: number, end: number): number {
+  if (end - start < 1 || end - start > 3 || (end - start > 1 && text.charCodeAt(start) === ZERO)) return -1
+  let octet = 0
+  for (let i = start; i < end; i++) {
+    const digit = text.charCodeAt(i) - ZERO
+    if (!(digit >= 0 && digit <= 9)) return -1
+    octet = octet * 10 + digit
+  }
+  return octet > 255 ? -1 : octet
 }
 
 function ipv6FromText(text: string): Uint8Array | undefined {

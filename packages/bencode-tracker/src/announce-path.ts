@@ -1,6 +1,6 @@
 import type { Passkey } from './brand.ts'
 import { parsePasskey } from './passkey.ts'
-import { nameEnd, passkeyEnd, valueEnd } from './query.ts'
+import { QueryCursor } from './query-cursor.ts'
 
 export type TrackerAction = 'announce' | 'scrape'
 
@@ -41,15 +41,11 @@ export function parseTrackerTarget(target: string): TrackerTarget | undefined {
  */
 export function passkeyFromQuery(rawQuery: string): Passkey | 'invalid' | undefined {
   if (!rawQuery.includes('passkey')) return undefined
-  let position = 0
-  while (position < rawQuery.length) {
-    const endOfName = nameEnd(rawQuery, position)
-    const end = valueEnd(rawQuery, endOfName)
-    if (endOfName - position === 'passkey'.length && rawQuery.startsWith('passkey', position)) {
-      const start = Math.min(endOfName + 1, end)
-      return parsePasskey(rawQuery.slice(start, passkeyEnd(rawQuery, start, end))) ?? 'invalid'
-    }
-    position = end + 1
+  const cursor = new QueryCursor(rawQuery)
+  while (cursor.next()) {
+    if (!cursor.isNamed('passkey')) continue
+    cursor.endValueAtQuestionMark()
+    return parsePasskey(rawQuery.slice(cursor.valueStart, cursor.valueEnd)) ?? 'invalid'
   }
   return undefined
 }

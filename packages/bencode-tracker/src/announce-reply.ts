@@ -1,6 +1,7 @@
 import { addressToText } from './address.ts'
-import { bytesText, integerText, stringText } from './bencode-text.ts'
+import { assertCount, bytesText, stringText } from './bencode-text.ts'
 import type { PeerId } from './brand.ts'
+import { ByteWriter, digitCount } from './byte-writer.ts'
 import type { PeerAddress } from './compact-peers.ts'
 
 /** What every reply to an announce says, whichever form its peers have. */
@@ -46,19 +47,72 @@ export interface AnnounceListReply extends AnnounceReplyFields {
  * @throws {BencodeError} `not_encodable` when a number is not an integer from 0 to 2^53 - 1.
  */
 export function announceReply(reply: AnnounceReply): Buffer {
-  const { peers, peers6 } = reply
-  const head = `${fieldsBeforePeers(reply)}5:peers${peers.length}:`
-  const middle = `6:peers6${peers6.length}:`
+  const { complete, downloaded, externalIp, incomplete, interval, minInterval, peers, peers6 } = reply
+  assertCounts(reply)
   const tail = fieldsAfterPeers(reply)
-  const bytes = Buffer.allocUnsafe(head.length + peers.length + middle.length + peers6.length + tail.length)
-  let at = bytes.write(head, 0, 'latin1')
-  bytes.set(peers, at)
-  at += peers.length
-  at += bytes.write(middle, at, 'latin1')
-  bytes.set(peers6, at)
-  at += peers6.length
-  bytes.write(tail, at, 'latin1')
-  return bytes
+  const writer = new ByteWriter(
+    FIXED_LENGTH +
+      digitCount(complete) +
+      digitCount(downloaded) +
+      (externalIp === undefined ? 0 : lengthOf(EXTERNAL_IP, externalIp)) +
+      digitCount(incomplete) +
+      digitCount(interval) +
+      digitCount(minInterval) +
+      lengthOf(PEERS, peers) +
+      lengthOf(PEERS6, peers6) +
+      tail.length,
+  )
+  writer.few(COMPLETE)
+  writer.integer(complete)
+  writer.few(DOWNLOADED)
+  writer.integer(downloaded)
+  writer.byte(END)
+  if (externalIp !== undefined) {
+    writeKeyAndLength(writer, EXTERNAL_IP, externalIp)
+    writer.few(externalIp)
+  }
+  writer.few(INCOMPLETE)
+  writer.integer(incomplete)
+  writer.few(INTERVAL)
+  writer.integer(interval)
+  writer.few(MIN_INTERVAL)
+  writer.integer(minInterval)
+  writer.byte(END)
+  writeKeyAndLength(writer, PEERS, peers)
+  writer.raw(peers)
+  writeKeyAndLength(writer, PEERS6, peers6)
+  writer.raw(peers6)
+  if (tail.length === 1) writer.byte(END)
+  else writer.latin1(tail)
+  return writer.bytes
+}
+
+const END = 0x65
+const COLON = 0x3a
+
+// What stands between the numbers. Keys of a bencoded dictionary are sorted, so this order is the only one.
+const COMPLETE = Buffer.from('d8:completei', 'latin1')
+const DOWNLOADED = Buffer.from('e10:downloadedi', 'latin1')
+const EXTERNAL_IP = Buffer.from('11:external ip', 'latin1')
+const INCOMPLETE = Buffer.from('10:incompletei', 'latin1')
+const INTERVAL = Buffer.from('e8:intervali', 'latin1')
+const MIN_INTERVAL = Buffer.from('e12:min intervali', 'latin1')
+const PEERS = Buffer.from('5:peers', 'latin1')
+const PEERS6 = Buffer.from('6:peers6', 'latin1')
+
+/** Everything that is always there, with the `e` behind `downloaded` and the one behind `min interval`. */
+const FIXED_LENGTH =
+  COMPLETE.length + DOWNLOADED.length + 1 + INCOMPLETE.length + INTERVAL.length + MIN_INTERVAL.length + 1
+
+/** Length of a key with its byte string: key, length, colon, bytes. */
+function lengthOf(key: Uint8Array, value: Uint8Array): number {
+  return key.length + digitCount(value.length) + 1 + value.length
+}
+
+function writeKeyAndLength(writer: ByteWriter, key: Uint8Array, value: Uint8Array): void {
+  writer.few(key)
+  writer.integer(value.length)
+  writer.byte(COLON)
 }
 
 /**
@@ -72,18 +126,26 @@ export function announceListReply(reply: AnnounceListReply): Buffer {
   for (const { address, port, peerId } of reply.peers) {
     const ip = addressToText(address)
     const id = reply.noPeerId ? '' : `7:peer id20:${Buffer.from(peerId, 'hex').toString('latin1')}`
-    text += `d2:ip${ip.length}:${ip}${id}4:port${integerText(port)}e`
+    assertCount(port)
+    text += `d2:ip${ip.length}:${ip}${id}4:porti${port}ee`
   }
   return Buffer.from(`${text}e${fieldsAfterPeers(reply)}`, 'latin1')
 }
 
+function assertCounts({ complete, downloaded, incomplete, interval, minInterval }: AnnounceReplyFields): void {
+  assertCount(complete)
+  assertCount(downloaded)
+  assertCount(incomplete)
+  assertCount(interval)
+  assertCount(minInterval)
+}
+
 function fieldsBeforePeers(reply: AnnounceReplyFields): string {
-  const { externalIp } = reply
-  const external = externalIp === undefined ? '' : `11:external ip${bytesText(externalIp)}`
+  assertCounts(reply)
+  const external = reply.externalIp === undefined ? '' : `11:external ip${bytesText(reply.externalIp)}`
   return (
-    `d8:complete${integerText(reply.complete)}10:downloaded${integerText(reply.downloaded)}${external}` +
-    `10:incomplete${integerText(reply.incomplete)}8:interval${integerText(reply.interval)}` +
-    `12:min interval${integerText(reply.minInterval)}`
+    `d8:completei${reply.complete}e10:downloadedi${reply.downloaded}e${external}` +
+    `10:incompletei${reply.incomplete}e8:intervali${reply.interval}e12:min intervali${reply.minInterval}e`
   )
 }
 

@@ -1,7 +1,7 @@
-import { Parameter } from './announce-parameter.ts'
+import { type KnownParameter, Parameter } from './announce-parameter.ts'
 import { type AnnounceFailure, type Draft, MAX_NUMWANT } from './announce-request.ts'
-import { brandInfoHash, brandPeerId } from './brand.ts'
-import { parsePasskey } from './passkey.ts'
+import { brandInfoHash, brandPasskey, brandPeerId } from './brand.ts'
+import { lowerHex40At } from './hex.ts'
 import { percentTo20BytesHex, percentToText } from './percent.ts'
 import { parseUnsigned, parseUnsignedSaturating } from './unsigned.ts'
 
@@ -10,51 +10,56 @@ const MAX_TRACKER_ID_BYTES = 128
 /** BEP 3 allows a DNS name here. */
 const MAX_IP_BYTES = 255
 const MINUS = 0x2d
-const PASSKEY_LENGTH = 40
+const ZERO = 0x30
+const ONE = 0x31
 
-/** Reads the value of one known parameter at `query[start, end)` into `request`, or says why it cannot be read. */
+/**
+ * Reads the value of one known parameter at `query[start, end)`, whose bytes are at the same place in `bytes`, into
+ * `request`, or says why it cannot be read.
+ */
 export function readParameter(
   request: Draft,
-  parameter: Exclude<Parameter, typeof Parameter.unknown>,
+  parameter: KnownParameter,
   query: string,
+  bytes: Uint8Array,
   start: number,
   end: number,
 ): AnnounceFailure | undefined {
   switch (parameter) {
     case Parameter.infoHash: {
-      const hex = percentTo20BytesHex(query, start, end)
+      const hex = percentTo20BytesHex(bytes, start, end)
       request.infoHash = brandInfoHash(hex)
       return hex === '' ? 'invalid_info_hash' : undefined
     }
     case Parameter.peerId: {
-      const hex = percentTo20BytesHex(query, start, end)
+      const hex = percentTo20BytesHex(bytes, start, end)
       request.peerId = brandPeerId(hex)
       return hex === '' ? 'invalid_peer_id' : undefined
     }
     case Parameter.port:
-      request.port = parseUnsigned(query, start, end)
+      request.port = parseUnsigned(bytes, start, end)
       return request.port < 0 || request.port > 65535 ? 'invalid_port' : undefined
     case Parameter.uploaded:
-      request.uploaded = parseUnsigned(query, start, end)
+      request.uploaded = parseUnsigned(bytes, start, end)
       return request.uploaded < 0 ? 'invalid_uploaded' : undefined
     case Parameter.downloaded:
-      request.downloaded = parseUnsigned(query, start, end)
+      request.downloaded = parseUnsigned(bytes, start, end)
       return request.downloaded < 0 ? 'invalid_downloaded' : undefined
     case Parameter.left:
       // Transmission and others say 2^63 - 1 or 2^64 - 1 while a magnet link has not told them the size.
-      request.left = parseUnsignedSaturating(query, start, end)
+      request.left = parseUnsignedSaturating(bytes, start, end)
       return request.left < 0 ? 'invalid_left' : undefined
     case Parameter.event:
       return readEvent(request, query, start, end)
     case Parameter.compact:
-      request.compact = query.startsWith('1', start)
-      return isFlag(query, start, end) ? undefined : 'invalid_compact'
+      request.compact = bytes[start] === ONE
+      return isFlag(bytes, start, end) ? undefined : 'invalid_compact'
     case Parameter.noPeerId:
-      request.noPeerId = query.startsWith('1', start)
-      return isFlag(query, start, end) ? undefined : 'invalid_no_peer_id'
+      request.noPeerId = bytes[start] === ONE
+      return isFlag(bytes, start, end) ? undefined : 'invalid_no_peer_id'
     case Parameter.numwant: {
-      const negative = query.charCodeAt(start) === MINUS
-      const wanted = parseUnsigned(query, negative ? start + 1 : start, end)
+      const negative = bytes[start] === MINUS
+      const wanted = parseUnsigned(bytes, negative ? start + 1 : start, end)
       request.numwant = negative ? 0 : Math.min(wanted, MAX_NUMWANT)
       return wanted < 0 ? 'invalid_numwant' : undefined
     }
@@ -74,10 +79,9 @@ export function readParameter(
       request.ipv6 = percentToText(query, start, end, MAX_IP_BYTES)
       return request.ipv6 === undefined ? 'invalid_ip' : undefined
     case Parameter.passkey: {
-      if (end - start !== PASSKEY_LENGTH) return 'invalid_passkey'
-      const passkey = parsePasskey(query.slice(start, end))
-      request.passkey = passkey
-      return passkey === undefined ? 'invalid_passkey' : undefined
+      const hex = lowerHex40At(query, bytes, start, end)
+      request.passkey = brandPasskey(hex)
+      return hex === '' ? 'invalid_passkey' : undefined
     }
   }
 }
@@ -104,6 +108,6 @@ function readEvent(request: Draft, query: string, start: number, end: number): '
   }
 }
 
-function isFlag(query: string, start: number, end: number): boolean {
-  return end - start === 1 && (query.startsWith('0', start) || query.startsWith('1', start))
+function isFlag(bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start === 1 && (bytes[start] === ZERO || bytes[start] === ONE)
 }

@@ -1,7 +1,8 @@
 import { identifyParameter, Parameter } from './announce-parameter.ts'
 import { type AnnounceFailure, type AnnounceRequest, blankRequest } from './announce-request.ts'
 import { readParameter } from './announce-value.ts'
-import { nameEnd, passkeyEnd, valueEnd } from './query.ts'
+import { asciiBytes } from './query-bytes.ts'
+import { QueryCursor } from './query-cursor.ts'
 
 /** What {@link parseAnnounceQuery} gives: the request, or the name of the failure to answer with. */
 export type AnnounceParse =
@@ -18,43 +19,40 @@ export const MAX_ANNOUNCE_QUERY_LENGTH = 4096
  * `ip` the first counts, because one client sends one for each address family.
  */
 export function parseAnnounceQuery(rawQuery: string): AnnounceParse {
-  const { length } = rawQuery
-  if (length > MAX_ANNOUNCE_QUERY_LENGTH) return failed('query_too_long')
+  if (rawQuery.length > MAX_ANNOUNCE_QUERY_LENGTH) return failed('query_too_long')
+  const bytes = asciiBytes(rawQuery)
+  if (bytes === undefined) return failed('invalid_query')
   const request = blankRequest()
+  const cursor = new QueryCursor(rawQuery)
   let seen = 0
-  let position = 0
-  while (position < length) {
-    const endOfName = nameEnd(rawQuery, position)
-    let end = valueEnd(rawQuery, endOfName)
-    const parameter = identifyParameter(rawQuery, position, endOfName)
-    if (parameter !== Parameter.unknown) {
-      // A known name without `=` has an empty value, and is judged by it.
-      const start = Math.min(endOfName + 1, end)
-      if (parameter === Parameter.passkey) end = passkeyEnd(rawQuery, start, end)
-      if ((seen & parameter) === 0) {
-        seen |= parameter
-        const failure = readParameter(request, parameter, rawQuery, start, end)
-        if (failure !== undefined) return failed(failure)
-      } else if (parameter !== Parameter.ip) {
-        return failed(parameter === Parameter.infoHash ? 'several_info_hashes' : 'repeated_parameter')
-      }
+  while (cursor.next()) {
+    const parameter = identifyParameter(bytes, cursor.nameStart, cursor.nameEnd)
+    if (parameter === Parameter.unknown) continue
+    if (parameter === Parameter.passkey) cursor.endValueAtQuestionMark()
+    const bit = 1 << parameter
+    if ((seen & bit) === 0) {
+      seen |= bit
+      const failure = readParameter(request, parameter, rawQuery, bytes, cursor.valueStart, cursor.valueEnd)
+      if (failure !== undefined) return failed(failure)
+    } else if (parameter !== Parameter.ip) {
+      return failed(parameter === Parameter.infoHash ? 'several_info_hashes' : 'repeated_parameter')
     }
-    position = end + 1
   }
-  if ((seen & REQUIRED) !== REQUIRED) return failed(firstMissing(seen))
-  return { ok: true, request }
+  return (seen & ALL_REQUIRED) === ALL_REQUIRED ? { ok: true, request } : failed(firstMissing(seen))
 }
 
-const REQUIRED =
-  Parameter.infoHash | Parameter.peerId | Parameter.port | Parameter.uploaded | Parameter.downloaded | Parameter.left
+/** In the order in which a missing one is reported. */
+const REQUIRED: readonly (readonly [Parameter, AnnounceFailure])[] = [
+  [Parameter.infoHash, 'missing_info_hash'],
+  [Parameter.peerId, 'missing_peer_id'],
+  [Parameter.port, 'missing_port'],
+  [Parameter.uploaded, 'missing_uploaded'],
+  [Parameter.downloaded, 'missing_downloaded'],
+]
+const ALL_REQUIRED = REQUIRED.reduce((bits, [parameter]) => bits | (1 << parameter), 1 << Parameter.left)
 
 function firstMissing(seen: number): AnnounceFailure {
-  if ((seen & Parameter.infoHash) === 0) return 'missing_info_hash'
-  if ((seen & Parameter.peerId) === 0) return 'missing_peer_id'
-  if ((seen & Parameter.port) === 0) return 'missing_port'
-  if ((seen & Parameter.uploaded) === 0) return 'missing_uploaded'
-  if ((seen & Parameter.downloaded) === 0) return 'missing_downloaded'
-  return 'missing_left'
+  return REQUIRED.find(([parameter]) => (seen & (1 << parameter)) === 0)?.[1] ?? 'missing_left'
 }
 
 function failed(failure: AnnounceFailure): AnnounceParse {

@@ -3,10 +3,12 @@ import { BencodeError } from './bencode-error.ts'
 // The hand-built replies are put together as text with one character for each byte, and become bytes once, at the end:
 // for a reply of a few hundred bytes this is several times faster than a generic encoder.
 
-/** `i42e`. Fractions and NaN are refused: a jittered interval that was never rounded must not reach a client. */
-export function integerText(value: number): string {
+/**
+ * Throws unless `value` can stand between `i` and `e` of a reply: an integer from 0 to 2^53 - 1. A jittered interval
+ * that was never rounded must not reach a client.
+ */
+export function assertCount(value: number): void {
   if (!Number.isSafeInteger(value) || value < 0) throw new BencodeError('not_encodable', 0)
-  return `i${value}e`
 }
 
 /** `4:spam`; text beyond ASCII becomes UTF-8, one character for each of its bytes. */
@@ -17,5 +19,8 @@ export function stringText(value: string): string {
 
 /** Bytes as they are, length in front. */
 export function bytesText(value: Uint8Array): string {
-  return `${value.length}:${String.fromCharCode(...value)}`
+  let text = `${value.length}:`
+  // By index: a spread and an iterator over four bytes cost several times as much as the bytes.
+  for (let i = 0; i < value.length; i++) text += String.fromCharCode(value[i] ?? 0)
+  return text
 }

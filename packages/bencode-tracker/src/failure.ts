@@ -1,4 +1,4 @@
-import { integerText, stringText } from './bencode-text.ts'
+import { assertCount, stringText } from './bencode-text.ts'
 import { FAILURES, type FailureName } from './failures.ts'
 
 /** How a failure is answered. */
@@ -22,14 +22,17 @@ const MAX_DETAIL_LENGTH = 200
  * @throws {BencodeError} `not_encodable` when a number is not an integer from 0 to 2^53 - 1.
  */
 export function failureReply(name: FailureName, options: FailureReplyOptions): Buffer {
+  const { interval, minInterval } = options
   const { reason, retryIn: usual } = FAILURES[name]
   const retryIn = options.retryIn ?? usual
   const detail = options.detail === undefined ? '' : cleanDetail(options.detail)
-  const sentence = detail === '' ? reason : `${reason}: ${detail}`
+  assertCount(interval)
+  assertCount(minInterval)
+  if (retryIn !== 'never') assertCount(retryIn)
   return Buffer.from(
-    `d14:failure reason${stringText(sentence)}8:interval${integerText(options.interval)}` +
-      `12:min interval${integerText(options.minInterval)}` +
-      `8:retry in${retryIn === 'never' ? stringText(retryIn) : integerText(retryIn)}e`,
+    `d14:failure reason${stringText(detail === '' ? reason : `${reason}: ${detail}`)}` +
+      `8:intervali${interval}e12:min intervali${minInterval}e` +
+      `8:retry in${retryIn === 'never' ? '5:never' : `i${retryIn}e`}e`,
     'latin1',
   )
 }

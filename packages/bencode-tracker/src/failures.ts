@@ -33,6 +33,7 @@ export const FAILURES = {
   invalid_key: { reason: 'Invalid key', retryIn: 'never', status: 200 },
   invalid_trackerid: { reason: 'Invalid trackerid', retryIn: 'never', status: 200 },
   invalid_ip: { reason: 'Invalid ip, ipv4 or ipv6', retryIn: 'never', status: 200 },
+  invalid_query: { reason: 'Invalid query: percent-encode what is not ASCII', retryIn: 'never', status: 200 },
   several_info_hashes: { reason: 'An announce takes one info_hash', retryIn: 'never', status: 200 },
   repeated_parameter: { reason: 'A parameter is given twice', retryIn: 'never', status: 200 },
   query_too_long: { reason: 'The query is too long', retryIn: 'never', status: 200 },

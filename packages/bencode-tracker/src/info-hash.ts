@@ -1,18 +1,20 @@
 import { brandInfoHash, brandPeerId, type InfoHash, type PeerId } from './brand.ts'
-import { isHex40 } from './hex.ts'
+import { lowerHex40 } from './hex.ts'
 import { percentTo20BytesHex } from './percent.ts'
+import { asciiBytes } from './query-bytes.ts'
 
 export type { InfoHash, PeerId } from './brand.ts'
 
 /** Reads an info hash from 40 hex digits of either case (REST, Torznab `id`); `undefined` for anything else. */
 export function parseInfoHash(hex: string): InfoHash | undefined {
-  return isHex40(hex) ? brandInfoHash(hex.toLowerCase()) : undefined
+  const lower = lowerHex40(hex)
+  return lower === '' ? undefined : brandInfoHash(lower)
 }
 
 /** Reads an info hash from the raw, still percent-encoded value of `info_hash` (BEP 3); `undefined` unless 20 bytes. */
 export function infoHashFromQuery(encoded: string): InfoHash | undefined {
-  const hex = percentTo20BytesHex(encoded, 0, encoded.length)
-  return hex === '' ? undefined : brandInfoHash(hex)
+  const hex = queryToHex(encoded)
+  return hex === undefined ? undefined : brandInfoHash(hex)
 }
 
 /** Takes an info hash from its bytes; `undefined` unless there are exactly 20. */
@@ -29,13 +31,14 @@ export function infoHashFromBinaryString(text: string): InfoHash | undefined {
 
 /** Reads a peer id from 40 hex digits of either case; `undefined` for anything else. */
 export function parsePeerId(hex: string): PeerId | undefined {
-  return isHex40(hex) ? brandPeerId(hex.toLowerCase()) : undefined
+  const lower = lowerHex40(hex)
+  return lower === '' ? undefined : brandPeerId(lower)
 }
 
 /** Reads a peer id from the raw, still percent-encoded value of `peer_id` (BEP 3); `undefined` unless 20 bytes. */
 export function peerIdFromQuery(encoded: string): PeerId | undefined {
-  const hex = percentTo20BytesHex(encoded, 0, encoded.length)
-  return hex === '' ? undefined : brandPeerId(hex)
+  const hex = queryToHex(encoded)
+  return hex === undefined ? undefined : brandPeerId(hex)
 }
 
 /** Takes a peer id from its bytes; `undefined` unless there are exactly 20. */
@@ -61,6 +64,12 @@ export function idToBytes(id: InfoHash | PeerId): Buffer {
  */
 export function idToBinaryString(id: InfoHash | PeerId): string {
   return Buffer.from(id, 'hex').toString('latin1')
+}
+
+function queryToHex(encoded: string): string | undefined {
+  // Twenty escapes are the longest form there is.
+  const bytes = encoded.length > 60 ? undefined : asciiBytes(encoded)
+  return bytes === undefined ? undefined : percentTo20BytesHex(bytes, 0, encoded.length) || undefined
 }
 
 function bytesToHex(bytes: Uint8Array): string | undefined {

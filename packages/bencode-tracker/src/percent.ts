@@ -1,40 +1,49 @@
-import { hexValue, LOWER_HEX_CODES } from './hex.ts'
+import { hexValue, lowerHexDigit } from './hex.ts'
 
 const PERCENT = 0x25
 const FIRST_PRINTABLE = 0x21
 const LAST_PRINTABLE = 0x7e
 
+/** The two hex digits of each printable byte that may stand bare in a query; 0 for every other byte. */
+const HIGH_DIGITS = new Uint8Array(256)
+const LOW_DIGITS = new Uint8Array(256)
+for (let byte = FIRST_PRINTABLE; byte <= LAST_PRINTABLE; byte++) {
+  HIGH_DIGITS[byte] = byte.toString(16).charCodeAt(0)
+  LOW_DIGITS[byte] = byte.toString(16).charCodeAt(1)
+}
+
 // Reused by every call: nothing in here is asynchronous, and the result is copied out as a string.
-const scratch = Buffer.alloc(40)
+const hexDigits = Buffer.alloc(40)
 
 /**
  * Reads `query[start, end)` as 20 percent-encoded bytes and gives them as 40 lower-case hex digits, or `''` when
  * there are not exactly 20, an escape is broken, or a byte that must be escaped stands bare.
  * No character encoding is involved: `%ff` is the byte 255, and `+` is the byte 43, not a space.
  */
-export function percentTo20BytesHex(query: string, start: number, end: number): string {
+export function percentTo20BytesHex(query: Uint8Array, start: number, end: number): string {
   let written = 0
   let i = start
   while (i < end) {
     if (written === 40) return ''
-    const code = query.charCodeAt(i)
-    if (code === PERCENT) {
-      const high = hexValue(query.charCodeAt(i + 1))
-      const low = hexValue(query.charCodeAt(i + 2))
-      // An escape cannot run past `end`: what follows is a separator or nothing, and neither is a hex digit.
-      if (high < 0 || low < 0) return ''
-      scratch[written] = LOWER_HEX_CODES[high] ?? 0
-      scratch[written + 1] = LOWER_HEX_CODES[low] ?? 0
+    const byte = query[i] ?? 0
+    let high: number
+    let low: number
+    if (byte === PERCENT) {
+      if (i + 2 >= end) return ''
+      high = lowerHexDigit(query[i + 1] ?? 0)
+      low = lowerHexDigit(query[i + 2] ?? 0)
       i += 3
     } else {
-      if (code < FIRST_PRINTABLE || code > LAST_PRINTABLE) return ''
-      scratch[written] = LOWER_HEX_CODES[code >> 4] ?? 0
-      scratch[written + 1] = LOWER_HEX_CODES[code & 15] ?? 0
+      high = HIGH_DIGITS[byte] ?? 0
+      low = LOW_DIGITS[byte] ?? 0
       i += 1
     }
+    if (high === 0 || low === 0) return ''
+    hexDigits[written] = high
+    hexDigits[written + 1] = low
     written += 2
   }
-  return written === 40 ? scratch.toString('latin1', 0, 40) : ''
+  return written === 40 ? hexDigits.toString('latin1', 0, 40) : ''
 }
 
 /**
@@ -51,6 +60,7 @@ export function percentToText(query: string, start: number, end: number, maxByte
     if (bytes > maxBytes) return undefined
     const code = query.charCodeAt(i)
     if (code === PERCENT) {
+      if (i + 2 >= end) return undefined
       const high = hexValue(query.charCodeAt(i + 1))
       const low = hexValue(query.charCodeAt(i + 2))
       if (high < 0 || low < 0) return undefined

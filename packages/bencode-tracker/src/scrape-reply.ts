@@ -1,4 +1,4 @@
-import { integerText } from './bencode-text.ts'
+import { assertCount } from './bencode-text.ts'
 import type { InfoHash } from './brand.ts'
 
 /** What a scrape says about one torrent. */
@@ -30,13 +30,17 @@ export function scrapeReply(torrents: Iterable<ScrapedTorrent>, minRequestInterv
     if (torrent === undefined) continue
     files += `20:${Buffer.from(infoHash, 'hex').toString('latin1')}${countsText(torrent)}`
   }
-  const flags = `d20:min_request_interval${integerText(minRequestInterval)}e`
-  return Buffer.from(`d5:filesd${files}e5:flags${flags}e`, 'latin1')
+  assertCount(minRequestInterval)
+  return Buffer.from(`d5:filesd${files}e5:flagsd20:min_request_intervali${minRequestInterval}eee`, 'latin1')
 }
 
 function countsText({ complete, downloaded, downloaders, incomplete }: ScrapedTorrent): string {
+  assertCount(complete)
+  assertCount(downloaded)
+  assertCount(downloaders)
+  assertCount(incomplete)
   return (
-    `d8:complete${integerText(complete)}10:downloaded${integerText(downloaded)}` +
-    `11:downloaders${integerText(downloaders)}10:incomplete${integerText(incomplete)}e`
+    `d8:completei${complete}e10:downloadedi${downloaded}e` +
+    `11:downloadersi${downloaders}e10:incompletei${incomplete}ee`
   )
 }

@@ -1,7 +1,8 @@
 import { brandInfoHash, type InfoHash, type Passkey } from './brand.ts'
 import { parsePasskey } from './passkey.ts'
 import { percentTo20BytesHex } from './percent.ts'
-import { nameEnd, passkeyEnd, valueEnd } from './query.ts'
+import { asciiBytes, MAX_QUERY_LENGTH } from './query-bytes.ts'
+import { QueryCursor } from './query-cursor.ts'
 
 /** The parameters of one scrape (BEP 48). */
 export interface ScrapeRequest {
@@ -16,6 +17,7 @@ export type ScrapeFailure =
   | 'repeated_parameter'
   | 'too_many_info_hashes'
   | 'query_too_long'
+  | 'invalid_query'
 
 /** What {@link parseScrapeQuery} gives: the request, or the name of the failure to answer with. */
 export type ScrapeParse =
@@ -25,7 +27,7 @@ export type ScrapeParse =
 /** As many info hashes as fit into a UDP scrape (BEP 15), which is what clients batch by. */
 export const MAX_SCRAPE_INFO_HASHES = 74
 /** Room for 74 fully escaped info hashes (71 characters each with their names) and as much again. */
-export const MAX_SCRAPE_QUERY_LENGTH = 10_240
+export const MAX_SCRAPE_QUERY_LENGTH = MAX_QUERY_LENGTH
 
 /**
  * Reads the raw query of a scrape (BEP 48): `info_hash` up to 74 times, and `passkey`. Everything else is ignored; a
@@ -33,33 +35,27 @@ export const MAX_SCRAPE_QUERY_LENGTH = 10_240
  */
 export function parseScrapeQuery(rawQuery: string): ScrapeParse {
   if (rawQuery.length > MAX_SCRAPE_QUERY_LENGTH) return failed('query_too_long')
+  const bytes = asciiBytes(rawQuery)
+  if (bytes === undefined) return failed('invalid_query')
   const infoHashes = new Set<InfoHash>()
   let given = 0
   let passkey: Passkey | undefined
-  let position = 0
-  while (position < rawQuery.length) {
-    const endOfName = nameEnd(rawQuery, position)
-    let end = valueEnd(rawQuery, endOfName)
-    const start = Math.min(endOfName + 1, end)
-    if (isNamed('info_hash', rawQuery, position, endOfName)) {
+  const cursor = new QueryCursor(rawQuery)
+  while (cursor.next()) {
+    if (cursor.isNamed('info_hash')) {
       given += 1
       if (given > MAX_SCRAPE_INFO_HASHES) return failed('too_many_info_hashes')
-      const hex = percentTo20BytesHex(rawQuery, start, end)
+      const hex = percentTo20BytesHex(bytes, cursor.valueStart, cursor.valueEnd)
       if (hex === '') return failed('invalid_info_hash')
       infoHashes.add(brandInfoHash(hex))
-    } else if (isNamed('passkey', rawQuery, position, endOfName)) {
+    } else if (cursor.isNamed('passkey')) {
       if (passkey !== undefined) return failed('repeated_parameter')
-      end = passkeyEnd(rawQuery, start, end)
-      passkey = parsePasskey(rawQuery.slice(start, end))
+      cursor.endValueAtQuestionMark()
+      passkey = parsePasskey(rawQuery.slice(cursor.valueStart, cursor.valueEnd))
       if (passkey === undefined) return failed('invalid_passkey')
     }
-    position = end + 1
   }
   return { ok: true, request: { infoHashes: [...infoHashes], passkey } }
-}
-
-function isNamed(name: string, query: string, start: number, end: number): boolean {
-  return end - start === name.length && query.startsWith(name, start)
 }
 
 function failed(failure: ScrapeFailure): ScrapeParse {
