@@ -24,9 +24,9 @@ export type ErrorCode = keyof typeof ERRORS
 /** The body of every error: `{"error":{"code","message"}}`. */
 export type ErrorBody = { readonly error: { readonly code: ErrorCode; readonly message: string } }
 
-/** Whether a code, possibly of a service-kit error, belongs to the table. */
-export function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(ERRORS, code)
+/** Whether the code of some AppError belongs to the table. */
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERRORS, code)
 }
 
 /**

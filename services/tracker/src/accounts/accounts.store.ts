@@ -117,9 +117,12 @@ export function createAccountStore(db: Kysely<Database>): AccountStore {
 
     async list({ search, page, limit }) {
       const matching = db.selectFrom('users').$if(search !== undefined, (query) =>
-        query.where(({ or, eb }) => {
+        query.where((eb) => {
           const pattern = `%${escapeLike((search ?? '').toLowerCase())}%`
-          return or([eb(sql<string>`lower(username)`, 'like', pattern), eb(sql<string>`lower(email)`, 'like', pattern)])
+          return eb.or([
+            eb(sql<string>`lower(username)`, 'like', pattern),
+            eb(sql<string>`lower(email)`, 'like', pattern),
+          ])
         }),
       )
       const [{ total }, rows] = await Promise.all([

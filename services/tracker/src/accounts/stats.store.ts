@@ -9,13 +9,13 @@ export function createActivityStore(db: Kysely<Database>): ActivityStore {
       const [taken, uploads] = await Promise.all([
         db
           .selectFrom('user_torrents')
-          .select(({ fn, eb, and }) => {
+          .select((eb) => {
             const active = (state: 'seeder' | 'leecher') =>
-              and([eb('last_state', '=', state), eb('last_seen_at', '>', activeSince)])
+              eb.and([eb('last_state', '=', state), eb('last_seen_at', '>', activeSince)])
             return [
-              fn.countAll<number>().filterWhere(active('seeder')).as('seeding'),
-              fn.countAll<number>().filterWhere(active('leecher')).as('leeching'),
-              fn.count<number>('completed_at').as('completed'),
+              eb.fn.countAll<number>().filterWhere(active('seeder')).as('seeding'),
+              eb.fn.countAll<number>().filterWhere(active('leecher')).as('leeching'),
+              eb.fn.count<number>('completed_at').as('completed'),
               sql<number>`coalesce(sum(seed_seconds), 0)::bigint`.as('seedSeconds'),
             ]
           })

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from 'express'
 import { MulterError } from 'multer'
-import { AppError, UnavailableError } from 'service-kit/errors'
+import { AppError, isError, UnavailableError } from 'service-kit/errors'
 import type { Logger } from 'service-kit/logger'
 import { isPostgresUnavailable } from 'service-kit/postgres'
 import { isRedisUnavailable } from 'service-kit/redis'
@@ -23,7 +23,10 @@ export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
 }
 
 function explain(error: unknown): { code: ErrorCode; message: string } {
-  if (error instanceof AppError && isErrorCode(error.code)) return { code: error.code, message: error.message }
+  if (error instanceof AppError) {
+    const code: unknown = error.code
+    if (isErrorCode(code)) return { code, message: error.message }
+  }
   if (error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error))
     return { code: 'UNAVAILABLE', message: 'The service cannot do this right now. Try again in a moment.' }
   return explainParser(error) ?? { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' }
@@ -36,7 +39,7 @@ function explainParser(error: unknown): { code: ErrorCode; message: string } | u
       ? { code: 'BAD_REQUEST', message: 'There is a file in a field that takes none.' }
       : { code: 'PAYLOAD_TOO_LARGE', message: 'The upload is larger than allowed.' }
   }
-  if (!(error instanceof Error)) return undefined
+  if (!isError(error)) return undefined
   const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
   if (type === 'entity.too.large') return { code: 'PAYLOAD_TOO_LARGE', message: 'The body is larger than allowed.' }
   if (type === 'charset.unsupported' || type === 'encoding.unsupported')
@@ -44,7 +47,7 @@ function explainParser(error: unknown): { code: ErrorCode; message: string } | u
   if (type.startsWith('entity.') || type.startsWith('request.'))
     return { code: 'BAD_REQUEST', message: 'The body is malformed.' }
   // A path that cannot be percent-decoded.
-  if (error instanceof URIError) return { code: 'BAD_REQUEST', message: 'The path is malformed.' }
+  if (error.name === 'URIError') return { code: 'BAD_REQUEST', message: 'The path is malformed.' }
   // Multer's own parser throws plain errors for a malformed multipart body.
   if (/^(Multipart: |Malformed part header|Unexpected end of form)/.test(error.message))
     return { code: 'BAD_REQUEST', message: 'The multipart body is malformed.' }

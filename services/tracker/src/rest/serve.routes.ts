@@ -1,8 +1,8 @@
-import express, { type Request, type RequestHandler, Router } from 'express'
+import express, { type RequestHandler, Router } from 'express'
 import multer from 'multer'
 import { failure } from '../errors.ts'
 import { type BoundEndpoint, type Endpoint, type FileAnswer, plain } from './endpoint.routes.ts'
-import { type LimitKind, type Method, mayAccess } from './endpoint.ts'
+import { type Access, type LimitKind, type Method, mayAccess } from './endpoint.ts'
 import { callerOf } from './guards.middleware.ts'
 
 /** What stands before every endpoint. */
@@ -18,6 +18,9 @@ export type Guards = {
 const MAX_FIELD_BYTES = 64 * 1024
 const MAX_FIELDS = 20
 const MAX_JSON = '128kb'
+
+/** Uploads that are held in memory at once. */
+const MAX_UPLOADS = 16
 
 /** Serves endpoints, and answers other methods on their paths with 405. */
 export function serveEndpoints(endpoints: readonly BoundEndpoint[], guards: Guards): Router {
@@ -42,33 +45,24 @@ function mount(route: ReturnType<Router['route']>, bound: BoundEndpoint, guards:
   const { endpoint } = bound
   const limit = guards.limits[endpoint.limit]
   const body = bodyParsers(endpoint)
-  const access = requireAccess(endpoint)
+  const access = endpoint.access === 'anyone' ? [] : [requireAccess(endpoint.access)]
   const handlers: RequestHandler[] = [
     ...(endpoint.method === 'GET' ? [] : [guards.refuseCrossSite]),
     guards.identify,
     // Sign-in attempts are counted by the account they name, so their body is read first.
-    ...(endpoint.limit === 'authentication' ? [...body, ...limit, access] : [...limit, access, ...body]),
+    ...(endpoint.limit === 'authentication' ? [...body, ...limit, ...access] : [...limit, ...access, ...body]),
     answer(bound),
   ]
-  switch (endpoint.method) {
-    case 'GET':
-      return void route.get(...handlers)
-    case 'POST':
-      return void route.post(...handlers)
-    case 'PATCH':
-      return void route.patch(...handlers)
-    case 'DELETE':
-      return void route.delete(...handlers)
-  }
+  const add = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const
+  route[add[endpoint.method]](...handlers)
 }
 
-function requireAccess(endpoint: Endpoint): RequestHandler {
+function requireAccess(access: Access): RequestHandler {
   return (request, _response, next) => {
-    if (endpoint.access === 'anyone') return next()
     const { session } = callerOf(request)
     if (session === undefined) throw failure('UNAUTHORIZED', 'Sign in first.')
     if (session.account.state !== 'active') throw failure('FORBIDDEN', `This account is ${session.account.state}.`)
-    if (!mayAccess(session.account.role, endpoint.access)) throw failure('FORBIDDEN', 'Your role does not allow this.')
+    if (!mayAccess(session.account.role, access)) throw failure('FORBIDDEN', 'Your role does not allow this.')
     next()
   }
 }
@@ -78,17 +72,13 @@ function bodyParsers(endpoint: Endpoint): RequestHandler[] {
   if (endpoint.body === plain.body) return []
   return [
     (request, _response, next) => {
-      const empty = request.headers['content-length'] === '0' || !hasBody(request)
-      if (empty || request.is('application/json') === false)
+      // No body at all is a malformed one, which the schema says better; `is` answers null for it.
+      if (request.is('application/json') === false)
         throw failure('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.')
       next()
     },
     express.json({ limit: MAX_JSON, strict: true }),
   ]
-}
-
-function hasBody(request: Request): boolean {
-  return request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined
 }
 
 /** Reads an upload into memory: one file and a few fields, all bounded. */
@@ -105,9 +95,15 @@ function uploadParser(upload: { field: string; maxBytes: number }): RequestHandl
       headerPairs: 50,
     },
   }).single(upload.field)
+  let reading = 0
   return (request, response, next) => {
-    if (request.is('multipart/form-data') === false || !hasBody(request))
+    if (request.is('multipart/form-data') === false)
       throw failure('UNSUPPORTED_MEDIA_TYPE', 'Send the body as multipart/form-data.')
+    if (reading >= MAX_UPLOADS) throw failure('UNAVAILABLE', 'Too many uploads at once. Try again in a moment.')
+    reading += 1
+    response.once('close', () => {
+      reading -= 1
+    })
     parse(request, response, next)
   }
 }

@@ -57,7 +57,7 @@ function isUnspaced(word: string): boolean {
 
 /** Text without spaces is found by any of its characters and any two neighbours. */
 function indexForms(word: string): readonly string[] {
-  return isUnspaced(word) ? [...[...word], ...pairsOf(word)] : [word]
+  return isUnspaced(word) ? [...Array.from(word), ...pairsOf(word)] : [word]
 }
 
 function queryForms(word: string): readonly string[] {
@@ -67,7 +67,7 @@ function queryForms(word: string): readonly string[] {
 }
 
 function pairsOf(word: string): readonly string[] {
-  const characters = [...word]
+  const characters = Array.from(word)
   return characters.slice(1).map((character, i) => `${characters[i] ?? ''}${character}`)
 }
 

@@ -224,8 +224,9 @@ export function createTorrents(deps: {
       const content = await store.source(torrent.id)
       if (content === undefined) throw notFound()
       const bytes = writeTorrentFile(content, {
-        announce: deps.announceUrl(viewer.passkey),
+        announceUrl: deps.announceUrl(viewer.passkey),
         comment: `${deps.publicUrl}/torrents/${torrent.id}`,
+        createdAt: torrent.createdAt,
       })
       return { name: torrent.name, bytes }
     },
