@@ -44,7 +44,7 @@ function createRest(context: Context, stopping: AbortSignal): Express {
         secure: config.PUBLIC_URL.startsWith('https:'),
         cookieMaxAgeMs: ABSOLUTE_MS,
         proxies: trustedProxies(config.TRUSTED_PROXIES),
-        findSession: sessions.find,
+        findSession: (token) => sessions.find(token),
       }),
       limits: createLimits({
         redis,
@@ -68,7 +68,6 @@ function createRest(context: Context, stopping: AbortSignal): Express {
 export function createRequestListener(context: Context, stopping: AbortSignal): RequestListener {
   const rest = createRest(context, stopping)
   return (request, response) => {
-    // ANNOUNCE: announces and scrapes are answered here, before Express is entered.
-    rest(request, response)
+    if (!context.engine.answer(request, response)) rest(request, response)
   }
 }

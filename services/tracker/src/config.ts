@@ -1,6 +1,17 @@
 import { commonEnv, flag, integer, parseEnv, port } from 'service-kit/env'
 import { z } from 'zod'
 
+function clientPrefixes(): z.ZodType<readonly string[]> {
+  return z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .refine(
+      (parts) => parts.every((part) => /^[\x21-\x7e]{1,20}$/.test(part)),
+      'must be a comma-separated list of beginnings of peer ids, 1 to 20 printable characters each',
+    )
+    .default([])
+}
+
 const schema = z.object({
   ...commonEnv,
   PORT: port(6969),
@@ -19,6 +30,9 @@ const schema = z.object({
   ANNOUNCE_INTERVAL: integer({ min: 10, max: 86_400, fallback: 1_800 }),
   MIN_ANNOUNCE_INTERVAL: integer({ min: 1, max: 86_400, fallback: 900 }),
   MAX_CLIENTS_PER_TORRENT: integer({ min: 1, max: 1_000, fallback: 5 }),
+  /** Beginnings of peer ids, such as `-TR3,-qB4`: only these clients may announce, where set, and never those. */
+  CLIENTS_ALLOWED: clientPrefixes(),
+  CLIENTS_DENIED: clientPrefixes(),
   TRACKER_WORKERS: integer({ min: 1, max: 256, fallback: 1 }),
   REGISTRATION: z.enum(['open', 'invite', 'closed'], 'must be open, invite or closed').default('invite'),
   UPLOAD_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),

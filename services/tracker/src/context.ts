@@ -14,6 +14,7 @@ import { createSessions } from './accounts/sessions.ts'
 import { createActivityStore } from './accounts/stats.store.ts'
 import { createSiteStore } from './admin/site.store.ts'
 import { createSite } from './admin/site.ts'
+import { createAnnounceEngine } from './announce-context.ts'
 import { createCategoryStore } from './categories/categories.store.ts'
 import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
@@ -57,12 +58,15 @@ export async function createContext(options: { config: Config; logger: Logger; c
     announceUrl,
   })
 
+  const metrics = createMetrics()
+  const engine = await createAnnounceEngine({ config, db, redis, metrics, logger, clock })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) }
   return {
     config,
     logger,
     clock,
-    metrics: createMetrics(),
+    metrics,
+    engine,
     db,
     redis,
     accounts,
@@ -76,6 +80,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     checks,
     /** Gives connections back; requests must have ended. */
     close: async (): Promise<void> => {
+      engine.close()
       await closeRedis(redis)
       await db.destroy()
     },

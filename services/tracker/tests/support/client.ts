@@ -27,7 +27,12 @@ export function createClient(url: string): Client {
     cookie: undefined,
     async send(method, path, init = {}) {
       const cookie = client.cookie === undefined ? {} : { cookie: `session=${client.cookie}` }
-      const response = await fetch(url + path, { method, redirect: 'manual', ...init, headers: { ...cookie, ...init.headers } })
+      const response = await fetch(url + path, {
+        method,
+        redirect: 'manual',
+        ...init,
+        headers: { ...cookie, ...init.headers },
+      })
       const set = response.headers.getSetCookie().find((header) => header.startsWith('session='))
       if (set !== undefined) client.cookie = /^session=([^;]*)/.exec(set)?.[1] || undefined
       return readAnswer(response)
@@ -64,7 +69,8 @@ async function readAnswer(response: Response): Promise<Answer> {
     json,
     member: (...path) => {
       let value: unknown = json
-      for (const name of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+      for (const name of path)
+        value = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
       if (typeof value !== 'string') throw new Error(`no text at ${path.join('.')} of ${text}`)
       return value
     },

@@ -1,0 +1,524 @@
+-- The swarm: who is in it, who gets to know whom, and what each user moved. One call changes one or more swarms, each
+-- atomically; every step costs the same in a swarm of ten and of a hundred thousand. src/swarm/announce-record.ts and
+-- announce-result.ts are the other side of the layouts below.
+--
+-- Keys, where xx is the first byte of the info hash, so that all keys of a call share a Cluster slot:
+--   {xx}:h:<info hash>  hash: '#' the swarm itself, 'b<minute>' how many expire then, <owner 8><slot 2> a peer
+--   {xx}:p:<info hash>  string: one record per peer without gaps, seeders first, then everybody else
+--   {xx}:x              sorted set: swarms by the second at which they are looked at if nobody announces
+--   {xx}:k:<week>       hash: last counters of peers that fell silent
+--   {xx}:du             hash: what users moved since the last flush
+--   {xx}:dirty          set: info hashes whose counts changed since the last flush
+
+-- A library sees Lua's own functions only once it is called; see `agree_on`.
+local call, sub, floor, max, min, concat, spread, pack, read
+
+-- Minutes of expiry count from 2020 and fit three bytes until 2051.
+local EPOCH, MINUTE, WEEK = 1577836800, 60, 604800
+-- name 10 (owner and slot, as in the index), IPv4 and port 6, minute of expiry 3, IPv6 and port 18
+local RECORD, NAME = 37, 10
+-- place, uploaded, downloaded, last announce over IPv4, over IPv6, flags, minute of expiry, peer id
+local PEER, ID_FROM, ID_TO = '>I4I7I7I4I4I1I3c20', 31, 50
+-- places of seeders, of others; living seeders, others, paused; completed; clock hand; minute folded; next refresh
+local SWARM = '>I4I4I4I4I4I4I4I3I4'
+local COUNTS = '>I4I4I4'
+local NO_COUNTS = '\0\0\0\0\0\0\0\0\0\0\0\0'
+-- credited up and down, actual up and down, seed seconds, last seen, left, state, completed at, first seen
+local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
+local REMEMBERED = '>I7I7I4'
+local ANNOUNCE = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I1c32'
+local CALL = '>I4I4I4I4I4I2I4I6'
+local RESULT = '>I1I1I4I4I4I4I2'
+
+local STARTED, COMPLETED = 1, 2
+local STOPPED, SEEDER, PAUSED = 0, 2, 3
+local IPV4, IPV6 = 1, 2
+local IS_SEEDER, IS_PAUSED, IS_HURRIED = 1, 2, 4
+local IS_ACCOUNTED, WANTS_IDS, EVICTS = 1, 2, 4
+local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL = 0, 1, 2, 3
+local REJOINED, IMPLAUSIBLE = 1, 2
+
+-- Looking after the expired costs an announce at most this many records.
+local STEPS_PER_ANNOUNCE = 8
+-- Longer than any peer lives, so that a swarm untouched for so long holds nobody.
+local OLDEST_MINUTES = 4000
+
+-- The terms of the call, the swarm at hand and the announce at hand: one table each for all calls.
+local terms, s, a = {}, {}, {}
+-- Fields of the swarm's hash that the announce leaves for the end, to be written at once.
+local writes, written = {}, 0
+
+local function has(flags, bit)
+  return flags % (bit * 2) >= bit
+end
+
+local function write(field, value)
+  writes[written + 1], writes[written + 2] = field, value
+  written = written + 2
+end
+
+local function key_of(kind)
+  return sub(s.h, 1, 5) .. kind
+end
+
+-- The swarm -------------------------------------------------------------------------------------------------------
+
+-- Takes up the swarm of a key. `completed` is what the database knows, and the count never falls below it.
+local function open(key, entry, completed)
+  s.h, s.hash = key, sub(key, 8)
+  s.p = key_of('p:') .. s.hash
+  if entry then
+    s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh =
+      read(SWARM, entry)
+    if terms.minute - s.folded > OLDEST_MINUTES then
+      call('DEL', s.h, s.p)
+      entry = nil
+    end
+  end
+  if not entry then
+    s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh =
+      0, 0, 0, 0, 0, 0, 0, terms.minute, 0
+  end
+  s.completed = max(s.completed, completed)
+  s.was_complete, s.was_incomplete, s.was_completed = s.complete, s.incomplete, s.completed
+  written = 0
+end
+
+-- Takes out of the counts whoever expired until now, however many they are. Their records go by and by.
+local function fold()
+  while s.folded < terms.minute do
+    local upto = min(terms.minute, s.folded + 128)
+    local fields, gone = {}, {}
+    for i = s.folded, upto - 1 do fields[#fields + 1] = 'b' .. i end
+    local values = call('HMGET', s.h, spread(fields))
+    for i = 1, #fields do
+      if values[i] then
+        local complete, incomplete, paused = read(COUNTS, values[i])
+        s.complete, s.incomplete, s.paused = s.complete - complete, s.incomplete - incomplete, s.paused - paused
+        gone[#gone + 1] = fields[i]
+      end
+    end
+    if #gone > 0 then call('HDEL', s.h, spread(gone)) end
+    s.folded = upto
+  end
+end
+
+local function count(flags, by)
+  if has(flags, IS_SEEDER) then s.complete = s.complete + by else s.incomplete = s.incomplete + by end
+  if has(flags, IS_PAUSED) then s.paused = s.paused + by end
+end
+
+local function counts_with(counts, flags, by)
+  local complete, incomplete, paused = read(COUNTS, counts or NO_COUNTS)
+  local seeder, pausing = has(flags, IS_SEEDER), has(flags, IS_PAUSED)
+  return pack(COUNTS, complete + (seeder and by or 0), incomplete + (seeder and 0 or by), paused + (pausing and by or 0))
+end
+
+-- Moves a peer from one minute of expiry to another. Nothing instead of a minute: it joins, or leaves.
+local function recount(from, from_flags, to, to_flags)
+  if from and from < s.folded then from = nil end
+  if from then count(from_flags, -1) end
+  if to then count(to_flags, 1) end
+  if from == to then
+    if not from then return end
+    local counts = call('HGET', s.h, 'b' .. from)
+    write('b' .. from, counts_with(counts_with(counts, from_flags, -1), to_flags, 1))
+  elseif from and to then
+    local counts = call('HMGET', s.h, 'b' .. from, 'b' .. to)
+    write('b' .. from, counts_with(counts[1], from_flags, -1))
+    write('b' .. to, counts_with(counts[2], to_flags, 1))
+  elseif from then
+    write('b' .. from, counts_with(call('HGET', s.h, 'b' .. from), from_flags, -1))
+  else
+    write('b' .. to, counts_with(call('HGET', s.h, 'b' .. to), to_flags, 1))
+  end
+end
+
+-- Writes the swarm back; one without peers leaves nothing, unless it counts completions the database may not know.
+local function close(completed)
+  if s.seeders + s.others == 0 and s.completed <= completed then
+    call('DEL', s.h, s.p)
+    call('ZREM', key_of('x'), s.hash)
+  else
+    write('#', pack(SWARM, s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded,
+      s.refresh))
+    call('HSET', s.h, spread(writes, 1, written))
+  end
+end
+
+local function counts_changed()
+  return s.complete ~= s.was_complete or s.incomplete ~= s.was_incomplete or s.completed ~= s.was_completed
+end
+
+-- The records ------------------------------------------------------------------------------------------------------
+
+local function record(at)
+  return call('GETRANGE', s.p, at * RECORD, at * RECORD + RECORD - 1)
+end
+
+local function place(at, bytes)
+  local name = sub(bytes, 1, NAME)
+  call('SETRANGE', s.p, at * RECORD, bytes)
+  call('HSET', s.h, name, pack('>I4', at) .. sub(call('HGET', s.h, name), 5))
+end
+
+-- Closes a gap: the last of the same role moves into it, and the last of all behind that one.
+local function vacate(at)
+  local last = s.seeders + s.others - 1
+  if at < s.seeders then
+    local edge = s.seeders - 1
+    if at ~= edge then place(at, record(edge)) end
+    if edge ~= last then place(edge, record(last)) end
+    s.seeders = edge
+  else
+    if at ~= last then place(at, record(last)) end
+    s.others = s.others - 1
+  end
+  local used = last * RECORD
+  if last > 0 and call('STRLEN', s.p) > used * 2 + 1024 then call('SET', s.p, call('GETRANGE', s.p, 0, used - 1)) end
+end
+
+-- Makes room for one more.
+local function occupy(seeder)
+  local last = s.seeders + s.others
+  if not seeder then
+    s.others = s.others + 1
+    return last
+  end
+  if s.others > 0 then place(last, record(s.seeders)) end
+  s.seeders = s.seeders + 1
+  return s.seeders - 1
+end
+
+-- Removes an expired peer. Its counters are kept, so that it is credited what it moved when it comes back.
+local function forget(at, bytes)
+  local name = sub(bytes, 1, NAME)
+  if terms.keep > 0 then
+    local _, up, down, last4, last6, _, _, id = read(PEER, call('HGET', s.h, name))
+    local week = key_of('k:') .. floor(terms.now / WEEK)
+    call('HSET', week, s.hash .. sub(name, 1, 8) .. id, pack(REMEMBERED, up, down, max(last4, last6)))
+    call('EXPIRE', week, terms.keep + WEEK)
+  end
+  call('HDEL', s.h, name)
+  vacate(at)
+end
+
+-- The clock hand goes round and removes the expired, until there is none or the steps are used up.
+local function sweep(steps)
+  for _ = 1, steps do
+    local places = s.seeders + s.others
+    if places <= s.complete + s.incomplete then return end
+    if s.hand >= places then s.hand = 0 end
+    local bytes = record(s.hand)
+    if read('>I3', bytes, 17) < s.folded then forget(s.hand, bytes) else s.hand = s.hand + 1 end
+  end
+end
+
+-- A contiguous run of records out of `size` from `first` on, starting anywhere and wrapping round.
+local function run_of(first, size, want)
+  if want <= 0 or size == 0 then return '' end
+  if want >= size then return call('GETRANGE', s.p, first * RECORD, (first + size) * RECORD - 1) end
+  local start = a.random % size
+  local head = min(want, size - start)
+  local bytes = call('GETRANGE', s.p, (first + start) * RECORD, (first + start + head) * RECORD - 1)
+  if head == want then return bytes end
+  return bytes .. call('GETRANGE', s.p, first * RECORD, (first + want - head) * RECORD - 1)
+end
+
+-- Who has all he wants is told of those who have not; who has not, of seeders for half, or more where others are few.
+local function pick(want, satisfied)
+  if want == 0 then return '' end
+  local places = s.seeders + s.others
+  -- Some of what is picked may have expired, and is left out by whoever reads it.
+  want = want + min(want, places - s.complete - s.incomplete)
+  if satisfied then return run_of(s.seeders, s.others, want) end
+  if want >= places then return run_of(0, places, want) end
+  local seeders = min(s.seeders, max(floor((want + 1) / 2), want - s.others))
+  return run_of(0, s.seeders, seeders) .. run_of(s.seeders, s.others, want - seeders)
+end
+
+local function ids_of(records)
+  local ids = {}
+  for i = 1, #records, RECORD do ids[#ids + 1] = sub(records, i, i + NAME - 1) end
+  if #ids == 0 then return '' end
+  local values = call('HMGET', s.h, spread(ids))
+  for i = 1, #ids do ids[i] = sub(values[i], ID_FROM, ID_TO) end
+  return concat(ids)
+end
+
+-- The announcing peer ----------------------------------------------------------------------------------------------
+
+-- Finds the index entry of this client among those of its owner: its name and value, or a free name alone.
+local function find(first)
+  local name = a.owner .. '\0\0'
+  if first and sub(first, ID_FROM, ID_TO) == a.id then return name, first end
+  local free = not first and name or nil
+  if terms.slots > 1 then
+    local names = {}
+    for i = 1, terms.slots - 1 do names[i] = a.owner .. pack('>I2', i) end
+    local values = call('HMGET', s.h, spread(names))
+    for i = 1, #names do
+      if not values[i] then
+        free = free or names[i]
+      elseif sub(values[i], ID_FROM, ID_TO) == a.id then
+        return names[i], values[i]
+      end
+    end
+  end
+  return free
+end
+
+-- Frees an index entry of this owner: an expired one, or, where that is the rule, the one silent for longest.
+local function free()
+  local oldest, oldest_last
+  for i = 0, terms.slots - 1 do
+    local name = a.owner .. pack('>I2', i)
+    local at, _, _, last4, last6, _, expires = read(PEER, call('HGET', s.h, name))
+    if expires < s.folded then
+      forget(at, record(at))
+      return name
+    end
+    if not oldest or max(last4, last6) < oldest_last then oldest, oldest_last = name, max(last4, last6) end
+  end
+  if not has(a.options, EVICTS) then return nil end
+  local at, _, _, _, _, flags, expires = read(PEER, call('HGET', s.h, oldest))
+  recount(expires, flags, nil, 0)
+  call('HSET', s.h, spread(writes, 1, written))
+  written = 0
+  call('HDEL', s.h, oldest)
+  vacate(at)
+  return oldest
+end
+
+-- What the counters were when this peer fell silent, if that is not longer ago than they are kept.
+local function recall()
+  local field = s.hash .. a.owner .. a.id
+  local week = floor(terms.now / WEEK)
+  for i = week, floor((terms.now - terms.keep) / WEEK), -1 do
+    local key = key_of('k:') .. i
+    local value = call('HGET', key, field)
+    if value then
+      call('HDEL', key, field)
+      local up, down, last = read(REMEMBERED, value)
+      if terms.now - last <= terms.keep then return up, down, last end
+      return nil
+    end
+  end
+  return nil
+end
+
+-- Whether this announce repeats the last one, or comes before it should. A new address, family, role or event is
+-- news, and news is never too soon. Returns the second at which the peer last announced with it.
+local function judge_time(at, last4, last6, flags, seeder, paused)
+  if a.event == STARTED or a.event == COMPLETED or a.state == STOPPED then return nil end
+  if seeder ~= has(flags, IS_SEEDER) or paused ~= has(flags, IS_PAUSED) then return nil end
+  local last = a.families == IPV4 and last4 or a.families == IPV6 and last6 or min(last4, last6)
+  if last == 0 or terms.now - last >= (has(flags, IS_HURRIED) and terms.hurried or terms.min_interval) then
+    return nil
+  end
+  local bytes = record(at)
+  if has(a.families, IPV4) and sub(bytes, 11, 16) ~= a.ipv4 then return nil end
+  if has(a.families, IPV6) and sub(bytes, 20, 37) ~= a.ipv6 then return nil end
+  return terms.now - last <= terms.repeats and 'again' or 'soon', last
+end
+
+-- Adds what the user moved to what waits for the next flush.
+local function account(up, down, seconds)
+  local key = key_of('du')
+  local value = call('HGET', key, a.account)
+  local credited_up, credited_down, all_up, all_down, seeding, completed_at, first = 0, 0, 0, 0, 0, 0, terms.now
+  if value then
+    local _
+    credited_up, credited_down, all_up, all_down, seeding, _, _, _, completed_at, first = read(DELTA, value)
+  end
+  if a.event == COMPLETED and a.state == SEEDER and completed_at == 0 then completed_at = terms.now end
+  call('HSET', key, a.account, pack(DELTA,
+    credited_up + floor(up * a.up_percent / 100), credited_down + floor(down * a.down_percent / 100),
+    all_up + up, all_down + down, seeding + seconds, terms.now, a.left, a.state, completed_at, first))
+end
+
+-- Writes the record of the announcing peer, at its old place or a new one. An address of the other family stays,
+-- unless it was not confirmed for as long as a peer lives.
+local function settle(name, value, at, flags, expires, last4, last6, seeder)
+  local ipv4, ipv6, minute = a.ipv4, a.ipv6, pack('>I3', expires)
+  local keeps4 = not has(a.families, IPV4) and last4 > 0
+  local keeps6 = not has(a.families, IPV6) and last6 > 0
+  if value and seeder == has(flags, IS_SEEDER) then
+    if keeps4 then
+      call('SETRANGE', s.p, at * RECORD + 16, minute .. ipv6)
+    elseif keeps6 then
+      call('SETRANGE', s.p, at * RECORD + NAME, ipv4 .. minute)
+    else
+      call('SETRANGE', s.p, at * RECORD + NAME, ipv4 .. minute .. ipv6)
+    end
+    return at
+  end
+  if value then
+    local old = record(at)
+    if keeps4 then ipv4 = sub(old, 11, 16) end
+    if keeps6 then ipv6 = sub(old, 20, 37) end
+    vacate(at)
+  end
+  at = occupy(seeder)
+  call('SETRANGE', s.p, at * RECORD, name .. ipv4 .. minute .. ipv6)
+  return at
+end
+
+-- One announce: returns a head, the records picked and, on request, their peer ids.
+local function announce(key, bytes)
+  a.owner, a.id, a.families, a.ipv4, a.ipv6, a.event, a.state, a.up, a.down, a.left, a.want, a.random, a.up_percent,
+    a.down_percent, a.completed, a.options, a.account = read(ANNOUNCE, bytes)
+  local first_name = a.owner .. '\0\0'
+  local found = call('HMGET', key, '#', first_name)
+  local first = found[2]
+  open(key, found[1], a.completed)
+  fold()
+  if s.seeders + s.others > s.complete + s.incomplete then
+    sweep(STEPS_PER_ANNOUNCE)
+    first = call('HGET', key, first_name)
+  elseif s.seeders + s.others == 0 then
+    first = nil
+  end
+
+  local seeder, paused, stops = a.state == SEEDER, a.state == PAUSED, a.state == STOPPED
+  local name, value = find(first)
+  if not name and not stops then name = free() end
+  local at, up, down, last4, last6, flags, expires, last = 0, nil, nil, 0, 0, 0, nil, 0
+  if value then
+    at, up, down, last4, last6, flags, expires = read(PEER, value)
+    last = max(last4, last6)
+  elseif has(a.options, IS_ACCOUNTED) and (name or stops) then
+    up, down, last = recall()
+  end
+  local lives = value and expires >= s.folded
+
+  -- A counter that went back is a client that started anew; one that rose faster than any line carries is a lie.
+  local known, notes = up ~= nil, 0
+  local moved_up, moved_down, seconds = 0, 0, 0
+  if known and a.up >= up and a.down >= down then
+    local possible = (max(terms.now - last, 0) + MINUTE) * terms.fastest
+    if a.up - up <= possible and a.down - down <= possible then
+      moved_up, moved_down = a.up - up, a.down - down
+    else
+      notes = IMPLAUSIBLE
+    end
+  end
+
+  local status, records, verdict, since = ACCEPTED, '', nil, nil
+  if lives then verdict, since = judge_time(at, last4, last6, flags, seeder, paused) end
+  if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not verdict then
+    seconds = min(max(terms.now - last, 0), terms.ttl)
+  end
+
+  if stops then
+    if value then
+      recount(expires, flags, nil, 0)
+      call('HDEL', key, name)
+      vacate(at)
+    elseif not known then
+      status = UNKNOWN_STOPPED
+    end
+  elseif not name then
+    status = SLOTS_FULL
+  elseif verdict == 'soon' then
+    status, last = TOO_SOON, since
+    write(name, pack(PEER, at, a.up, a.down, last4, last6, flags, expires, a.id))
+  else
+    if not value and a.event ~= STARTED and a.event ~= COMPLETED then notes = notes + REJOINED end
+    if a.event == COMPLETED and seeder and not has(flags, IS_SEEDER) then s.completed = s.completed + 1 end
+    local new_flags = (seeder and IS_SEEDER or 0) + (paused and IS_PAUSED or 0)
+      + (has(notes, REJOINED) and IS_HURRIED or 0)
+    local new_expires = max(s.folded, floor((terms.now + terms.ttl - EPOCH) / MINUTE))
+    if not verdict then
+      if has(a.families, IPV4) then last4 = terms.now elseif terms.now - last4 > terms.ttl then last4 = 0 end
+      if has(a.families, IPV6) then last6 = terms.now elseif terms.now - last6 > terms.ttl then last6 = 0 end
+    else
+      new_flags = flags
+    end
+    if not lives or expires ~= new_expires or flags % IS_HURRIED ~= new_flags % IS_HURRIED then
+      recount(expires, flags, new_expires, new_flags)
+    end
+    at = settle(name, value, at, flags, new_expires, last4, last6, seeder)
+    write(name, pack(PEER, at, a.up, a.down, last4, last6, new_flags, new_expires, a.id))
+    if terms.now >= s.refresh then
+      call('ZADD', key_of('x'), terms.now + terms.ttl + MINUTE, s.hash)
+      s.refresh = terms.now + min(300, floor(terms.ttl / 4))
+    end
+    records = pick(a.want, seeder or paused)
+  end
+
+  local accounted = has(a.options, IS_ACCOUNTED)
+  if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(moved_up, moved_down, seconds) end
+  if accounted and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
+  local ids = has(a.options, WANTS_IDS) and ids_of(records) or ''
+  close(a.completed)
+  return pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, #records / RECORD)
+    .. records .. ids
+end
+
+-- What the caller sees ---------------------------------------------------------------------------------------------
+
+local function agree_on(bytes)
+  if not call then
+    call, sub, floor, max, min = redis.call, string.sub, math.floor, math.max, math.min
+    concat, spread, pack, read = table.concat, unpack, struct.pack, struct.unpack
+  end
+  terms.now, terms.ttl, terms.min_interval, terms.repeats, terms.hurried, terms.slots, terms.keep, terms.fastest =
+    read(CALL, bytes)
+  terms.minute = floor((terms.now - EPOCH) / MINUTE)
+end
+
+-- keys: {xx}:h:<info hash> of each announce; args: the terms, then each announce.
+redis.register_function('announce_VERSION', function(keys, args)
+  agree_on(args[1])
+  local results = {}
+  for i = 1, #keys do results[i] = announce(keys[i], args[i + 1]) end
+  return results
+end)
+
+-- keys: {xx}:h:<info hash> of each swarm; args: the terms, then how often the database knows each to be completed.
+redis.register_function('scrape_VERSION', function(keys, args)
+  agree_on(args[1])
+  local results = {}
+  for i = 1, #keys do
+    local entry = call('HGET', keys[i], '#')
+    local completed = tonumber(args[i + 1])
+    open(keys[i], entry, completed)
+    if entry and s.folded < terms.minute and s.seeders + s.others > 0 then
+      fold()
+      if counts_changed() and terms.keep > 0 then call('SADD', key_of('dirty'), s.hash) end
+      close(0)
+    end
+    results[i] = pack('>I4I4I4I4', s.complete, s.incomplete, s.paused, s.completed)
+  end
+  return results
+end)
+
+-- keys: {xx}:x; args: the terms, how many records to look at. Removes expired peers of swarms where nobody announces.
+-- Returns 1 when there is more to do.
+redis.register_function('sweep_VERSION', function(keys, args)
+  agree_on(args[1])
+  local steps = tonumber(args[2])
+  local tag = sub(keys[1], 1, 5)
+  for _, hash in ipairs(call('ZRANGEBYSCORE', keys[1], '-inf', terms.now, 'LIMIT', 0, 64)) do
+    if steps <= 0 then return 1 end
+    local entry = call('HGET', tag .. 'h:' .. hash, '#')
+    open(tag .. 'h:' .. hash, entry, 0)
+    if entry then
+      fold()
+      local expired = s.seeders + s.others - s.complete - s.incomplete
+      sweep(min(steps, expired + s.complete + s.incomplete))
+      steps = steps - expired - 1
+      if terms.keep > 0 and counts_changed() then call('SADD', key_of('dirty'), hash) end
+      local places = s.seeders + s.others
+      if places == 0 then s.completed = 0 end
+      if places == 0 or places == s.complete + s.incomplete then
+        call('ZADD', keys[1], terms.now + terms.ttl + MINUTE, hash)
+      end
+      close(0)
+    else
+      call('ZREM', keys[1], hash)
+    end
+  end
+  return #call('ZRANGEBYSCORE', keys[1], '-inf', terms.now, 'LIMIT', 0, 1)
+end)

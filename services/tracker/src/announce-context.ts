@@ -1,0 +1,105 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Redis } from 'ioredis'
+import type { Kysely } from 'kysely'
+import { clientAddress, trustedProxies } from 'service-kit/client-address'
+import type { Clock } from 'service-kit/clock'
+import type { Logger } from 'service-kit/logger'
+import type { Metrics } from 'service-kit/metrics'
+import { announceRoutes } from './announce/announce.routes.ts'
+import { createAnnounces } from './announce/announce.ts'
+import { createSharedCounts } from './announce/announce-limit.store.ts'
+import { createAnnounceLimit } from './announce/announce-limit.ts'
+import { createAnnounceMetrics } from './announce/announce-metrics.ts'
+import { clientRules } from './announce/clients.ts'
+import { createDirectoryStore } from './announce/directory.store.ts'
+import { createDirectory } from './announce/directory.ts'
+import { createScrapes } from './announce/scrape.ts'
+import type { Config } from './config.ts'
+import type { Database } from './db/schema.ts'
+import { listenForInvalidations } from './invalidation/invalidation-listener.store.ts'
+import { hurriedInterval, timeToLive } from './swarm/interval.ts'
+import { createRedisSwarms } from './swarm/swarm.store.ts'
+
+/** The announce engine, joined. */
+export type AnnounceEngine = {
+  /** Answers announces and scrapes; false for every other request. */
+  readonly answer: (request: IncomingMessage, response: ServerResponse) => boolean
+  close(): void
+}
+
+/** How long counters of silent peers are kept, so that a client back from a long outage is still credited. */
+const KEEP_COUNTERS_S = 21 * 86_400
+/** Ten gigabits a second. */
+const FASTEST_BYTES_PER_S = 1.25e9
+const REPEAT_WINDOW_S = 30
+
+/**
+ * Joins the engine's stores and rules.
+ *
+ * @throws when Redis does not answer
+ */
+export async function createAnnounceEngine(options: {
+  config: Config
+  db: Kysely<Database>
+  redis: Redis
+  metrics: Metrics
+  logger: Logger
+  clock: Clock
+}): Promise<AnnounceEngine> {
+  const { config, db, redis, metrics, logger, clock } = options
+  const mode = config.TRACKER_MODE
+  const random = Math.random
+  const interval = config.ANNOUNCE_INTERVAL
+  const minInterval = Math.min(config.MIN_ANNOUNCE_INTERVAL, interval)
+  const swarms = createRedisSwarms({
+    redis,
+    clock,
+    random,
+    terms: {
+      timeToLive: timeToLive(interval),
+      // Clients count from when the answer arrives, and some a little fast.
+      minInterval: Math.floor(minInterval * 0.95),
+      repeatWindow: REPEAT_WINDOW_S,
+      hurriedInterval: Math.floor(hurriedInterval(interval) * 0.95),
+      slots: config.MAX_CLIENTS_PER_TORRENT,
+      evicts: mode === 'open',
+      keepCounters: mode === 'private' ? KEEP_COUNTERS_S : 0,
+      fastest: FASTEST_BYTES_PER_S,
+    },
+  })
+  const directory = createDirectory({ store: createDirectoryStore(db), clock })
+  const announces = createAnnounces({
+    settings: {
+      mode,
+      interval,
+      minInterval,
+      allowPrivatePeers: config.ALLOW_PRIVATE_PEERS,
+      allowIpParam: config.ALLOW_IP_PARAM,
+      clients: clientRules({ allowed: config.CLIENTS_ALLOWED, denied: config.CLIENTS_DENIED }),
+    },
+    directory,
+    swarms,
+    limit: createAnnounceLimit({ limit: config.ANNOUNCE_LIMIT, counts: createSharedCounts(redis), clock }),
+    clock,
+    random,
+  })
+  const listener = await listenForInvalidations({
+    url: config.REDIS_URL,
+    logger,
+    changed: (change) => directory.forget(change),
+    missed: () => directory.doubtEverything(),
+  })
+  const proxies = trustedProxies(config.TRUSTED_PROXIES)
+  return {
+    answer: announceRoutes({
+      announces,
+      scrapes: createScrapes({ mode, announces, directory, swarms }),
+      counters: createAnnounceMetrics(metrics.registry),
+      addressOf: (request) => clientAddress(request, proxies),
+      clock,
+      random,
+      logger,
+    }),
+    close: () => listener.close(),
+  }
+}

@@ -1,0 +1,22 @@
+import type { Cluster, Redis } from 'ioredis'
+import { UnavailableError } from 'service-kit/errors'
+import { isRedisUnavailable } from 'service-kit/redis'
+import type { SharedCounts } from './announce-limit.ts'
+
+/** Counts in Redis. */
+export function createSharedCounts(redis: Redis | Cluster): SharedCounts {
+  return {
+    add: async (key, by, windowSeconds) => {
+      const name = `limit:announce:${key}`
+      try {
+        const results = await redis.multi().incrby(name, by).expire(name, windowSeconds, 'NX').exec()
+        const [error, total] = results?.[0] ?? [null, undefined]
+        if (error) throw error
+        if (typeof total !== 'number') throw new UnavailableError('redis')
+        return total
+      } catch (error) {
+        throw isRedisUnavailable(error) ? new UnavailableError('redis', { cause: error }) : error
+      }
+    },
+  }
+}

@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  type AnnounceRequest,
+  addressFromText,
+  announceListReply,
+  announceReply,
+  FAILURES,
+  failureReply,
+  parseAnnounceQuery,
+  parseScrapeQuery,
+  parseTrackerTarget,
+  scrapeReply,
+  type TrackerTarget,
+  WARNINGS,
+} from 'bencode-tracker'
+import type { Clock } from 'service-kit/clock'
+import { UnavailableError } from 'service-kit/errors'
+import type { Logger } from 'service-kit/logger'
+import { listPeers, selectPeers } from '../swarm/selection.ts'
+import type { Accepted, Announces, Refusal } from './announce.ts'
+import type { AnnounceCounters } from './announce-counters.ts'
+import type { Scrapes } from './scrape.ts'
+
+/** Seconds before which no scrape is welcome, as scrapes are told. */
+const SCRAPE_INTERVAL = 600
+const NOBODY = new Uint8Array(0)
+
+/** What the handler works with. */
+export type AnnounceRouteOptions = {
+  readonly announces: Announces
+  readonly scrapes: Scrapes
+  readonly counters: AnnounceCounters
+  /** The address a request came from, as text. */
+  readonly addressOf: (request: IncomingMessage) => string
+  readonly clock: Clock
+  readonly random: () => number
+  readonly logger: Logger
+}
+
+/**
+ * Answers announces and scrapes (BEP 3, 48) straight from `node:http`: they are most of a tracker's requests, and
+ * entering Express would cost several times what answering them does.
+ *
+ * @returns whether the request was one of them; when not, it is untouched
+ */
+export function announceRoutes(
+  options: AnnounceRouteOptions,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const { announces, scrapes, counters, clock } = options
+
+  const refuse = (response: ServerResponse, action: 'announce' | 'scrape', refusal: Refusal): void => {
+    const { failure, interval, minInterval, detail } = refusal
+    counters.failed(action, failure)
+    const { status } = FAILURES[failure]
+    const limited = failure === 'announce_limit'
+    const retryIn = limited ? Math.ceil(interval / 60) : undefined
+    const body = failureReply(failure, { interval, minInterval, retryIn, detail })
+    send(response, status, body, limited ? interval : undefined)
+  }
+
+  const present = (request: AnnounceRequest, outcome: Accepted, externalIp: Uint8Array): Buffer => {
+    const { answer, warning, interval, minInterval, owner } = outcome
+    const fields = {
+      complete: answer?.complete ?? 0,
+      incomplete: answer?.incomplete ?? 0,
+      downloaded: answer?.completed ?? 0,
+      interval,
+      minInterval,
+      externalIp,
+      trackerId: request.trackerId,
+      warning: warning === undefined ? undefined : WARNINGS[warning].message,
+    }
+    const asker = {
+      owner,
+      want: request.numwant,
+      now: clock.now() / 1000,
+      random: Math.floor(options.random() * 0x1_0000_0000),
+    }
+    if (!request.compact) {
+      const peers = answer === undefined ? [] : listPeers(answer, asker)
+      return announceListReply({ ...fields, peers, noPeerId: request.noPeerId })
+    }
+    const { peers, peers6 } = answer === undefined ? { peers: NOBODY, peers6: NOBODY } : selectPeers(answer, asker)
+    return announceReply({ ...fields, peers, peers6 })
+  }
+
+  const announce = async (message: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
+    const parsed = parseAnnounceQuery(target.rawQuery)
+    if (!parsed.ok) {
+      refuse(response, 'announce', announces.refuse(parsed.failure))
+      return
+    }
+    const { request } = parsed
+    const address = addressFromText(options.addressOf(message))
+    if (address === undefined) {
+      refuse(response, 'announce', announces.refuse('address_not_usable'))
+      return
+    }
+    const outcome = await announces.announce(request, target.passkey, address)
+    if (outcome.failure !== undefined) {
+      refuse(response, 'announce', outcome)
+      return
+    }
+    counters.announced(request.event)
+    if (outcome.warning !== undefined) counters.warned(outcome.warning)
+    if (outcome.answer?.rejoined === true) counters.noticed('rejoined')
+    if (outcome.answer?.implausible === true) counters.noticed('implausible')
+    send(response, 200, present(request, outcome, address))
+  }
+
+  const scrape = async (response: ServerResponse, target: Target): Promise<void> => {
+    const parsed = parseScrapeQuery(target.rawQuery)
+    const found = parsed.ok ? await scrapes.scrape(parsed.request, target.passkey) : parsed.failure
+    if (typeof found === 'string') {
+      refuse(response, 'scrape', announces.refuse(found))
+      return
+    }
+    counters.scraped(found.length)
+    send(response, 200, scrapeReply(found, SCRAPE_INTERVAL))
+  }
+
+  const fail = (response: ServerResponse, action: 'announce' | 'scrape', error: unknown): void => {
+    const away = error instanceof UnavailableError
+    if (!away) options.logger.error({ err: error, action }, 'an announce or scrape failed')
+    if (!response.headersSent)
+      refuse(response, action, announces.refuse(away ? 'tracker_unavailable' : 'internal_error'))
+  }
+
+  return (request, response) => {
+    if (request.method !== 'GET' || request.url === undefined) return false
+    const target = parseTrackerTarget(request.url)
+    if (target === undefined) return false
+    const { action } = target
+    if (!target.ok) refuse(response, action, announces.refuse(target.failure))
+    else
+      (action === 'announce' ? announce(request, response, target) : scrape(response, target)).catch((error: unknown) =>
+        fail(response, action, error),
+      )
+    return true
+  }
+}
+
+type Target = Extract<TrackerTarget, { ok: true }>
+
+function send(response: ServerResponse, status: number, body: Buffer, retryAfter?: number): void {
+  const headers = ['Content-Type', 'text/plain', 'Content-Length', String(body.length), 'Cache-Control', 'no-store']
+  if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter))
+  response.writeHead(status, headers)
+  response.end(body)
+}

@@ -1,0 +1,103 @@
+import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from 'bencode-tracker'
+import { type Kysely, sql } from 'kysely'
+import { UnavailableError } from 'service-kit/errors'
+import { isPostgresUnavailable } from 'service-kit/postgres'
+import type { Database } from '../db/schema.ts'
+import type { DirectoryStore, Listing, Member } from './directory.ts'
+
+/** Users and torrents from Postgres, many in one query. */
+export function createDirectoryStore(db: Kysely<Database>): DirectoryStore {
+  return {
+    members: (passkeys) =>
+      orUnavailable(async () => {
+        const rows = await db
+          .selectFrom('users')
+          .select(['id', 'passkey', 'state', 'can_download', 'upload_percent', 'download_percent'])
+          .where('passkey', 'in', passkeys)
+          .execute()
+        const members = new Map<Passkey, Member>()
+        for (const row of rows) {
+          const passkey = parsePasskey(row.passkey)
+          if (passkey === undefined) continue
+          const id = uuidBytes(row.id)
+          members.set(passkey, {
+            id,
+            owner: id.subarray(8),
+            state: row.state,
+            canDownload: row.can_download,
+            uploadPercent: row.upload_percent,
+            downloadPercent: row.download_percent,
+          })
+        }
+        return members
+      }),
+
+    listings: (infoHashes) =>
+      orUnavailable(async () => {
+        const hashes = infoHashes.map((hash) => Buffer.from(hash, 'hex'))
+        const rows = await db
+          .selectFrom('torrents')
+          .leftJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')
+          .select([
+            'torrents.id',
+            'info_hash',
+            'info_hash_v2',
+            'state',
+            'state_reason',
+            'deleted_at',
+            'delete_reason',
+            'upload_percent',
+            'download_percent',
+            'completed',
+          ])
+          .where((eb) => eb.or([eb('info_hash', 'in', hashes), eb('info_hash_v2', 'in', hashes)]))
+          .where((eb) =>
+            eb.or([eb('deleted_at', 'is', null), eb('deleted_at', '>', sql<Date>`now() - interval '30 days'`)]),
+          )
+          // The last one stays: of the deleted the newest, and before all of them one that is not deleted.
+          .orderBy('deleted_at', (order) => order.asc().nullsLast())
+          .execute()
+        const listings = new Map<InfoHash, Listing>()
+        for (const row of rows) {
+          const names = [row.info_hash, row.info_hash_v2].flatMap((hash) => {
+            const name = hash === null ? undefined : infoHashFromBytes(hash)
+            return name === undefined ? [] : [name]
+          })
+          const deleted = row.deleted_at !== null
+          const listing: Listing = {
+            id: uuidBytes(row.id),
+            swarm: row.info_hash,
+            infoHashes: names,
+            state: deleted ? 'deleted' : row.state,
+            reason: deleted ? row.delete_reason : row.state_reason,
+            completed: row.completed ?? 0,
+            uploadPercent: row.upload_percent,
+            downloadPercent: row.download_percent,
+          }
+          for (const name of names) listings.set(name, listing)
+        }
+        return listings
+      }),
+
+    sitePercents: () =>
+      orUnavailable(async () => {
+        const row = await db
+          .selectFrom('site_settings')
+          .select(['upload_percent', 'download_percent'])
+          .executeTakeFirstOrThrow()
+        return { uploadPercent: row.upload_percent, downloadPercent: row.download_percent }
+      }),
+  }
+}
+
+async function orUnavailable<T>(query: () => Promise<T>): Promise<T> {
+  try {
+    return await query()
+  } catch (error) {
+    throw isPostgresUnavailable(error) ? new UnavailableError('postgres', { cause: error }) : error
+  }
+}
+
+function uuidBytes(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex')
+}

@@ -1,0 +1,27 @@
+import type { Client } from './client.ts'
+import { makeTorrent } from './make-torrent.ts'
+import type { TestTracker } from './tracker.ts'
+
+/** A user who announces. */
+export type TestMember = {
+  readonly username: string
+  readonly client: Client
+  readonly passkey: string
+  readonly id: string
+}
+
+/** Creates a user and signs in. */
+export async function createMember(tracker: TestTracker, username: string): Promise<TestMember> {
+  const client = await tracker.signedIn(username)
+  const me = await client.get('/api/user/me')
+  return { username, client, passkey: me.member('passkey'), id: me.member('id') }
+}
+
+/** Uploads a torrent and tells what it is called by the tracker. */
+export async function uploadTorrent(
+  uploader: TestMember,
+  name: string,
+): Promise<{ readonly id: string; readonly infoHash: string }> {
+  const uploaded = await uploader.client.upload(makeTorrent(name), { category: 'tv-hd' })
+  return { id: uploaded.member('id'), infoHash: uploaded.member('infoHash') }
+}
