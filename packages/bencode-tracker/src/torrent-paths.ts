@@ -1,0 +1,49 @@
+import { TorrentError } from './torrent-error.ts'
+
+/** Longest path of one file in bytes of UTF-8, the bound of most operating systems. */
+const MAX_PATH_BYTES = 4096
+
+/**
+ * True for a name that denotes something directly inside a folder on every operating system: not empty, not `.` or
+ * `..`, and without slash, backslash and NUL, with which a client could be led out of its download folder.
+ */
+export function isPlainName(name: string): boolean {
+  if (name === '' || name === '.' || name === '..') return false
+  return !name.includes('/') && !name.includes('\\') && !name.includes('\0')
+}
+
+/**
+ * Joins checked components to the path that is shown and stored.
+ *
+ * @throws {TorrentError} `invalid_path` for no component, one that is not a plain name, or more than 4096 bytes.
+ */
+export function joinPath(components: readonly string[]): string {
+  const path = components.join('/')
+  if (components.length === 0 || !components.every(isPlainName) || Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    throw new TorrentError('invalid_path')
+  }
+  return path
+}
+
+/**
+ * Refuses a list in which one path is there twice, or is a folder of another: no disk can hold both.
+ *
+ * @throws {TorrentError} `duplicate_path`
+ */
+export function assertDistinctPaths(paths: Iterable<string>): void {
+  const files = new Set<string>()
+  const folders = new Set<string>()
+  for (const path of paths) {
+    if (files.has(path)) throw new TorrentError('duplicate_path')
+    files.add(path)
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+      const folder = path.slice(0, slash)
+      // Its own folders are in the set already.
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
+  }
+  for (const folder of folders) {
+    if (files.has(folder)) throw new TorrentError('duplicate_path')
+  }
+}

@@ -1,0 +1,31 @@
+/** A small seedable generator (mulberry32), so that a failing fuzz run can be repeated from its seed. */
+export interface Random {
+  /** An integer from 0 to `below` - 1. */
+  below(below: number): number
+  bytes(length: number): Buffer
+  pick<T>(items: readonly T[]): T
+}
+
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = state
+    t = Math.imul(t ^ (t >>> 15), t | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return (t ^ (t >>> 14)) >>> 0
+  }
+  const below = (limit: number): number => next() % limit
+  return {
+    below,
+    bytes: (length) => Buffer.from(Array.from({ length }, () => below(256))),
+    pick: (items) => {
+      const item = items[below(items.length)]
+      if (item === undefined) throw new RangeError('nothing to pick from')
+      return item
+    },
+  }
+}
+
+/** The seed of this run: `FUZZ_SEED` repeats one. */
+export const FUZZ_SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 32)
