@@ -450,8 +450,8 @@ local function announce(key, bytes)
   local accounted = has(a.options, IS_ACCOUNTED)
   if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(moved_up, moved_down, seconds) end
   if accounted and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
-  local ids = has(a.options, WANTS_IDS) and ids_of(records) or ''
   close(a.completed)
+  local ids = has(a.options, WANTS_IDS) and ids_of(records) or ''
   return pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, #records / RECORD)
     .. records .. ids
 end

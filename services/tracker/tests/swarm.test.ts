@@ -1,94 +1,273 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { type PeerId, parsePeerId } from 'bencode-tracker'
 import { type TestRedis, testRedis } from 'dev-env'
 import { Redis } from 'ioredis'
-import { hurriedInterval, timeToLive } from '../src/swarm/interval.ts'
-import { selectPeers } from '../src/swarm/selection.ts'
+import { listPeers, selectPeers } from '../src/swarm/selection.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
-import type { PeerAnnounce, SwarmAnswer, Swarms, SwarmTerms } from '../src/swarm/swarm.ts'
-
-const TERMS: SwarmTerms = {
-  timeToLive: timeToLive(1800),
-  minInterval: 870,
-  repeatWindow: 30,
-  hurriedInterval: hurriedInterval(1800),
-  slots: 5,
-  evicts: false,
-  keepCounters: 21 * 86_400,
-  fastest: 1.25e9,
-}
+import type { Swarms } from '../src/swarm/swarm.ts'
+import { ipv4Of, ipv6Of, ownerOf, peer, peerIdOf, seeder, swarmName, TERMS, toldOf } from './support/swarm-peers.ts'
 
 let server: TestRedis
 let redis: Redis
 let swarms: Swarms
-const now = 1_800_000_000_000
-const clock = { now: () => now }
+let now: number
 
 beforeAll(async () => {
   server = await testRedis()
   redis = new Redis(server.url)
-  swarms = createRedisSwarms({ redis, clock, terms: TERMS, random: Math.random })
+  swarms = createRedisSwarms({ redis, clock: { now: () => now }, terms: TERMS, random: Math.random })
 })
-beforeEach(() => server.flush())
+beforeEach(async () => {
+  now = 1_800_000_000_000
+  await server.flush()
+})
 afterAll(() => redis.quit())
 
-const SWARM = Buffer.alloc(20, 0xa7)
-const torrent = Buffer.alloc(16, 9)
-
-function peerId(n: number): PeerId {
-  const id = parsePeerId(n.toString(16).padStart(40, '0'))
-  if (id === undefined) throw new Error('not a peer id')
-  return id
+function pass(seconds: number): void {
+  now += seconds * 1000
 }
 
-function entry(n: number): Buffer {
-  const bytes = Buffer.alloc(6)
-  bytes.writeUInt32BE(0x0100_0000 + n)
-  bytes.writeUInt16BE(6881, 4)
-  return bytes
-}
-
-function owner(n: number): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeUInt32BE(n, 4)
-  return bytes
-}
-
-function peer(n: number, change: Partial<PeerAnnounce> = {}): PeerAnnounce {
-  return {
-    swarm: SWARM,
-    owner: owner(n),
-    peerId: peerId(n),
-    ipv4: entry(n),
-    ipv6: undefined,
-    kind: 'started',
-    state: 'leecher',
-    uploaded: 0,
-    downloaded: 0,
-    left: 1000,
-    want: 50,
-    withPeerIds: false,
-    completed: 0,
-    account: {
-      id: Buffer.concat([Buffer.alloc(12), entry(n).subarray(0, 4), torrent]),
-      uploadPercent: 100,
-      downloadPercent: 100,
-    },
-    ...change,
-  }
-}
-
-function numbersIn(answer: SwarmAnswer, n: number, want = 50): number[] {
-  const { peers } = selectPeers(answer, { owner: owner(n), want, now: now / 1000, random: 7 })
-  return Array.from({ length: peers.length / 6 }, (_, i) => Buffer.from(peers).readUInt32BE(i * 6) - 0x0100_0000).sort(
-    (a, b) => a - b,
-  )
+async function countsOf(swarm: Buffer): Promise<unknown> {
+  return (await swarms.count([{ name: swarm, completed: 0 }]))[0]
 }
 
 test('a leecher is told of the others and not of itself', async () => {
   await swarms.announce(peer(1))
-  await swarms.announce(peer(2, { state: 'seeder', left: 0 }))
+  await swarms.announce(seeder(2))
   const answer = await swarms.announce(peer(3))
   expect(answer).toMatchObject({ status: 'accepted', complete: 1, incomplete: 2 })
-  expect(numbersIn(answer, 3)).toEqual([1, 2])
+  expect(toldOf(answer, 3, now)).toEqual([1, 2])
+})
+
+test('a seeder and a partial seed are told of leechers only', async () => {
+  await swarms.announce(peer(1))
+  await swarms.announce(seeder(2))
+  expect(toldOf(await swarms.announce(seeder(3)), 3, now)).toEqual([1])
+  expect(toldOf(await swarms.announce(peer(4, { state: 'paused' })), 4, now)).toEqual([1])
+})
+
+test('a user is not told of his other clients', async () => {
+  await swarms.announce(peer(1))
+  await swarms.announce(peer(2, { owner: ownerOf(9) }))
+  expect(toldOf(await swarms.announce(peer(3, { owner: ownerOf(9) })), 9, now)).toEqual([1])
+})
+
+test('whoever wants none, and whoever stops, is told of none', async () => {
+  await swarms.announce(seeder(1))
+  expect((await swarms.announce(peer(2, { want: 0 }))).recordCount).toBe(0)
+  expect((await swarms.announce(peer(2, { kind: 'stopped', state: 'stopped', want: 50 }))).recordCount).toBe(0)
+})
+
+test('a leecher that completes becomes a seeder and is counted once', async () => {
+  await swarms.announce(peer(1))
+  const completed = seeder(1, { kind: 'completed' })
+  await expect(swarms.announce(completed)).resolves.toMatchObject({ complete: 1, incomplete: 0, completed: 1 })
+  await expect(swarms.announce(completed)).resolves.toMatchObject({ complete: 1, incomplete: 0, completed: 1 })
+})
+
+test('paused peers are counted as incomplete and apart', async () => {
+  await swarms.announce(peer(1))
+  await swarms.announce(peer(2, { state: 'paused' }))
+  await expect(countsOf(swarmName(0xa7))).resolves.toEqual({ complete: 0, incomplete: 2, paused: 1, completed: 0 })
+})
+
+test('the count of completions never falls below what the database knows', async () => {
+  await expect(swarms.announce(peer(1, { completed: 41 }))).resolves.toMatchObject({ completed: 41 })
+  await expect(swarms.announce(seeder(1, { kind: 'completed', completed: 41 }))).resolves.toMatchObject({
+    completed: 42,
+  })
+})
+
+test('IPv4 and IPv6 announces of one client are one peer with two addresses', async () => {
+  await swarms.announce(peer(1))
+  await expect(swarms.announce(peer(1, { kind: 'regular', ipv4: undefined, ipv6: ipv6Of(1) }))).resolves.toMatchObject({
+    incomplete: 1,
+    status: 'accepted',
+  })
+  const answer = await swarms.announce(peer(2))
+  const told = selectPeers(answer, { owner: ownerOf(2), want: 50, now: now / 1000, random: 0 })
+  expect(Buffer.from(told.peers)).toEqual(ipv4Of(1))
+  expect(Buffer.from(told.peers6)).toEqual(ipv6Of(1))
+})
+
+test('both addresses stay when the peer becomes a seeder, until one is not confirmed any more', async () => {
+  await swarms.announce(peer(1))
+  await swarms.announce(peer(1, { ipv4: undefined, ipv6: ipv6Of(1) }))
+  await swarms.announce(seeder(1, { kind: 'completed' }))
+  const both = await swarms.announce(peer(2))
+  expect(selectPeers(both, { owner: ownerOf(2), want: 9, now: now / 1000, random: 0 }).peers6).toHaveLength(18)
+  for (let i = 0; i < 3; i++) {
+    pass(1800)
+    await swarms.announce(seeder(1, { kind: 'regular' }))
+  }
+  const one = await swarms.announce(peer(2))
+  const told = selectPeers(one, { owner: ownerOf(2), want: 9, now: now / 1000, random: 0 })
+  expect(told.peers6).toHaveLength(0)
+  expect(told.peers).toHaveLength(6)
+})
+
+test('the list form names each address with the peer id', async () => {
+  await swarms.announce(peer(1))
+  await swarms.announce(peer(1, { ipv4: undefined, ipv6: ipv6Of(1) }))
+  const answer = await swarms.announce(peer(2, { withPeerIds: true }))
+  const listed = listPeers(answer, { owner: ownerOf(2), want: 50, now: now / 1000, random: 3 })
+  expect(listed.map(({ peerId, port, address }) => [peerId, port, address.length])).toEqual([
+    [peerIdOf(1), 6881, 4],
+    [peerIdOf(1), 6881, 16],
+  ])
+})
+
+test('an address that must not be handed out is not', async () => {
+  await swarms.announce(peer(1, { ipv4: Buffer.alloc(6) }))
+  const answer = await swarms.announce(peer(2))
+  expect(answer.incomplete).toBe(2)
+  expect(toldOf(answer, 2, now)).toEqual([])
+})
+
+test('a stop of an unknown peer is told as such and changes nothing', async () => {
+  await expect(swarms.announce(peer(1, { kind: 'stopped', state: 'stopped' }))).resolves.toMatchObject({
+    status: 'stopped_unknown_peer',
+    complete: 0,
+    incomplete: 0,
+  })
+  await expect(redis.dbsize()).resolves.toBe(0)
+})
+
+test('a user has as many clients in a swarm as there are slots, and a slot comes free again', async () => {
+  const client = (n: number) => peer(n, { owner: ownerOf(1) })
+  for (let n = 1; n <= TERMS.slots; n++)
+    await expect(swarms.announce(client(n))).resolves.toMatchObject({ status: 'accepted' })
+  await expect(swarms.announce(client(6))).resolves.toMatchObject({ status: 'slots_full', incomplete: 5 })
+  await swarms.announce({ ...client(2), kind: 'stopped', state: 'stopped' })
+  await expect(swarms.announce(client(6))).resolves.toMatchObject({ status: 'accepted', incomplete: 5 })
+  pass(TERMS.timeToLive + 120)
+  await expect(swarms.announce(client(7))).resolves.toMatchObject({ status: 'accepted', incomplete: 1 })
+})
+
+test('where the rule is to make room, the longest silent client of an owner goes', async () => {
+  const open = createRedisSwarms({
+    redis,
+    clock: { now: () => now },
+    terms: { ...TERMS, slots: 2, evicts: true, keepCounters: 0 },
+    random: Math.random,
+  })
+  const client = (n: number) => peer(n, { owner: ownerOf(1), account: undefined })
+  await open.announce(client(1))
+  pass(1)
+  await open.announce(client(2))
+  pass(1)
+  await expect(open.announce(client(3))).resolves.toMatchObject({ status: 'accepted', incomplete: 2 })
+  expect(toldOf(await open.announce(peer(8, { account: undefined })), 8, now)).toEqual([2, 3])
+})
+
+test('a repetition is answered in full, an announce too soon without peers, the next in time in full', async () => {
+  const regular = peer(1, { kind: 'regular' })
+  await swarms.announce(seeder(2))
+  await swarms.announce(peer(1))
+  const started = now / 1000
+  pass(20)
+  expect(toldOf(await swarms.announce(regular), 1, now)).toEqual([2])
+  pass(40)
+  await expect(swarms.announce(regular)).resolves.toMatchObject({
+    status: 'announce_too_soon',
+    lastAnnounce: started,
+    recordCount: 0,
+    complete: 1,
+  })
+  pass(TERMS.minInterval - 60)
+  await expect(swarms.announce(regular)).resolves.toMatchObject({ status: 'accepted' })
+})
+
+test.each([
+  ['a new address', { ipv4: ipv4Of(77) }],
+  ['another port', { ipv4: ipv4Of(1, 7000) }],
+  ['the other family', { ipv4: undefined, ipv6: ipv6Of(1) }],
+  ['having everything', { state: 'seeder' as const, left: 0 }],
+  ['being paused', { state: 'paused' as const }],
+  ['an event', { kind: 'started' as const }],
+])('%s is news, and never too soon', async (_what, change) => {
+  await swarms.announce(peer(1))
+  pass(60)
+  await expect(swarms.announce(peer(1, { kind: 'regular', ...change }))).resolves.toMatchObject({ status: 'accepted' })
+})
+
+test('a peer that the swarm forgot is noticed, and may come back early', async () => {
+  await swarms.announce(peer(1))
+  await server.flush()
+  await expect(swarms.announce(peer(1, { kind: 'regular' }))).resolves.toMatchObject({ rejoined: true, incomplete: 1 })
+  pass(TERMS.hurriedInterval + 1)
+  await expect(swarms.announce(peer(1, { kind: 'regular' }))).resolves.toMatchObject({
+    status: 'accepted',
+    rejoined: false,
+  })
+})
+
+test('functions are loaded again where they were lost', async () => {
+  await swarms.announce(peer(1))
+  await redis.call('FUNCTION', 'FLUSH')
+  const answers = await Promise.all([swarms.announce(peer(2)), swarms.announce(peer(3)), swarms.announce(peer(4))])
+  expect(answers.at(-1)).toMatchObject({ incomplete: 4 })
+})
+
+test('counts are exact the moment peers expire, and nobody is told of them', async () => {
+  for (let n = 1; n <= 300; n++) await swarms.announce(n % 3 === 0 ? seeder(n) : peer(n))
+  pass(1800)
+  for (let n = 1; n <= 30; n++)
+    await swarms.announce(n % 3 === 0 ? seeder(n, { kind: 'regular' }) : peer(n, { kind: 'regular' }))
+  pass(TERMS.timeToLive - 1800 + 60)
+  await expect(countsOf(swarmName(0xa7))).resolves.toMatchObject({ complete: 10, incomplete: 20 })
+  const answer = await swarms.announce(peer(1, { kind: 'regular', want: 100 }))
+  expect(answer).toMatchObject({ complete: 10, incomplete: 20 })
+  expect(toldOf(answer, 1, now).every((n) => n <= 30)).toBe(true)
+})
+
+test('a swarm that ended leaves no key', async () => {
+  await swarms.announce(peer(1, { account: undefined }))
+  await swarms.announce(seeder(2, { account: undefined }))
+  await swarms.announce(peer(1, { kind: 'stopped', state: 'stopped', account: undefined }))
+  await swarms.announce(peer(2, { kind: 'stopped', state: 'stopped', account: undefined }))
+  await expect(redis.keys('*')).resolves.toEqual([])
+})
+
+test('swarms that fell silent are swept away, and only counters that may be needed again are left', async () => {
+  for (let n = 1; n <= 200; n++) await swarms.announce(n % 2 === 0 ? seeder(n) : peer(n))
+  await swarms.announce(peer(1, { swarm: swarmName(0xb0) }))
+  pass(1000)
+  await swarms.sweep()
+  await expect(countsOf(swarmName(0xa7))).resolves.toMatchObject({ complete: 100, incomplete: 100 })
+  pass(TERMS.timeToLive + 120)
+  await swarms.sweep()
+  const keys = await redis.keys('*')
+  expect(keys.filter((key) => !/:(k:\d+|du|dirty)$/.test(key))).toEqual([])
+  const counters = keys.filter((key) => key.includes(':k:'))
+  expect(counters).toHaveLength(2)
+  for (const key of counters) await expect(redis.ttl(key)).resolves.toBeGreaterThan(21 * 86_400)
+})
+
+test('random choice is fair: over many announces every peer is told of equally often', async () => {
+  const peers = 400
+  for (let n = 1; n <= peers; n++) await swarms.announce(seeder(n, { account: undefined }))
+  const told = new Map<number, number>()
+  const rounds = 2000
+  for (let i = 0; i < rounds; i += 50) {
+    const asked = Array.from({ length: 50 }, () => swarms.announce(peer(9999, { account: undefined, kind: 'started' })))
+    for (const answer of await Promise.all(asked))
+      for (const n of toldOf(answer, 9999, now)) told.set(n, (told.get(n) ?? 0) + 1)
+  }
+  const expected = (rounds * 50) / peers
+  const frequencies = Array.from({ length: peers }, (_, i) => told.get(i + 1) ?? 0)
+  // Windows of 50 make neighbours alike, so the spread is that of `rounds` choices of one in eight.
+  const spread = Math.sqrt(rounds * (1 / 8) * (7 / 8))
+  expect(Math.min(...frequencies)).toBeGreaterThan(expected - 6 * spread)
+  expect(Math.max(...frequencies)).toBeLessThan(expected + 6 * spread)
+  const variance = frequencies.reduce((sum, n) => sum + (n - expected) ** 2, 0) / peers
+  expect(Math.sqrt(variance)).toBeLessThan(2 * spread)
+})
+
+test('a thousand leechers leave room for the one seeder in what a leecher is told', async () => {
+  for (let n = 2; n <= 300; n++) await swarms.announce(peer(n, { account: undefined }))
+  await swarms.announce(seeder(1, { account: undefined }))
+  const answer = await swarms.announce(peer(1000, { account: undefined, want: 20 }))
+  const seen = toldOf(answer, 1000, now, 100)
+  expect(seen).toContain(1)
+  expect(seen.length).toBeGreaterThanOrEqual(20)
 })
