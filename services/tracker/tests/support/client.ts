@@ -1,3 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
+import { errorsOf, restApi } from '../../src/openapi.ts'
+
 /** What came back. */
 export type Answer = {
   readonly status: number
@@ -35,7 +38,9 @@ export function createClient(url: string): Client {
       })
       const set = response.headers.getSetCookie().find((header) => header.startsWith('session='))
       if (set !== undefined) client.cookie = /^session=([^;]*)/.exec(set)?.[1] || undefined
-      return readAnswer(response)
+      const answer = await readAnswer(response)
+      checkDocumented(method, path, answer)
+      return answer
     },
     get: (path, headers) => client.send('GET', path, headers && { headers }),
     post: (path, body, headers) =>
@@ -75,4 +80,21 @@ async function readAnswer(response: Response): Promise<Answer> {
       return value
     },
   }
+}
+
+/** Whatever a test asks, the answer must be one that the OpenAPI document announces. */
+function checkDocumented(method: string, path: string, answer: Answer): void {
+  const { pathname } = new URL(path, 'http://tracker.test')
+  const endpoint = restApi.find(
+    (candidate) =>
+      candidate.method === method && new RegExp(`^${candidate.path.replace(/:\w+/g, '[^/]+')}$`).test(pathname),
+  )
+  if (endpoint === undefined) return
+  const failed = answer.status >= 400
+  const fits = failed
+    ? errorsOf(endpoint).some((code) => code === answer.member('error', 'code'))
+    : answer.status === endpoint.status &&
+      (answer.json === undefined || isDeepStrictEqual(endpoint.answer.parse(answer.json), answer.json))
+  if (!fits)
+    throw new Error(`${method} ${endpoint.path} answered what is not documented: ${answer.status} ${answer.text}`)
 }
