@@ -1,0 +1,102 @@
+// `pnpm --filter vault bench`: what a fetch costs, beside what its parts cost alone. One run, one machine, one table.
+//
+// BENCH_SECONDS (4) a measurement, BENCH_ROUNDS (3) of them, taken in turn; the table holds the median round of each
+// line. BENCH_PROFILE=1 writes a CPU profile of the service into this folder instead.
+import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { pgbench } from './pgbench.mjs'
+import { cpuSeconds, measure, startConstant } from './processes.mjs'
+import { printTable } from './table.mjs'
+import { createProject, signedFetch, startServers, startVault } from './vault.mjs'
+
+const seconds = Number(process.env.BENCH_SECONDS ?? 4)
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3)
+const SECRETS = 20
+const duration = { seconds, warmUpSeconds: 1 }
+
+const servers = await startServers()
+try {
+  if (process.env.BENCH_PROFILE) await profile()
+  else await compare()
+} finally {
+  await servers.stop()
+}
+
+async function compare() {
+  const vault = await startVault(servers)
+  const shop = await createProject(vault, 'shop', SECRETS)
+  const body = await (await signedFetch(vault, shop, 'GET')).json()
+  const constant = await startConstant(body)
+  const { rows } = await servers.sql(`select uid from projects where name = 'shop'`)
+  const caller = { projectUid: rows[0].uid, project: 'shop', publicKeyHex: shop.publicKeyHex, coversContent: false }
+  const sql = { databaseUrl: servers.databaseUrl, caller, secrets: SECRETS }
+  const fetchJob = { port: vault.port, path: '/v1/secrets', signers: [shop], perSecond: 6000 }
+  const lines = [16, 64].flatMap((connections) => [
+    [`signed GET, ${SECRETS} secrets`, connections, () => load({ ...fetchJob, connections }, vault.pid)],
+    [
+      '(a) Express, constant of that size',
+      connections,
+      () => load({ port: constant.port, path: '/v1/secrets', connections }, constant.pid),
+    ],
+    ['(b) its SQL, bare pg', connections, () => measure('sql.mjs', { ...sql, connections, ...duration })],
+    ['(b) its SQL, pgbench', connections, () => pgbench({ ...sql, connections, seconds, folder: servers.folder })],
+    [
+      'GET /health of the vault',
+      connections,
+      () => load({ port: vault.port, path: '/health', connections }, vault.pid),
+    ],
+  ])
+  lines.push(['(c) verify alone, one core', 1, () => measure('verify.mjs', duration)])
+  const results = await inTurn(lines)
+  const settings = await servers.sql(
+    `select string_agg(name || '=' || setting, ', ' order by name) as text from pg_settings
+     where name in ('fsync', 'synchronous_commit', 'full_page_writes', 'server_version')`,
+  )
+  console.log(
+    `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model}`,
+  )
+  console.log(
+    `Postgres ${settings.rows[0].text}; body ${JSON.stringify(body).length} bytes; ${rounds} x ${seconds} s\n`,
+  )
+  printTable(results)
+  const ratio = ([fetched, express]) => `${((100 * fetched.perSecond) / express.perSecond).toFixed(0)} %`
+  console.log(
+    `\nsigned GET as a part of (a): ${ratio(results.slice(0, 2))} with 16 connections, ${ratio(results.slice(5, 7))} with 64`,
+  )
+  await constant.stop()
+  await vault.stop()
+}
+
+/** Round by round, so that a neighbour's burst of work does not fall on one line alone; the median round of each. */
+async function inTurn(lines) {
+  const taken = lines.map(() => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, [, , run]] of lines.entries()) {
+      const result = await run()
+      if (result !== undefined) taken[i].push(result)
+    }
+  }
+  return lines.map(([name, connections], i) => {
+    const sorted = taken[i].sort((a, b) => a.perSecond - b.perSecond)
+    return { name, connections, ...sorted[Math.floor(sorted.length / 2)] }
+  })
+}
+
+async function load(job, pid) {
+  let before = Number.NaN
+  let startedAt = 0
+  const result = await measure('load.mjs', { ...duration, ...job }, () => {
+    before = cpuSeconds(pid)
+    startedAt = performance.now()
+  })
+  return { ...result, serverCpu: (cpuSeconds(pid) - before) / ((performance.now() - startedAt) / 1000) }
+}
+
+async function profile() {
+  const folder = fileURLToPath(new URL('.', import.meta.url))
+  const vault = await startVault(servers, { nodeArguments: ['--cpu-prof', `--cpu-prof-dir=${folder}`] })
+  const shop = await createProject(vault, 'shop', SECRETS)
+  const job = { port: vault.port, path: '/v1/secrets', signers: [shop], perSecond: 6000, connections: 16 }
+  console.log(await load({ ...job, seconds: seconds * rounds }, vault.pid))
+  await vault.stop()
+}

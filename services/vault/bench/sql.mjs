@@ -1,0 +1,34 @@
+// The statement of a fetch alone: the vault's own store on a bare pg pool, as many callers and connections at once as
+// asked for, nothing decrypted. Each run is a real one: it commits an audit entry.
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { createSecretStore } from '../dist/secrets/secrets.store.js'
+
+process.once('message', (job) => {
+  void run(job).then((result) => process.send(result, () => process.disconnect()))
+})
+
+async function run({ databaseUrl, caller, secrets, connections, seconds, warmUpSeconds }) {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
+  const store = createSecretStore(undefined, pool)
+  const by = { ...caller, publicKey: Buffer.from(caller.publicKeyHex, 'hex') }
+  const latencies = []
+  let errors = 0
+  const warmUntil = performance.now() + warmUpSeconds * 1000
+  const until = warmUntil + seconds * 1000
+  const loop = async () => {
+    while (performance.now() < until) {
+      const started = performance.now()
+      const now = new Date()
+      const entry = { id: randomUUID(), action: 'fetch', ip: '127.0.0.1' }
+      const rows = await store.readAll(by, 'production', now, entry)
+      if (rows.length !== secrets) errors++
+      if (started >= warmUntil) latencies.push(performance.now() - started)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, loop))
+  await pool.end()
+  const sorted = Float64Array.from(latencies).sort()
+  const at = (q) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))]
+  return { perSecond: sorted.length / seconds, p50: at(0.5), p99: at(0.99), errors }
+}
