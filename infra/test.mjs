@@ -16,7 +16,7 @@ import { gateSteps, packageSteps, scriptStep } from './lib/test-steps.mjs'
 
 requireNode()
 const began = Date.now()
-const progress = createProgress()
+const progress = createProgress({ tickMs: 30_000 })
 const results = []
 const workDir = mkdtempSync(join(tmpdir(), 'npm-test-'))
 let devEnv

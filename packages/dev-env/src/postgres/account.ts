@@ -27,7 +27,7 @@ function findAccount(): Account | undefined {
 
 function createAccount(): Account {
   const args = ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres']
-  const made = spawnSync('useradd', args, { encoding: 'utf8' })
+  const made = spawnSync('/usr/sbin/useradd', args, { encoding: 'utf8' })
   const account = findAccount()
   if (account === undefined) {
     const why = made.error?.message ?? made.stderr

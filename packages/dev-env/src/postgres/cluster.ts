@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { identityOf } from '../../reaper/identity.mjs'
-import { type Account, postgresAccount } from './account.ts'
+import { type Account, canEnter, postgresAccount } from './account.ts'
 import { type PostgresBinaries, postgresBinaries } from './binaries.ts'
-import { giveFolder } from './reachable.ts'
+import { settle } from './reachable.ts'
 import { removeTemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 /** A Postgres data directory that is ready to be started. */
@@ -21,20 +21,23 @@ export interface Cluster {
 export function prepareCluster(dataDir: string, durable: boolean): Cluster {
   const account = postgresAccount()
   // Others must pass through this folder to reach the cluster, but need not see what is in it.
-  mkdirSync(dataDir, { recursive: true, mode: account === undefined ? 0o700 : 0o711 })
-  const folder = join(dataDir, 'cluster')
+  mkdirSync(dataDir, { recursive: true })
+  chmodSync(dataDir, account === undefined ? 0o700 : 0o711)
   const passwordFile = join(dataDir, 'password')
+  if (!existsSync(passwordFile)) writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 })
+  const password = readFileSync(passwordFile, 'utf8').trim()
   const binaries = postgresBinaries(account)
-  if (!existsSync(passwordFile) || !existsSync(join(folder, 'PG_VERSION'))) {
-    // The password is written last, so a folder without one is what an interrupted initdb left.
-    if (existsSync(folder)) rmSync(folder, { recursive: true })
-    giveFolder(folder, account)
-    const password = randomBytes(24).toString('hex')
-    initialise({ folder, binaries, account, password }, durable)
-    writeFileSync(passwordFile, password, { mode: 0o600 })
+  const place = join(dataDir, 'cluster')
+  if (!existsSync(join(place, 'PG_VERSION'))) {
+    settle(place, account, (folder) => initialise({ folder, binaries, account, password }, durable))
+  }
+  // The account may not be able to follow the link that `place` can be.
+  const folder = realpathSync(place)
+  if (!canEnter(folder, account)) {
+    throw new Error(`the user postgres can not enter ${folder}: move it back to where it was made, or delete it`)
   }
   removeStaleLock(folder)
-  return { folder, binaries, account, password: readFileSync(passwordFile, 'utf8').trim() }
+  return { folder, binaries, account, password }
 }
 
 function initialise({ folder, binaries, account, password }: Cluster, durable: boolean): void {

@@ -20,7 +20,7 @@ export interface ServiceOptions {
 }
 
 /** Where a service of a data directory notes its process. */
-export function servicePidFile(dataDir: string, name: ServiceName): string {
+function servicePidFile(dataDir: string, name: ServiceName): string {
   return join(dataDir, 'services', `${name}.json`)
 }
 

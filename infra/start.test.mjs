@@ -1,0 +1,224 @@
+// `npm start` itself, on real servers: what it prints works, and nothing that happens to it leaves anything behind.
+// Run with `node --test infra/start.test.mjs` after `pnpm build`.
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isSameProcess } from '../packages/dev-env/reaper/identity.mjs'
+
+const root = join(import.meta.dirname, '..')
+const folder = mkdtempSync(join(tmpdir(), 'start-test-'))
+// The user that runs Postgres for root must be able to pass through.
+chmodSync(folder, 0o711)
+const dataDir = join(folder, 'data dir')
+const ports = { VAULT_PORT: String(await freePort()), TRACKER_PORT: String(await freePort()) }
+const runs = []
+after(async () => {
+  for (const one of runs) one.child.kill('SIGTERM')
+  await Promise.all(runs.map((one) => one.exited))
+  rmSync(folder, { recursive: true })
+})
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  return port
+}
+
+/** Starts the script and gathers what it prints. */
+function start(env = {}) {
+  const { DATABASE_URL, REDIS_URL, npm_lifecycle_event, ...inherited } = process.env
+  const child = spawn(process.execPath, [join(root, 'infra/start.mjs')], {
+    cwd: root,
+    env: { ...inherited, DATA_DIR: dataDir, ...ports, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const one = { child, output: '', exited: once(child, 'exit').then(([code, signal]) => ({ code, signal })) }
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (one.output += chunk))
+  runs.push(one)
+  return one
+}
+
+/** Starts it and returns when it has printed that it is ready. */
+async function startReady(env) {
+  const one = start(env)
+  let gone = false
+  void one.exited.then(() => (gone = true))
+  while (!one.output.includes('Ready after')) {
+    if (gone) assert.fail(`it ended before it was ready:\n${one.output}`)
+    await sleep(50)
+  }
+  return one
+}
+
+/** The processes of a run, as it notes them. */
+function processes(dir = dataDir) {
+  const files = ['services/vault.json', 'services/tracker.json', 'postgres/process.json', 'redis/process.json']
+  return files.map((file) => JSON.parse(readFileSync(join(dir, file), 'utf8')).process)
+}
+
+async function gone(all, withinMs) {
+  const deadline = Date.now() + withinMs
+  while (all.some(isSameProcess)) {
+    assert.ok(Date.now() < deadline, 'a process was left behind')
+    await sleep(50)
+  }
+}
+
+const demo = () => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
+
+test('prints what works as pasted, and tells scripts the same in a private file', async () => {
+  const run = await startReady()
+  assert.equal(statSync(join(dataDir, 'demo.json')).mode & 0o777, 0o600)
+  const { vault, tracker } = demo()
+  assert.deepEqual(Object.keys(vault), ['url', 'adminToken', 'project', 'privateKey'])
+  assert.deepEqual(Object.keys(tracker), ['url', 'users', 'torrentId', 'infoHash'])
+  assert.deepEqual(tracker.users.map(({ role }) => role).sort(), ['admin', 'member', 'member'])
+  for (const { passkey } of tracker.users) {
+    assert.match(passkey, /^[0-9a-f]{40}$/)
+    assert.ok(!run.output.includes(passkey))
+  }
+  assert.match(tracker.infoHash, /^[0-9a-f]{40}$/)
+  const commands = run.output.split('\n').filter((line, at, all) => all[at - 1]?.startsWith('  # '))
+  const answers = commands.map((command) => spawnSync('sh', ['-c', command], { cwd: root, encoding: 'utf8' }))
+  assert.deepEqual(
+    answers.map(({ status, stderr }) => `${status}${stderr}`),
+    ['0', '0', '0'],
+  )
+  const [secrets, projects, torrents] = answers.map(({ stdout }) => JSON.parse(stdout))
+  assert.ok('STRIPE_API_KEY' in secrets)
+  assert.match(JSON.stringify(projects), /"demo"/)
+  assert.equal(torrents.items[0].infoHash, tracker.infoHash)
+})
+
+test('a second start beside it says that one is running', async () => {
+  const second = start()
+  assert.equal((await second.exited).code, 1)
+  assert.match(second.output, new RegExp(`process ${runs[0].child.pid} works in`))
+})
+
+test('a start in another folder on the same ports names the variables to set', async () => {
+  const other = start({ DATA_DIR: join(folder, 'other') })
+  assert.equal((await other.exited).code, 1)
+  assert.match(other.output, /Set VAULT_PORT to another port/)
+  assert.match(other.output, /Set TRACKER_PORT to another port/)
+})
+
+test('after kill -9 nothing stays behind, and the next start has everything back', async () => {
+  const before = demo()
+  const all = processes()
+  runs[0].child.kill('SIGKILL')
+  await sleep(100)
+  // At once, while the last run's servers are still on their way out.
+  const run = await startReady()
+  assert.ok(!all.some(isSameProcess))
+  assert.deepEqual(demo(), before)
+  const response = await fetch(`${before.tracker.url}/api/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      username: 'bob',
+      password: before.tracker.users.find(({ username }) => username === 'bob').password,
+    }),
+  })
+  const cookie = response.headers.getSetCookie()[0].split(';')[0]
+  const torrent = await fetch(`${before.tracker.url}/api/torrents/${before.tracker.torrentId}`, { headers: { cookie } })
+  assert.equal(torrent.status, 200)
+  assert.match(run.output, /Ready after \d\./)
+})
+
+test('when the reaper is killed as well, the next start stops what was left and recovers', async () => {
+  const all = processes()
+  const note = JSON.parse(readFileSync(join(dataDir, 'services/vault.json'), 'utf8'))
+  process.kill(note.reaper.pid, 'SIGKILL')
+  runs.at(-1).child.kill('SIGKILL')
+  await sleep(300)
+  assert.equal(all.filter(isSameProcess).length, 4)
+  const run = await startReady()
+  assert.ok(!all.some(isSameProcess))
+  assert.match(run.output, /The last run was cut off; its services have been stopped/)
+})
+
+test('a signal stops everything in order and is a success', async () => {
+  const run = runs.at(-1)
+  const all = processes()
+  run.child.kill('SIGINT')
+  assert.deepEqual(await run.exited, { code: 0, signal: null }, run.output)
+  await gone(all, 0)
+  for (const name of ['vault', 'tracker'])
+    assert.match(readFileSync(join(dataDir, 'logs', `${name}.log`), 'utf8'), /"stopped"/)
+  assert.match(
+    readFileSync(join(dataDir, 'postgres/postgres.log'), 'utf8').split('\n').slice(-2)[0],
+    /database system is shut down/,
+  )
+})
+
+test('when a service dies, it says so with what the service wrote last, and ends with everything else', async () => {
+  const run = await startReady()
+  const all = processes()
+  process.kill(all[1].pid, 'SIGKILL')
+  assert.equal((await run.exited).code, 1)
+  assert.match(run.output, /tracker ended by itself. The last it wrote:\n\n.*"name":"tracker"/)
+  await gone(all, 0)
+})
+
+test('uses the servers it is given, with names after the database it is given', async () => {
+  const { startPostgres, startRedis, removeTemporaryFolder, temporaryFolder } = await import(
+    '../packages/dev-env/dist/index.js'
+  )
+  const place = temporaryFolder('given')
+  const postgres = await startPostgres({ dataDir: join(place, 'postgres'), durable: false })
+  const given = await startRedis({ dataDir: join(place, 'redis'), durable: false })
+  const { default: pg } = await import(
+    new URL('../packages/dev-env/node_modules/pg/esm/index.mjs', import.meta.url).href
+  )
+  const query = async (sql) => {
+    const client = new pg.Client({ connectionString: postgres.url })
+    await client.connect()
+    const { rows } = await client.query(sql)
+    await client.end()
+    return rows
+  }
+  await query('create database "Team One"')
+  const team = Object.assign(new URL(postgres.url), { pathname: '/Team%20One' })
+  const run = await startReady({
+    DATA_DIR: join(folder, 'given'),
+    DATABASE_URL: team.href,
+    REDIS_URL: given.url,
+  })
+  const names = await query("select datname as name from pg_database where datname like 'team%' order by 1")
+  assert.deepEqual(
+    names.map(({ name }) => name),
+    ['team_one_tracker', 'team_one_vault'],
+  )
+  const roles = await query("select rolname as name from pg_roles where rolname like 'team%' order by 1")
+  assert.equal(roles.length, 4)
+  assert.throws(() => statSync(join(folder, 'given', 'postgres')))
+  run.child.kill('SIGTERM')
+  assert.equal((await run.exited).code, 0)
+  assert.ok(postgres.isRunning() && given.isRunning())
+  await Promise.all([postgres.stop(), given.stop()])
+  removeTemporaryFolder(place)
+})
+
+test('works below a folder that is closed to everybody else', { skip: process.getuid?.() !== 0 }, async () => {
+  const closed = join(folder, 'closed')
+  mkdirSync(closed, { mode: 0o700 })
+  const env = { DATA_DIR: join(closed, 'data') }
+  const first = await startReady(env)
+  first.child.kill('SIGTERM')
+  assert.equal((await first.exited).code, 0)
+  const again = await startReady(env)
+  again.child.kill('SIGTERM')
+  assert.equal((await again.exited).code, 0)
+  const cluster = realpathSync(join(closed, 'data/postgres/cluster'))
+  assert.match(cluster, /^\/var\/lib\//)
+  rmSync(cluster, { recursive: true })
+})
