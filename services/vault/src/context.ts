@@ -12,12 +12,15 @@ import { closeRedis, connectRedis, pingRedis } from 'service-kit/redis'
 import { createTokenCheck, type TokenCheck } from './admin/admin-token.ts'
 import { createAuditStore } from './audit/audit.store.ts'
 import type { AuditStore } from './audit/audit.ts'
+import { createSealer, type Sealer } from './audit/sealer.ts'
+import { createSealStore } from './audit/seals.store.ts'
 import type { Config } from './config.ts'
 import type { Schema } from './db/schema.ts'
 import { isRefusal, refusal } from './errors.ts'
+import { createChainKeys } from './keyring/chain-keys.ts'
 import { createDataKeys } from './keyring/data-keys.ts'
 import { assertMatches, checkKeyring } from './keyring/key-check.ts'
-import { createDataKeyStore, createKekStore } from './keyring/keyring.store.ts'
+import { createChainKeyStore, createDataKeyStore, createKekStore } from './keyring/keyring.store.ts'
 import { createFailureCeiling } from './limits/failure-ceiling.ts'
 import { createGuard, type Guard } from './limits/limits.middleware.ts'
 import { createVaultMetrics } from './metrics.ts'
@@ -41,6 +44,7 @@ export type Context = Readonly<{
   adminGuard: Guard
   fetchLimit: RequestHandler
   signed: Signed
+  sealer: Sealer
   checks: Checks
   close: () => Promise<void>
 }>
@@ -101,10 +105,23 @@ export async function createContext(
       isFailure: (error) => isRefusal(error) && counters.countRefusal(error.code),
     })
 
+  const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
+  const sealer = createSealer({
+    store: createSealStore(db),
+    chainKey: () => chainKeys.current(),
+    clock,
+    onPass: (end) => {
+      counters.auditSealed.set(clock.now() / 1000)
+      if (end !== undefined) logger.info(end, 'the audit log is sealed up to here')
+    },
+    onError: (error) => logger.warn({ err: error }, 'could not seal the audit log, trying again'),
+  })
+
   return {
     projects,
     secrets,
     audit,
+    sealer,
     metrics,
     addressOf: (request) => clientAddress(request, proxies),
     isToken: createTokenCheck([config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN]),

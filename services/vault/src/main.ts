@@ -16,6 +16,8 @@ const logger = createLogger({ name: 'vault', level: config.LOG_LEVEL })
 await run(logger, async (scope) => {
   const context = await createContext(config, { logger, clock: systemClock })
   scope.defer('connections', () => context.close())
+  scope.defer('audit sealer', () => context.sealer.stop())
+  context.sealer.start()
   const app = createApp(context, { logger, stopping: scope.signal })
   // Slow senders: 10 s for the headers, 30 s for all of a request. A missing Host is refused in our own words.
   const options = { headersTimeout: 10_000, requestTimeout: 30_000, requireHostHeader: false }

@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import { ERRORS, type ErrorCode } from './errors.ts'
 
 /** The vault's own metrics. The only label is an error code of the table. */
@@ -16,6 +16,11 @@ export function createVaultMetrics(registry: Registry) {
     decryptionFailures: new Counter({
       name: 'vault_decryption_failures_total',
       help: 'Stored values that did not decrypt. Anything but 0 means damage or tampering.',
+      registers: [registry],
+    }),
+    auditSealed: new Gauge({
+      name: 'vault_audit_sealed_timestamp_seconds',
+      help: 'When the audit log was last found sealed to its end. Alert when it is older than a minute.',
       registers: [registry],
     }),
     /** Counts a refusal, and tells whether it is one of authentication. */

@@ -66,6 +66,8 @@ export type Schema = {
     key_no: number
     seqs: number[]
     codes: Buffer
+    position: number
+    gaps: ColumnType<number[][], string, never>
     sealed_at: Date
   }
   audit_prunings: {

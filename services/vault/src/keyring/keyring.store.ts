@@ -1,4 +1,5 @@
 import type { Database } from '../db/schema.ts'
+import type { ChainKeyStore } from './chain-keys.ts'
 import type { DataKeyStore } from './data-keys.ts'
 import type { KekStore } from './key-check.ts'
 
@@ -47,6 +48,24 @@ export function createKekStore(db: Database): KekStore {
         .insertInto('keks')
         .values(keks.map((kek) => ({ kek_id: kek.id, fingerprint: kek.fingerprint, first_seen: now })))
         .onConflict((conflict) => conflict.column('kek_id').doNothing())
+        .execute()
+    },
+  }
+}
+
+/** The wrapped keys of the audit log's chain. */
+export function createChainKeyStore(db: Database): ChainKeyStore {
+  const keys = db.selectFrom('audit_keys').select(['key_no', 'kek_id', 'wrapped'])
+  const present = (row: { key_no: number; kek_id: string; wrapped: Buffer } | undefined) =>
+    row && { keyNo: row.key_no, kekId: row.kek_id, wrapped: row.wrapped }
+  return {
+    find: async (keyNo) => present(await keys.where('key_no', '=', keyNo).executeTakeFirst()),
+    newest: async () => present(await keys.orderBy('key_no', 'desc').limit(1).executeTakeFirst()),
+    addFirst: async (key, now) => {
+      await db
+        .insertInto('audit_keys')
+        .values({ key_no: key.keyNo, kek_id: key.kekId, wrapped: key.wrapped, created_at: now })
+        .onConflict((conflict) => conflict.column('key_no').doNothing())
         .execute()
     },
   }

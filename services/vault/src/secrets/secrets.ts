@@ -7,6 +7,7 @@ import { BoxError } from '../keyring/box.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import { dataKeyVersionOf, openValue, sealValue, type ValuePlace } from '../keyring/envelope.ts'
 import { KeyringError } from '../keyring/keyring.ts'
+import { isProjectName } from '../projects/projects.ts'
 
 /** Who signed a request. Stores check in the very statement that does the work that all of it still holds. */
 export type Caller = Readonly<{
@@ -186,7 +187,7 @@ export function createSecrets(deps: {
 
     /** @throws not_found */
     listOf: async (project: string, env: string | undefined): Promise<readonly SecretMetadata[]> => {
-      const listed = await store.listOf(project, env)
+      const listed = isProjectName(project) ? await store.listOf(project, env) : undefined
       if (listed === undefined) throw refusal('not_found')
       return listed
     },

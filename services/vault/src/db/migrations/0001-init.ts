@@ -86,12 +86,14 @@ const AUDIT = [
   `create table audit_seals (
     seal_no bigint primary key,
     key_no integer not null references audit_keys,
-    seqs bigint[] not null,
+    seqs bigint[] not null check (cardinality(seqs) > 0),
     codes bytea not null,
+    -- Up to where the log was read, and which numbers below it had not turned up: [first, last, noticed in ms].
+    position bigint not null,
+    gaps jsonb not null,
     sealed_at timestamptz not null,
     check (octet_length(codes) = 32 * cardinality(seqs))
   )`,
-  'create index audit_seals_sealed_at on audit_seals (sealed_at)',
   // Which months were dropped on purpose, so that verification can tell it from a theft.
   `create table audit_prunings (
     month date primary key,

@@ -1,0 +1,103 @@
+import type { KeyObject } from 'node:crypto'
+import { CHAIN_START, type ChainedRow, chainCode } from './chain.ts'
+import type { ChainEnd } from './sealer.ts'
+
+/** A seal as it is stored. */
+export type StoredSeal = Readonly<{
+  sealNo: number
+  keyNo: number
+  seqs: readonly number[]
+  codes: readonly Buffer[]
+  position: number
+}>
+
+/** What a verification reads. */
+export type VerificationStore = {
+  seals(after: number, limit: number): Promise<readonly StoredSeal[]>
+  /** The rows of these numbers, and one more should a number occur twice. */
+  rows(seqs: readonly number[]): Promise<readonly ChainedRow[]>
+  /** The numbers of rows that went with months dropped on purpose. */
+  prunings(): Promise<readonly { first: number; last: number }[]>
+  /** How many rows have a number up to this one. */
+  countUpTo(position: number): Promise<number>
+  /** How many rows have a greater number. */
+  countAfter(position: number): Promise<number>
+  /** The first rows up to this number that no seal has. */
+  unsealed(position: number, limit: number): Promise<readonly { seq: number; id: string }[]>
+  chainEnd(): Promise<ChainEnd>
+}
+
+/** What a verification found. */
+export type Verdict =
+  | Readonly<{ intact: true; rows: number; pruned: number; unsealed: number; sealNo: number; code: string }>
+  | Readonly<{ intact: false; problem: string; seq?: number; id?: string }>
+
+/**
+ * Recomputes the whole chain and names the first row that does not fit.
+ *
+ * @param deps `keyOf` unwraps a key of the chain by its number
+ * @param expected a seal noted earlier (from the log): the chain must still contain it
+ */
+export async function verifyAudit(
+  deps: { store: VerificationStore; keyOf: (keyNo: number) => Promise<KeyObject> },
+  expected?: { sealNo: number; code: string },
+): Promise<Verdict> {
+  const { store, keyOf } = deps
+  const prunings = await store.prunings()
+  const isPruned = (seq: number) => prunings.some(({ first, last }) => seq >= first && seq <= last)
+  const reached: Reached = { sealNo: 0, code: CHAIN_START, position: 0, rows: 0, pruned: 0 }
+
+  for (let seals = await store.seals(0, 50); seals.length > 0; seals = await store.seals(reached.sealNo, 50)) {
+    for (const seal of seals) {
+      if (seal.sealNo !== reached.sealNo + 1) return broken(`seal ${reached.sealNo + 1} is missing`)
+      const key = await keyOf(seal.keyNo)
+      const found = await store.rows(seal.seqs)
+      const rows = new Map(found.map((row) => [row.seq, row]))
+      const twin = found.find((row) => rows.get(row.seq) !== row)
+      if (twin !== undefined) return broken(`row ${twin.seq} (${twin.id}) occurs twice`, twin)
+      for (const [i, seq] of seal.seqs.entries()) {
+        const code = seal.codes[i] ?? CHAIN_START
+        const row = rows.get(seq)
+        if (row === undefined && !isPruned(seq)) return broken(`row ${seq} is missing`, { seq })
+        if (row !== undefined && !chainCode(key, reached.code, row).equals(code))
+          return broken(`row ${seq} (${row.id}) was changed, or its seal was`, { seq, id: row.id })
+        if (row === undefined) reached.pruned++
+        else reached.rows++
+        reached.code = code
+      }
+      reached.sealNo = seal.sealNo
+      reached.position = seal.position
+      if (expected?.sealNo === seal.sealNo && expected.code !== reached.code.toString('hex'))
+        return broken(`seal ${seal.sealNo} is not the one that was noted`)
+    }
+  }
+  if (expected !== undefined && expected.sealNo > reached.sealNo)
+    return broken(`seal ${expected.sealNo} was noted, and the chain ends with seal ${reached.sealNo}`)
+  return judgeUnsealed(store, reached)
+}
+
+type Reached = { sealNo: number; code: Buffer; position: number; rows: number; pruned: number }
+
+/** Rows behind the end of the chain wait for their seal; further up, a row without one was put there by somebody. */
+async function judgeUnsealed(store: VerificationStore, reached: Reached): Promise<Verdict> {
+  const { sealNo, position, rows, pruned } = reached
+  if ((await store.countUpTo(position)) > rows) {
+    const end = await store.chainEnd()
+    const isLate = (seq: number) => end.gaps.some(([first, last]) => seq >= first && seq <= last)
+    const row = (await store.unsealed(position, 1_000)).find(({ seq }) => !isLate(seq))
+    if (end.sealNo === sealNo && row !== undefined)
+      return broken(`row ${row.seq} (${row.id}) was added without a seal`, row)
+  }
+  return {
+    intact: true,
+    rows,
+    pruned,
+    unsealed: await store.countAfter(position),
+    sealNo,
+    code: reached.code.toString('hex'),
+  }
+}
+
+function broken(problem: string, row?: { seq: number; id?: string }): Verdict {
+  return { intact: false, problem, ...(row && { seq: row.seq }), ...(row?.id !== undefined && { id: row.id }) }
+}

@@ -1,0 +1,69 @@
+import { generateKeySync, type KeyObject } from 'node:crypto'
+import type { Clock } from 'service-kit/clock'
+import { type Keyring, KeyringError, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
+
+/** A key of the audit log's chain as it is stored. */
+export type StoredChainKey = WrappedKey & Readonly<{ keyNo: number }>
+
+/** Where the wrapped keys of the chain are kept. */
+export type ChainKeyStore = {
+  find(keyNo: number): Promise<StoredChainKey | undefined>
+  newest(): Promise<StoredChainKey | undefined>
+  /** Keeps the key unless there is one of its number. */
+  addFirst(key: StoredChainKey, now: Date): Promise<void>
+}
+
+/** The keys of the audit log's chain: random like a project's, wrapped like them, so they outlive every rotation. */
+export type ChainKeys = {
+  /** The key that seals, made at the first call ever. */
+  current(): Promise<{ keyNo: number; key: KeyObject }>
+  /** @throws KeyringError when there is no such key */
+  byNumber(keyNo: number): Promise<KeyObject>
+}
+
+/** Unwraps the keys of the chain, each one once. */
+export function createChainKeys(deps: { keyring: Keyring; store: ChainKeyStore; clock: Clock }): ChainKeys {
+  const { keyring, store, clock } = deps
+  const unwrapped = new Map<number, KeyObject>()
+  let current: number | undefined
+
+  function unwrap(stored: StoredChainKey): KeyObject {
+    const key = unwrapped.get(stored.keyNo) ?? unwrapKey(keyring, stored, chainKeyOwner(stored.keyNo))
+    unwrapped.set(stored.keyNo, key)
+    return key
+  }
+
+  async function firstKey(): Promise<StoredChainKey> {
+    const wrapped = wrapKey(keyring, generateKeySync('aes', { length: 256 }), chainKeyOwner(1))
+    await store.addFirst({ keyNo: 1, ...wrapped }, new Date(clock.now()))
+    // Another replica may have been faster; its key is the one.
+    const stored = await store.newest()
+    if (stored === undefined) throw new KeyringError(['the key of the audit log was not stored'])
+    return stored
+  }
+
+  async function byNumber(keyNo: number): Promise<KeyObject> {
+    const known = unwrapped.get(keyNo)
+    if (known !== undefined) return known
+    const stored = await store.find(keyNo)
+    if (stored === undefined) throw new KeyringError([`key ${keyNo} of the audit log is missing`])
+    return unwrap(stored)
+  }
+
+  return {
+    byNumber,
+    current: async () => {
+      if (current === undefined) {
+        const stored = (await store.newest()) ?? (await firstKey())
+        unwrap(stored)
+        current = stored.keyNo
+      }
+      return { keyNo: current, key: await byNumber(current) }
+    },
+  }
+}
+
+/** What a key of the chain is bound to. */
+export function chainKeyOwner(keyNo: number) {
+  return { purpose: 'audit', owner: 'audit', version: keyNo } as const
+}
