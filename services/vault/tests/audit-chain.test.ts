@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import type { TestDatabase } from 'dev-env'
+import pg from 'pg'
+import { systemClock } from 'service-kit/clock'
+import { createLogger } from 'service-kit/logger'
+import { createKysely, createPool } from 'service-kit/postgres'
+import { pruneAudit } from '../src/audit/prune.store.ts'
+import { createVerificationStore } from '../src/audit/seals.store.ts'
+import { type Verdict, verifyAudit } from '../src/audit/verification.ts'
+import { readCommandConfig } from '../src/config.ts'
+import type { Database, Schema } from '../src/db/schema.ts'
+import { createChainKeys } from '../src/keyring/chain-keys.ts'
+import { createChainKeyStore } from '../src/keyring/keyring.store.ts'
+import { createProject, type Key, signedSend } from './support/client.ts'
+import { createVaultDatabase, startVault, type TestVault, vaultEnv } from './support/vault.ts'
+
+let database: TestDatabase
+let vault: TestVault
+let key: Key
+let owner: pg.Client
+let db: Database
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  vault = await startVault({ databaseUrl: database.appUrl })
+  key = await createProject(vault.url, 'shop')
+  owner = new pg.Client({ connectionString: database.ownerUrl })
+  await owner.connect()
+  const logger = createLogger({ name: 'test', level: 'silent' })
+  db = createKysely<Schema>(createPool({ url: database.ownerUrl, name: 'test', size: 2, logger }))
+})
+afterAll(async () => {
+  await db.destroy()
+  await owner.end()
+  await vault.stop()
+  await database.drop()
+})
+
+// Each test breaks the chain in its own way, and starts from an empty one.
+beforeEach(async () => {
+  await owner.query('truncate audit, audit_seals, audit_prunings')
+})
+
+async function fetchSome(times: number): Promise<void> {
+  const url = `${vault.url}/v1/secrets`
+  await Promise.all(Array.from({ length: times }, () => signedSend({ project: 'shop', key, method: 'GET', url })))
+}
+
+function verify(expected?: { sealNo: number; code: string }): Promise<Verdict> {
+  const config = readCommandConfig(vaultEnv({ databaseUrl: database.appUrl, redisUrl: 'redis://localhost' }))
+  const keys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock: systemClock })
+  const deps = { store: createVerificationStore(db), keyOf: (keyNo: number) => keys.byNumber(keyNo) }
+  return verifyAudit(deps, expected)
+}
+
+async function someRow(offset: number): Promise<{ seq: number; id: string }> {
+  const { rows } = await owner.query<{ seq: string; id: string }>(
+    'select seq, id from audit order by seq offset $1 limit 1',
+    [offset],
+  )
+  return { seq: Number(rows[0]?.seq), id: String(rows[0]?.id) }
+}
+
+test('a sealed log verifies, in several batches', async () => {
+  await fetchSome(10)
+  expect(await vault.context.sealer.sealNow()).toBe(10)
+  await fetchSome(15)
+  expect(await vault.context.sealer.sealNow()).toBe(15)
+  expect(await vault.context.sealer.sealNow()).toBe(0)
+  expect(await verify()).toMatchObject({ intact: true, rows: 25, unsealed: 0, sealNo: 2 })
+  await fetchSome(2)
+  expect(await verify()).toMatchObject({ intact: true, rows: 25, unsealed: 2 })
+})
+
+test.each([
+  ['its address', "update audit set ip = '6.6.6.6' where seq = $1"],
+  [
+    'its time, by a microsecond',
+    "update audit set requested_at = requested_at + interval '1 microsecond' where seq = $1",
+  ],
+  ['its project', "update audit set project_id = 'other' where seq = $1"],
+  ['its detail', "update audit set detail = '{}' where seq = $1"],
+])('a row that lost %s is named', async (_name, statement) => {
+  await fetchSome(10)
+  await vault.context.sealer.sealNow()
+  const row = await someRow(4)
+  await owner.query(statement, [row.seq])
+  expect(await verify()).toMatchObject({ intact: false, ...row })
+})
+
+test('a deleted row is named', async () => {
+  await fetchSome(10)
+  await vault.context.sealer.sealNow()
+  const { seq } = await someRow(6)
+  await owner.query('delete from audit where seq = $1', [seq])
+  expect(await verify()).toMatchObject({ intact: false, seq, problem: expect.stringContaining('is missing') })
+})
+
+test('a row that was slipped in later is named', async () => {
+  await fetchSome(10)
+  await vault.context.sealer.sealNow()
+  const { seq } = await someRow(9)
+  const id = '01890a5d-ac96-774b-bcce-b302099a8057'
+  const forge = (number: number) =>
+    owner.query(
+      "insert into audit (id, seq, project_id, action, requested_at, ip) values ($1, $2, 'x', 'fetch', now(), '::1')",
+      [id, number],
+    )
+  await forge(seq)
+  expect(await verify()).toMatchObject({ intact: false, problem: expect.stringContaining('occurs twice') })
+  await owner.query('delete from audit where id = $1', [id])
+  await forge(1 - seq)
+  expect(await verify()).toMatchObject({ intact: false, id, problem: expect.stringContaining('without a seal') })
+})
+
+test('two swapped rows and a seal made without the key are noticed', async () => {
+  await fetchSome(4)
+  await vault.context.sealer.sealNow()
+  const [a, b] = [await someRow(0), await someRow(1)]
+  await owner.query('update audit set seq = $1 + $2 - seq where seq in ($1, $2)', [a.seq, b.seq])
+  expect(await verify()).toMatchObject({ intact: false, seq: a.seq })
+  await owner.query('update audit set seq = $1 + $2 - seq where seq in ($1, $2)', [a.seq, b.seq])
+  expect(await verify()).toMatchObject({ intact: true })
+  await owner.query("update audit_seals set codes = overlay(codes placing '\\x00000000' from 1)")
+  expect(await verify()).toMatchObject({ intact: false, seq: a.seq })
+})
+
+test('a log cut off at its end is noticed by a seal that was noted', async () => {
+  await fetchSome(3)
+  await vault.context.sealer.sealNow()
+  const before = await verify()
+  await fetchSome(3)
+  await vault.context.sealer.sealNow()
+  const noted = await verify()
+  if (!before.intact || !noted.intact) throw new Error('the log is broken before it was touched')
+  expect(await verify(noted)).toMatchObject({ intact: true })
+  await owner.query('delete from audit where seq > (select max(position) from audit_seals where seal_no = 1)')
+  await owner.query('delete from audit_seals where seal_no = 2')
+  expect(await verify()).toMatchObject({ intact: true })
+  expect(await verify(before)).toMatchObject({ intact: true })
+  expect(await verify(noted)).toMatchObject({ intact: false, problem: expect.stringContaining('seal 2 was noted') })
+  expect(await verify({ ...before, code: noted.code })).toMatchObject({ intact: false })
+})
+
+test('two replicas sealing at once make one chain', async () => {
+  const second = await startVault({ databaseUrl: database.appUrl })
+  try {
+    for (let round = 0; round < 5; round++) {
+      await Promise.all([fetchSome(20), vault.context.sealer.sealNow(), second.context.sealer.sealNow()])
+    }
+    await vault.context.sealer.sealNow()
+    expect(await verify()).toMatchObject({ intact: true, rows: 100, unsealed: 0 })
+  } finally {
+    await second.stop()
+  }
+})
+
+test('a row whose transaction took long is sealed when it turns up', async () => {
+  const slow = new pg.Client({ connectionString: database.appUrl })
+  await slow.connect()
+  await slow.query('begin')
+  const insert =
+    "insert into audit (id, project_id, action, requested_at, ip) values ($1, 'slow', 'fetch', now(), '::1')"
+  await slow.query(insert, ['01890a5d-ac96-774b-bcce-b302099a8058'])
+  await fetchSome(3)
+  expect(await vault.context.sealer.sealNow()).toBe(3)
+  expect(await verify()).toMatchObject({ intact: true, rows: 3 })
+  await slow.query('commit')
+  await slow.end()
+  expect(await verify()).toMatchObject({ intact: true, rows: 3 })
+  await fetchSome(1)
+  expect(await vault.context.sealer.sealNow()).toBe(2)
+  expect(await verify()).toMatchObject({ intact: true, rows: 5, unsealed: 0 })
+})
+
+test('the sealer works by itself and seals the rest when it stops', async () => {
+  const own = await startVault({ databaseUrl: database.appUrl })
+  own.context.sealer.start()
+  await fetchSome(3)
+  const deadline = Date.now() + 5_000
+  let verdict = await verify()
+  while (verdict.intact && verdict.rows < 3 && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    verdict = await verify()
+  }
+  expect(verdict).toMatchObject({ intact: true, rows: 3 })
+  await fetchSome(3)
+  await own.context.sealer.stop()
+  expect(await verify()).toMatchObject({ intact: true, rows: 6, unsealed: 0 })
+  await own.stop()
+})
+
+test('a month that was dropped on purpose leaves a log that verifies', async () => {
+  const month = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1, 1))
+  const next = `${String(month.getUTCFullYear())}-${String(month.getUTCMonth() + 1).padStart(2, '0')}`
+  await fetchSome(5)
+  await expect(pruneAudit(db, next, new Date())).rejects.toThrow('not sealed yet')
+  await vault.context.sealer.sealNow()
+  expect(await pruneAudit(db, next, new Date())).toEqual([new Date().toISOString().slice(0, 7)])
+  await vault.context.audit.ensurePartitions()
+  await fetchSome(2)
+  await vault.context.sealer.sealNow()
+  expect(await verify()).toMatchObject({ intact: true, rows: 2, pruned: 5 })
+})

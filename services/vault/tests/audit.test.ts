@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { TestDatabase } from 'dev-env'
+import pg from 'pg'
+import { type Answer, admin, createProject, type Key, signedSend } from './support/client.ts'
+import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+let database: TestDatabase
+let vault: TestVault
+let key: Key
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  vault = await startVault({ databaseUrl: database.appUrl })
+  key = await createProject(vault.url, 'shop')
+})
+afterAll(async () => {
+  await vault.stop()
+  await database.drop()
+})
+
+type Entry = { id: string; action: string; env: string | null; projectId: string; detail?: unknown }
+
+function signed(method: string, path: string, body?: unknown): Promise<Answer> {
+  return signedSend({ project: 'shop', key, method, url: `${vault.url}/v1${path}`, body })
+}
+
+async function listed(query: string): Promise<Entry[]> {
+  return (await admin(vault.url, 'GET', `/audit?${query}`)).body as Entry[]
+}
+
+test('fetches and rotations are listed newest first; a rotation has no environment', async () => {
+  for (const env of ['one', 'two']) await signed('GET', `/secrets?env=${env}`)
+  await admin(vault.url, 'PUT', '/projects/shop/rotate')
+  const entries = await listed('projectId=shop')
+  expect(entries.map(({ action, env }) => [action, env])).toEqual([
+    ['rotate', null],
+    ['fetch', 'two'],
+    ['fetch', 'one'],
+  ])
+  expect(Object.keys(entries[0] ?? {}).toSorted()).toEqual(['action', 'env', 'id', 'ip', 'projectId', 'requestedAt'])
+})
+
+test('limit and before page through the log without gaps', async () => {
+  for (let i = 0; i < 7; i++) await signed('GET', `/secrets?env=page-${String(i)}`)
+  const all = await listed('limit=1000')
+  const pages: Entry[] = []
+  for (
+    let page = await listed('limit=3');
+    page.length > 0;
+    page = await listed(`limit=3&before=${String(pages.at(-1)?.id)}`)
+  )
+    pages.push(...page)
+  expect(pages).toEqual(all)
+})
+
+test('without a limit at most 100 entries come', async () => {
+  await Promise.all(Array.from({ length: 101 }, () => signed('GET', '/secrets')))
+  expect(await listed('')).toHaveLength(100)
+})
+
+test.each([
+  'limit=0',
+  'limit=1001',
+  'limit=-1',
+  'limit=ten',
+  'limit=1.5',
+  'limit=',
+  'limit=1&limit=2',
+  'before=x',
+  'action=read',
+  'projectId[]=a',
+])('a listing with %s is a malformed request', async (query) => {
+  const answer = await admin(vault.url, 'GET', `/audit?${query}`)
+  expect([answer.status, (answer.body as { error: string }).error]).toEqual([400, 'invalid_request'])
+})
+
+test('further actions are recorded with what they were about, and listed when asked for', async () => {
+  await createProject(vault.url, 'busy')
+  const secret = { key: 'TOKEN', value: 'hidden-value', env: 'staging' }
+  await signed('PUT', '/secrets', secret)
+  const [metadata] = (await admin(vault.url, 'GET', '/projects/shop/secrets?env=staging')).body as { id: string }[]
+  const secretId = metadata?.id
+  await signed('DELETE', `/secrets/${String(secretId)}`)
+  await admin(vault.url, 'PATCH', '/projects/busy', { requireContentDigest: true })
+  await admin(vault.url, 'DELETE', '/projects/busy')
+
+  expect((await listed('action=put'))[0]).toMatchObject({
+    projectId: 'shop',
+    env: 'staging',
+    detail: { secretId, key: 'TOKEN', version: 1 },
+  })
+  expect((await listed('action=delete'))[0]).toMatchObject({ env: 'staging', detail: { secretId, key: 'TOKEN' } })
+  expect((await listed('action=project.create'))[0]).toMatchObject({ projectId: 'busy', env: null })
+  expect((await listed('action=project.update'))[0]).toMatchObject({ detail: { requireContentDigest: true } })
+  expect((await listed('action=project.delete'))[0]).toMatchObject({ projectId: 'busy' })
+  expect(await listed('action=fetch&projectId=busy')).toEqual([])
+})
+
+test('a fetch of an unknown environment is an empty object and recorded', async () => {
+  const answer = await signed('GET', '/secrets?env=nobody')
+  expect([answer.status, answer.body]).toEqual([200, {}])
+  expect((await listed('limit=1'))[0]).toMatchObject({ action: 'fetch', env: 'nobody' })
+})
+
+test('the run-time role can add to the log and read it, and nothing else', async () => {
+  const client = new pg.Client({ connectionString: database.appUrl })
+  await client.connect()
+  try {
+    for (const statement of [
+      "update audit set action = 'rotate'",
+      'delete from audit',
+      'truncate audit',
+      'drop table audit',
+      'alter table audit disable trigger all',
+      'delete from audit_default',
+      'delete from audit_seals',
+      'update audit_seals set sealed_at = now()',
+      'create table mine (id integer)',
+    ])
+      await expect(client.query(statement)).rejects.toMatchObject({ code: '42501' })
+    expect((await client.query('select count(*) from audit')).rowCount).toBe(1)
+  } finally {
+    await client.end()
+  }
+})
+
+test('the log has a partition for this month and the next three, and a row lands in its month', async () => {
+  const client = new pg.Client({ connectionString: database.adminUrl })
+  await client.connect()
+  try {
+    const partitions = await client.query<{ name: string }>(
+      "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'audit'::regclass",
+    )
+    expect(partitions.rows.filter(({ name }) => /^audit_\d{4}_\d\d$/.test(name))).toHaveLength(4)
+    const homes = await client.query<{ home: string }>('select distinct tableoid::regclass::text as home from audit')
+    const now = new Date()
+    expect(homes.rows).toEqual([
+      { home: `audit_${String(now.getUTCFullYear())}_${String(now.getUTCMonth() + 1).padStart(2, '0')}` },
+    ])
+  } finally {
+    await client.end()
+  }
+})
+
+test('a new partition takes over what is its own from the default one', async () => {
+  const client = new pg.Client({ connectionString: database.adminUrl })
+  await client.connect()
+  try {
+    const inFiveMonths = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 5, 2)).getTime()
+    const prefix = inFiveMonths.toString(16).padStart(12, '0')
+    const id = `${prefix.slice(0, 8)}-${prefix.slice(8)}-7000-8000-000000000000`
+    await client.query(
+      "insert into audit (id, project_id, action, requested_at, ip) values ($1, 'early', 'fetch', now(), '::1')",
+      [id],
+    )
+    const home = async () =>
+      (
+        await client.query<{ home: string }>(
+          "select tableoid::regclass::text as home from audit where project_id = 'early'",
+        )
+      ).rows
+    expect(await home()).toEqual([{ home: 'audit_default' }])
+    await client.query('select audit_ensure_partitions(6)')
+    expect((await home())[0]?.home).toMatch(/^audit_\d{4}_\d\d$/)
+    await client.query("delete from audit where project_id = 'early'")
+  } finally {
+    await client.end()
+  }
+})

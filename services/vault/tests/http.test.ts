@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { TestDatabase } from 'dev-env'
+import { type Answer, admin, createProject, newKey, send, signedSend } from './support/client.ts'
+import { ADMIN_TOKEN, createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+let database: TestDatabase
+let vault: TestVault
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  vault = await startVault({ databaseUrl: database.appUrl })
+})
+afterAll(async () => {
+  await vault.stop()
+  await database.drop()
+})
+
+const error = (answer: Answer) => [answer.status, (answer.body as { error: string }).error]
+
+test('health, readiness and metrics answer without authentication', async () => {
+  expect((await send(`${vault.url}/health`)).body).toEqual({ ok: true })
+  const ready = await send(`${vault.url}/ready`)
+  expect([ready.status, ready.body]).toEqual([
+    200,
+    { ok: true, checks: { postgres: 'ok', redis: 'ok', keyring: 'ok' } },
+  ])
+  const metrics = await (await fetch(`${vault.url}/metrics`)).text()
+  expect(metrics).toContain('http_request_duration_seconds')
+  expect(metrics).toContain('vault_decryption_failures_total 0')
+})
+
+test.each([
+  '/',
+  '/v1',
+  '/v1/',
+  '/v1/secrets/',
+  '/V1/secrets',
+  '/v1/Secrets',
+  '/v1//secrets',
+  '/health/',
+  '/favicon.ico',
+  '/%zz',
+  '/v1/secrets/a/b',
+])('the path %s is not found, in JSON', async (path) => {
+  const answer = await send(`${vault.url}${path}`)
+  expect(error(answer)).toEqual([404, 'not_found'])
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+})
+
+test.each([
+  ['POST', '/v1/secrets', 'GET, PUT'],
+  ['OPTIONS', '/v1/secrets', 'GET, PUT'],
+  ['GET', '/v1/secrets/x', 'DELETE'],
+  ['PUT', '/v1/admin/projects', 'GET, POST'],
+  ['GET', '/v1/admin/projects/x', 'PATCH, DELETE'],
+  ['POST', '/v1/admin/projects/x/rotate', 'PUT'],
+  ['POST', '/v1/admin/audit', 'GET'],
+  ['POST', '/health', 'GET, HEAD'],
+])('%s %s is not allowed, and the answer says what is', async (method, path, allow) => {
+  const answer = await send(`${vault.url}${path}`, { method, headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } })
+  expect(error(answer)).toEqual([405, 'method_not_allowed'])
+  expect(answer.headers.get('allow')).toBe(allow)
+})
+
+test('every answer forbids caching and tells nothing of what serves it', async () => {
+  const key = await createProject(vault.url, 'headers')
+  const url = `${vault.url}/v1/secrets`
+  const answers = [
+    await signedSend({ project: 'headers', key, method: 'GET', url }),
+    await send(url),
+    await send(`${vault.url}/health`),
+    await send(`${vault.url}/nowhere`),
+    await admin(vault.url, 'GET', '/projects'),
+    await admin(vault.url, 'POST', '/projects', '{'),
+  ]
+  for (const { headers } of answers) {
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('etag')).toBeNull()
+    expect(headers.get('x-powered-by')).toBeNull()
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+  }
+})
+
+test('codes of the specification stand alone in their body, the others explain themselves', async () => {
+  expect((await send(`${vault.url}/v1/secrets`)).body).toEqual({ error: 'missing_signature' })
+  expect((await send(`${vault.url}/v1/admin/audit`)).body).toEqual({
+    error: 'unauthorized',
+    message: expect.stringMatching(/token/),
+  })
+})
+
+test('a large or compressed admin body is refused', async () => {
+  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' }
+  const post = (init: RequestInit) => send(`${vault.url}/v1/admin/projects`, { method: 'POST', ...init })
+  expect(error(await post({ headers, body: 'x'.repeat(600_000) }))).toEqual([413, 'payload_too_large'])
+  const gzip = { ...headers, 'Content-Encoding': 'gzip' }
+  expect(error(await post({ headers: gzip, body: '{}' }))).toEqual([415, 'unsupported_media_type'])
+  const form = { ...headers, 'Content-Type': 'application/x-www-form-urlencoded' }
+  expect(error(await post({ headers: form, body: 'name=x' }))).toEqual([415, 'unsupported_media_type'])
+})
+
+test('fetches beyond the limit of an address are refused until the minute is over, on all replicas', async () => {
+  const env = { FETCH_RATE_LIMIT: '3' }
+  const one = await startVault({ databaseUrl: database.appUrl, env })
+  const two = await startVault({ databaseUrl: database.appUrl, env })
+  try {
+    const key = await createProject(one.url, 'limited')
+    const fetchFrom = (vault: TestVault) =>
+      signedSend({ project: 'limited', key, method: 'GET', url: `${vault.url}/v1/secrets` })
+    const statuses = []
+    for (const vault of [two, two, two]) statuses.push((await fetchFrom(vault)).status)
+    expect(statuses).toEqual([200, 200, 200])
+    const answer = await fetchFrom(one)
+    expect([answer.status, answer.body]).toEqual([429, { error: 'rate_limited' }])
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(answer.headers.get('ratelimit')).toContain('r=0')
+    const put = await signedSend({
+      project: 'limited',
+      key,
+      method: 'PUT',
+      url: `${one.url}/v1/secrets`,
+      body: { key: 'k', value: 'v', env: 'e' },
+    })
+    expect(put.status).toBe(200)
+  } finally {
+    await one.stop()
+    await two.stop()
+  }
+})
+
+test('an address that fails too often is shut out of signed requests, with a good signature too', async () => {
+  const strict = await startVault({ databaseUrl: database.appUrl, env: { SIGNATURE_FAILURE_LIMIT: '3' } })
+  try {
+    const key = await createProject(strict.url, 'noisy')
+    const url = `${strict.url}/v1/secrets`
+    expect((await signedSend({ project: 'noisy', key, method: 'GET', url })).status).toBe(200)
+    const statuses = []
+    for (let i = 0; i < 5; i++)
+      statuses.push((await signedSend({ project: 'noisy', key: newKey(), method: 'GET', url })).status)
+    expect(statuses).toEqual([401, 401, 401, 429, 429])
+    const shut = await signedSend({ project: 'noisy', key, method: 'GET', url })
+    expect([shut.status, shut.body]).toEqual([429, { error: 'rate_limited' }])
+    expect(Number(shut.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await admin(strict.url, 'GET', '/projects')).status).toBe(200)
+    strict.clock.offsetMs += 61_000
+    const created = Math.floor(strict.clock.now() / 1000)
+    expect((await signedSend({ project: 'noisy', key, method: 'GET', url, created })).status).toBe(200)
+  } finally {
+    await strict.stop()
+  }
+})
+
+test('an address that guesses admin tokens is shut out, with the right one too', async () => {
+  const strict = await startVault({ databaseUrl: database.appUrl, env: { ADMIN_FAILURE_LIMIT: '2' } })
+  try {
+    const guess = () => send(`${strict.url}/v1/admin/projects`, { headers: { Authorization: 'Bearer guess' } })
+    expect([(await guess()).status, (await guess()).status, (await guess()).status]).toEqual([401, 401, 429])
+    const shut = await admin(strict.url, 'GET', '/projects')
+    expect([shut.status, shut.body]).toEqual([429, { error: 'rate_limited' }])
+  } finally {
+    await strict.stop()
+  }
+})

@@ -1,0 +1,384 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { TestDatabase } from 'dev-env'
+import { importPrivateKey, signRequest } from 'http-signatures'
+import { type Answer, admin, createProject, type Key, newKey, send, signedSend, signHeaders } from './support/client.ts'
+import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+let database: TestDatabase
+let vault: TestVault
+let key: Key
+let url: string
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  vault = await startVault({ databaseUrl: database.appUrl, env: { TRUSTED_PROXIES: '127.0.0.2' } })
+  key = await createProject(vault.url, 'shop')
+  url = `${vault.url}/v1/secrets`
+})
+afterAll(async () => {
+  await vault.stop()
+  await database.drop()
+})
+
+const now = () => Math.floor(Date.now() / 1000)
+
+async function get(headers: Record<string, string>, target = url): Promise<unknown> {
+  const { status, body } = await send(target, { headers })
+  return [status, body]
+}
+
+const refused = (error: string) => [401, { error }]
+
+type Raw = { status: number; body: string }
+
+/** A request with exactly these headers, in this order, duplicates included; from 127.0.0.2 when it plays the proxy. */
+function rawRequest(headers: string[], options: { method?: string; path?: string; from?: string } = {}): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      {
+        host: '127.0.0.1',
+        port: new URL(vault.url).port,
+        method: options.method ?? 'GET',
+        path: options.path ?? '/v1/secrets',
+        headers,
+        setHost: false,
+        localAddress: options.from,
+      },
+      (response) => {
+        let body = ''
+        response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+      },
+    )
+    outgoing.on('error', reject).end()
+  })
+}
+
+const flat = (headers: Record<string, string>) => Object.entries(headers).flat()
+
+test.each(['Signature', 'Signature-Input', 'Signature-Agent'])(
+  'a request without %s misses its signature',
+  async (name) => {
+    const headers = await signHeaders({ project: 'shop', key, method: 'GET', url })
+    const others = Object.fromEntries(Object.entries(headers).filter(([header]) => header !== name))
+    expect(await get(others)).toEqual(refused('missing_signature'))
+    expect(await get({ ...others, [name]: '' })).toEqual(refused('missing_signature'))
+  },
+)
+
+test('every signed endpoint refuses an unsigned request', async () => {
+  for (const [method, path] of [
+    ['GET', ''],
+    ['PUT', ''],
+    ['DELETE', '/01890a5d-ac96-774b-bcce-b302099a8057'],
+  ] as const) {
+    const { status, body } = await send(url + path, { method })
+    expect([status, body]).toEqual(refused('missing_signature'))
+  }
+})
+
+test('every signed endpoint refuses another key under the name of a project', async () => {
+  for (const [method, path] of [
+    ['GET', ''],
+    ['PUT', ''],
+    ['DELETE', '/01890a5d-ac96-774b-bcce-b302099a8057'],
+  ] as const) {
+    const { status, body } = await signedSend({ project: 'shop', key: newKey(), method, url: url + path })
+    expect([status, body]).toEqual(refused('invalid_signature'))
+  }
+})
+
+test('a project that is not there is unknown, and known as soon as it is created', async () => {
+  const stranger = newKey()
+  const headers = () => signHeaders({ project: 'newcomer', key: stranger, method: 'GET', url })
+  expect(await get(await headers())).toEqual(refused('unknown_project'))
+  await admin(vault.url, 'POST', '/projects', { name: 'newcomer', publicKey: stranger.publicKeyHex })
+  expect(await get(await headers())).toEqual([200, {}])
+})
+
+test('the public key in Signature-Agent selects among the keys of the project and brings none', async () => {
+  const stranger = newKey()
+  const mixed = { ...key, privateKey: stranger.privateKey }
+  expect(await get(await signHeaders({ project: 'shop', key: mixed, method: 'GET', url }))).toEqual(
+    refused('invalid_signature'),
+  )
+})
+
+test('the clock may differ by five minutes either way, both ends included', async () => {
+  const at = (created: number) => signHeaders({ project: 'shop', key, method: 'GET', url, created })
+  const clock = vault.clock
+  const before = clock.offsetMs
+  // The vault's clock stands still at a whole second, so that the ends can be met exactly.
+  const frozen = now() * 1000
+  const tick = clock.now.bind(clock)
+  clock.now = () => frozen
+  try {
+    const second = frozen / 1000
+    for (const created of [second - 300, second + 300]) expect(await get(await at(created))).toEqual([200, {}])
+    for (const created of [second - 301, second + 301]) expect(await get(await at(created))).toEqual(refused('expired'))
+  } finally {
+    clock.now = tick
+    clock.offsetMs = before
+  }
+})
+
+test('a nonce stays spent as long as its signature could be valid', async () => {
+  const created = now() + 290
+  const headers = await signHeaders({ project: 'shop', key, method: 'GET', url, created })
+  expect(await get(headers)).toEqual([200, {}])
+  vault.clock.offsetMs = 580_000
+  try {
+    expect(await get(headers)).toEqual(refused('replayed_nonce'))
+  } finally {
+    vault.clock.offsetMs = 0
+  }
+})
+
+test('a nonce in capitals is the same nonce', async () => {
+  const nonce = randomBytes(16).toString('hex').replace(/^./, 'a')
+  expect(await get(await signHeaders({ project: 'shop', key, method: 'GET', url, nonce }))).toEqual([200, {}])
+  expect(
+    await get(await signHeaders({ project: 'shop', key, method: 'GET', url, nonce: nonce.toUpperCase() })),
+  ).toEqual(refused('replayed_nonce'))
+})
+
+test('two projects may use the same nonce', async () => {
+  const other = await createProject(vault.url, 'other')
+  const nonce = randomBytes(16).toString('hex')
+  expect(await get(await signHeaders({ project: 'shop', key, method: 'GET', url, nonce }))).toEqual([200, {}])
+  expect(await get(await signHeaders({ project: 'other', key: other, method: 'GET', url, nonce }))).toEqual([200, {}])
+})
+
+test('a refused signature spends no nonce', async () => {
+  const nonce = randomBytes(16).toString('hex')
+  const stale = await signHeaders({ project: 'shop', key, method: 'GET', url, nonce, created: now() - 400 })
+  expect(await get(stale)).toEqual(refused('expired'))
+  const forged = await signHeaders({ project: 'shop', key: newKey(), method: 'GET', url, nonce })
+  expect(await get(forged)).toEqual(refused('invalid_signature'))
+  expect(await get(await signHeaders({ project: 'shop', key, method: 'GET', url, nonce }))).toEqual([200, {}])
+})
+
+test('a signature is good for its method, host, path and query only', async () => {
+  const other = async (signed: { method?: string; url?: string }, target = url) =>
+    get(await signHeaders({ project: 'shop', key, method: 'GET', url, ...signed }), target)
+  expect(await other({ method: 'PUT' })).toEqual(refused('invalid_signature'))
+  expect(await other({ url: `${url}?env=staging` })).toEqual(refused('invalid_signature'))
+  expect(await other({}, `${url}?env=staging`)).toEqual(refused('invalid_signature'))
+  expect(await other({ url: url.replace('127.0.0.1', 'localhost') })).toEqual(refused('invalid_signature'))
+  expect(await other({ url: url.replace('http:', 'https:') })).toEqual(refused('invalid_signature'))
+  expect(await other({ url: `${url}?env=a%62` }, `${url}?env=ab`)).toEqual(refused('invalid_signature'))
+})
+
+test('two Host headers, or two of a signature header, are refused', async () => {
+  const headers = await signHeaders({ project: 'shop', key, method: 'GET', url })
+  const { host } = new URL(vault.url)
+  const good = ['Host', host, ...flat(headers)]
+  expect((await rawRequest([...good, 'Host', host])).body).toBe('{"error":"invalid_signature"}')
+  expect((await rawRequest([...good, 'Signature', headers['Signature'] ?? ''])).body).toBe(
+    '{"error":"invalid_signature"}',
+  )
+  expect((await rawRequest(flat(headers))).body).toBe('{"error":"invalid_signature"}')
+  expect((await rawRequest(good)).status).toBe(200)
+})
+
+test('a target that names another host is refused', async () => {
+  const { host } = new URL(vault.url)
+  const headers = await signHeaders({ project: 'shop', key, method: 'GET', url })
+  const answer = await rawRequest(['Host', host, ...flat(headers)], { path: `http://evil.example/v1/secrets` })
+  expect(answer.status).not.toBe(200)
+})
+
+test('scheme, host and address of a client come from a proxy only when it is trusted', async () => {
+  const outside = 'https://vault.example/v1/secrets'
+  const headers = async () => [
+    'Host',
+    new URL(vault.url).host,
+    'X-Forwarded-Proto',
+    'https',
+    'X-Forwarded-Host',
+    'vault.example',
+    'X-Forwarded-For',
+    '6.6.6.6, 203.0.113.7',
+    ...flat(await signHeaders({ project: 'shop', key, method: 'GET', url: outside })),
+  ]
+  expect((await rawRequest(await headers())).body).toBe('{"error":"invalid_signature"}')
+  expect((await rawRequest(await headers(), { from: '127.0.0.2' })).status).toBe(200)
+  const { body } = await admin(vault.url, 'GET', '/audit?limit=1')
+  expect(body).toEqual([expect.objectContaining({ ip: '203.0.113.7' })])
+})
+
+test('HEAD is refused, and reads nothing', async () => {
+  const headers = await signHeaders({ project: 'shop', key, method: 'HEAD', url })
+  const response = await fetch(url, { method: 'HEAD', headers })
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, PUT'])
+})
+
+function put(
+  body: unknown,
+  options: { headers?: Record<string, string>; project?: string; with?: Key } = {},
+): Promise<Answer> {
+  const { project = 'shop', with: own = key, headers = {} } = options
+  return signedSend({ project, key: own, method: 'PUT', url, body, headers })
+}
+
+async function values(env: string): Promise<unknown> {
+  return (await signedSend({ project: 'shop', key, method: 'GET', url: `${url}?env=${env}` })).body
+}
+
+test('an overwrite replaces the value and keeps the id', async () => {
+  await put({ key: 'A', value: 'one', env: 'over' })
+  const before = (await admin(vault.url, 'GET', '/projects/shop/secrets?env=over')).body
+  await put({ key: 'A', value: 'two', env: 'over' })
+  expect(await values('over')).toEqual({ A: 'two' })
+  const after = (await admin(vault.url, 'GET', '/projects/shop/secrets?env=over')).body
+  expect((after as { id: string }[]).map(({ id }) => id)).toEqual((before as { id: string }[]).map(({ id }) => id))
+})
+
+test('fifty writers of one secret leave fifty versions and one value', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => put({ key: 'HOT', value: `v${String(i)}`, env: 'hot' })),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  const [secret] = (await admin(vault.url, 'GET', '/projects/shop/secrets?env=hot')).body as { id: string }[]
+  expect((await admin(vault.url, 'GET', `/secrets/${String(secret?.id)}/versions`)).body).toHaveLength(50)
+  expect(await values('hot')).toEqual({ HOT: expect.stringMatching(/^v\d+$/) })
+})
+
+test.each([
+  ['the empty string', ''],
+  ['line breaks and tabs', 'a\r\n\tb\n'],
+  ['characters beyond the basic plane', '𝔰𝔢𝔠𝔯𝔢𝔱 ключ 鍵 \u{10ffff}'],
+  ['NUL', 'a\0b'],
+  ['64 KiB', 'é'.repeat(32_768)],
+  ['a byte order mark', '\ufefftext'],
+])('a value of %s comes back byte for byte', async (_name, value) => {
+  expect((await put({ key: 'V', value, env: 'exact' })).status).toBe(200)
+  expect(await values('exact')).toEqual({ V: value })
+})
+
+test.each(['__proto__', 'constructor', 'toString', '0', 'a b', '..', 'ключ', 'k'.repeat(256), '"quoted"'])(
+  'a secret named %s works like any other',
+  async (name) => {
+    expect((await put({ key: name, value: 'x', env: 'names' })).status).toBe(200)
+    const answer = await signedSend({ project: 'shop', key, method: 'GET', url: `${url}?env=names` })
+    expect(Object.getOwnPropertyDescriptor(answer.body, name)?.value).toBe('x')
+  },
+)
+
+test.each([
+  ['no key', { value: 'v', env: 'e' }],
+  ['no value', { key: 'k', env: 'e' }],
+  ['no environment', { key: 'k', value: 'v' }],
+  ['an empty key', { key: '', value: 'v', env: 'e' }],
+  ['a key of 257 characters', { key: 'k'.repeat(257), value: 'v', env: 'e' }],
+  ['a key with NUL', { key: 'a\0', value: 'v', env: 'e' }],
+  ['a key with a line break', { key: 'a\n', value: 'v', env: 'e' }],
+  ['a number for a value', { key: 'k', value: 1, env: 'e' }],
+  ['null for a value', { key: 'k', value: null, env: 'e' }],
+  ['a value over 64 KiB', { key: 'k', value: 'é'.repeat(32_769), env: 'e' }],
+  ['a lone surrogate in the value', '{"key":"k","value":"\\ud800","env":"e"}'],
+  ['a lone surrogate in the key', '{"key":"\\udc00","value":"v","env":"e"}'],
+  ['an environment with a slash', { key: 'k', value: 'v', env: 'a/b' }],
+  ['an environment of 65 characters', { key: 'k', value: 'v', env: 'e'.repeat(65) }],
+  ['a member it does not know', { key: 'k', value: 'v', env: 'e', note: 'n' }],
+  ['the key twice', '{"key":"a","key":"b","value":"v","env":"e"}'],
+  ['text that is not JSON', 'key=a'],
+  ['no body', undefined],
+])('a write with %s is a malformed request', async (_name, body) => {
+  const answer = await put(body)
+  expect([answer.status, (answer.body as { error: string }).error]).toEqual([400, 'invalid_request'])
+  expect(await values('e')).toEqual({})
+})
+
+test('bytes that are not UTF-8 are refused', async () => {
+  const headers = await signHeaders({ project: 'shop', key, method: 'PUT', url })
+  const body = Buffer.concat([Buffer.from('{"key":"k","value":"'), Buffer.from([0xff]), Buffer.from('","env":"e"}')])
+  const answer = await send(url, { method: 'PUT', headers: { ...headers, 'Content-Type': 'application/json' }, body })
+  expect(answer.status).toBe(400)
+})
+
+test('a body over 512 KiB is too large, one that is not JSON or compressed has the wrong type', async () => {
+  expect((await put({ key: 'k', value: 'v'.repeat(600_000), env: 'e' })).body).toMatchObject({
+    error: 'payload_too_large',
+  })
+  for (const headers of [
+    { 'Content-Type': 'text/plain' },
+    { 'Content-Type': 'application/jsonp' },
+    { 'Content-Encoding': 'gzip' },
+  ]) {
+    const answer = await put({ key: 'k', value: 'v', env: 'e' }, { headers })
+    expect([answer.status, (answer.body as { error: string }).error]).toEqual([415, 'unsupported_media_type'])
+  }
+  const accepted = await put(
+    { key: 'k', value: 'v', env: 'typed' },
+    { headers: { 'Content-Type': 'application/json; charset=utf-8' } },
+  )
+  expect(accepted.status).toBe(200)
+})
+
+test.each(['env=a&env=b', 'env[]=a', 'env=', 'env=a%2Fb', 'env=%E0%A4', 'x=%'])(
+  'a fetch with ?%s is a malformed request',
+  async (query) => {
+    const answer = await signedSend({ project: 'shop', key, method: 'GET', url: `${url}?${query}` })
+    expect([answer.status, (answer.body as { error: string }).error]).toEqual([400, 'invalid_request'])
+  },
+)
+
+test('a secret of another project, an unknown and a malformed id are equally not found', async () => {
+  const other = await createProject(vault.url, 'neighbour')
+  await put({ key: 'MINE', value: 'x', env: 'production' }, { project: 'neighbour', with: other })
+  const [theirs] = (await admin(vault.url, 'GET', '/projects/neighbour/secrets')).body as { id: string }[]
+  const bodies = []
+  for (const id of [
+    String(theirs?.id),
+    '01890a5d-ac96-774b-bcce-b302099a8057',
+    'x',
+    'a%2Fb',
+    '%zz',
+    String(theirs?.id).toUpperCase(),
+  ]) {
+    const answer = await signedSend({ project: 'shop', key, method: 'DELETE', url: `${url}/${id}` })
+    expect(answer.status).toBe(404)
+    bodies.push(JSON.stringify(answer.body))
+  }
+  expect(new Set(bodies).size).toBe(1)
+  const own = { project: 'neighbour', key: other, method: 'DELETE', url: `${url}/${String(theirs?.id)}` }
+  expect((await signedSend(own)).body).toEqual({ ok: true })
+  expect((await signedSend(own)).status).toBe(404)
+})
+
+test('a covered digest has to be that of the body; where a project requires one, a write needs it', async () => {
+  const own = await createProject(vault.url, 'strict', { requireContentDigest: true })
+  const signingKey = importPrivateKey(JSON.stringify(own.privateKey.export({ format: 'jwk' })))
+  const text = JSON.stringify({ key: 'k', value: 'v', env: 'e' })
+  const digestHeaders = (digest: 'sha-256' | 'sha-512') =>
+    signRequest({
+      method: 'PUT',
+      url,
+      project: 'strict',
+      key: signingKey,
+      created: now(),
+      nonce: randomBytes(16).toString('hex'),
+      body: text,
+      digest,
+    })
+  const write = async (headers: Record<string, string>, body: string) =>
+    send(url, { method: 'PUT', headers: { ...headers, 'Content-Type': 'application/json' }, body })
+
+  expect((await put(text, { project: 'strict', with: own })).body).toEqual({ error: 'invalid_signature' })
+  const plain = await signHeaders({ project: 'strict', key: own, method: 'PUT', url })
+  const uncovered = `sha-256=:${createHash('sha256').update(text).digest('base64')}:`
+  expect((await write({ ...plain, 'Content-Digest': uncovered }, text)).body).toEqual({ error: 'invalid_signature' })
+  for (const digest of ['sha-256', 'sha-512'] as const) {
+    expect((await write(digestHeaders(digest), text.replace('"v"', '"w"'))).body).toEqual({
+      error: 'invalid_signature',
+    })
+    expect((await write(digestHeaders(digest), text)).body).toEqual({ ok: true })
+  }
+  expect((await signedSend({ project: 'strict', key: own, method: 'GET', url })).status).toBe(200)
+
+  await admin(vault.url, 'PATCH', '/projects/strict', { requireContentDigest: false })
+  expect((await put(text, { project: 'strict', with: own })).status).toBe(200)
+})
