@@ -18,6 +18,7 @@ export interface AnnounceReplyFields {
   readonly minInterval: number
   /** BEP 24: the address the announce came from, as 4 or 16 raw bytes. */
   readonly externalIp?: Uint8Array | undefined
+  /** One character U+0000 to U+00FF for each byte, as `AnnounceRequest.trackerId` has it. */
   readonly trackerId?: string | undefined
   /** Shown to the user; the sentences are in `WARNINGS`. */
   readonly warning?: string | undefined
@@ -151,7 +152,7 @@ function fieldsBeforePeers(reply: AnnounceReplyFields): string {
 
 function fieldsAfterPeers({ trackerId, warning }: AnnounceReplyFields): string {
   let tail = ''
-  if (trackerId !== undefined) tail += `10:tracker id${stringText(trackerId)}`
+  if (trackerId !== undefined) tail += `10:tracker id${trackerId.length}:${trackerId}`
   if (warning !== undefined) tail += `15:warning message${stringText(warning)}`
   return `${tail}e`
 }

@@ -24,6 +24,7 @@ export interface AnnounceRequest {
   readonly numwant: number
   /** BEP 7: what ties the IPv4 and IPv6 announces of one client together. */
   readonly key: string | undefined
+  /** One character U+0000 to U+00FF for each byte. */
   readonly trackerId: string | undefined
   /** Claimed addresses, percent-decoded and otherwise unchecked: may be host names, endpoints or nonsense. */
   readonly ip: string | undefined

@@ -48,7 +48,8 @@ export class ByteWriter {
     let rest = value
     for (let i = end - 1; i >= this.position; i--) {
       const tenth = Math.floor(rest / 10)
-      this.bytes[i] = 0x30 + rest - tenth * 10
+      // The parentheses matter: 0x30 plus a number near 2^53 would be rounded.
+      this.bytes[i] = 0x30 + (rest - tenth * 10)
       rest = tenth
     }
     this.position = end

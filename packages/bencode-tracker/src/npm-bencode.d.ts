@@ -4,7 +4,7 @@ declare module 'bencode' {
     /** Encodes strings (as UTF-8), integers, byte arrays, arrays and plain objects. */
     encode(value: unknown): Uint8Array
     /** Decodes without bounds or canonical checks: fit for data of our own, never for a stranger's. */
-    decode(data: Uint8Array, encoding?: 'utf8'): unknown
+    decode(data: Uint8Array): unknown
   }
   export default bencode
 }

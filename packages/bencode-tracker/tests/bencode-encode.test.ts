@@ -23,7 +23,15 @@ describe('encodeBencode writes', () => {
     ['strings as UTF-8', 'é', '2:\xc3\xa9'],
     ['byte arrays as they are', Buffer.from([0, 255]), '2:\x00\xff'],
     ['records by sorted keys', { b: 1, a: 2, 'a b': 3 }, 'd1:ai2e3:a bi3e1:bi1ee'],
-    ['maps by the bytes of their keys', new Map([['\xff', 1], ['\x80', 2], ['', 3]]), 'd0:i3e1:\x80i2e1:\xffi1ee'],
+    [
+      'maps by the bytes of their keys',
+      new Map([
+        ['\xff', 1],
+        ['\x80', 2],
+        ['', 3],
+      ]),
+      'd0:i3e1:\x80i2e1:\xffi1ee',
+    ],
     ['undefined values not at all', { a: undefined, b: 1 }, 'd1:bi1ee'],
     ['raw values untouched', { a: new RawBencode(Buffer.from('d1:z0:1:ai1ee')) }, 'd1:ad1:z0:1:ai1eee'],
     ['empty containers', [[], {}, new Map()], 'llededee'],

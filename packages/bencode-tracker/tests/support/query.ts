@@ -4,7 +4,7 @@ export function escapeAll(bytes: Uint8Array): string {
 }
 
 export const INFO_HASH = Buffer.from('000102030405060708090a0b0c0d0e0f10fdfeff', 'hex')
-export const PEER_ID = Buffer.from('-qB4630-\x00\xff%&=?+ab5', 'latin1')
+export const PEER_ID = Buffer.from('-qB4630-\x00\xff%&=?+ab5xy', 'latin1')
 export const PASSKEY = 'abcdef0123456789abcdef0123456789abcdef01'
 
 /** A complete announce; `overrides` replace parameters, and `undefined` leaves one out. Values are raw. */

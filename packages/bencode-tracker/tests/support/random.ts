@@ -3,7 +3,7 @@ export interface Random {
   /** An integer from 0 to `below` - 1. */
   below(below: number): number
   bytes(length: number): Buffer
-  pick<T>(items: readonly T[]): T
+  pick<T>(items: readonly [T, ...T[]]): T
 }
 
 export function createRandom(seed: number): Random {
@@ -19,11 +19,7 @@ export function createRandom(seed: number): Random {
   return {
     below,
     bytes: (length) => Buffer.from(Array.from({ length }, () => below(256))),
-    pick: (items) => {
-      const item = items[below(items.length)]
-      if (item === undefined) throw new RangeError('nothing to pick from')
-      return item
-    },
+    pick: ([first, ...others]) => others.reduce((chosen, item, i) => (below(i + 2) === 0 ? item : chosen), first),
   }
 }
 

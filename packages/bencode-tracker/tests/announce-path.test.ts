@@ -1,0 +1,96 @@
+import { describe, expect, test } from '@jest/globals'
+import { announceUrl, parsePasskey, parseTrackerTarget, passkeyFromQuery } from '../src/index.ts'
+import { PASSKEY } from './support/query.ts'
+
+describe('parseTrackerTarget recognises', () => {
+  const targets: [string, string, string | undefined, string][] = [
+    ['/announce', 'announce', undefined, ''],
+    ['/announce?', 'announce', undefined, ''],
+    ['/announce?info_hash=x', 'announce', undefined, 'info_hash=x'],
+    [`/announce?passkey=${PASSKEY}`, 'announce', PASSKEY, `passkey=${PASSKEY}`],
+    [`/announce?port=1&passkey=${PASSKEY}&left=0`, 'announce', PASSKEY, `port=1&passkey=${PASSKEY}&left=0`],
+    [`/announce?passkey=${PASSKEY}?port=1`, 'announce', PASSKEY, `passkey=${PASSKEY}?port=1`],
+    [`/announce/${PASSKEY}`, 'announce', PASSKEY, ''],
+    [`/announce/${PASSKEY}?port=1`, 'announce', PASSKEY, 'port=1'],
+    [`/announce/${PASSKEY.toUpperCase()}?port=1`, 'announce', PASSKEY, 'port=1'],
+    [`/announce/${PASSKEY}?passkey=${PASSKEY}`, 'announce', PASSKEY, `passkey=${PASSKEY}`],
+    [`/${PASSKEY}/announce?port=1`, 'announce', PASSKEY, 'port=1'],
+    ['/scrape', 'scrape', undefined, ''],
+    [`/scrape?passkey=${PASSKEY}`, 'scrape', PASSKEY, `passkey=${PASSKEY}`],
+    [`/scrape/${PASSKEY}?x`, 'scrape', PASSKEY, 'x'],
+    [`/${PASSKEY}/scrape?x`, 'scrape', PASSKEY, 'x'],
+    ['/announce?key=1A2B3C4D', 'announce', undefined, 'key=1A2B3C4D'],
+    ['/announce?notpasskey=1&x=passkey', 'announce', undefined, 'notpasskey=1&x=passkey'],
+  ]
+  test.each(targets)('%s', (target, action, passkey, rawQuery) => {
+    expect(parseTrackerTarget(target)).toEqual({ ok: true, action, passkey, rawQuery })
+  })
+})
+
+describe('parseTrackerTarget answers with a failure', () => {
+  const other = PASSKEY.replace('a', 'b')
+  test.each([
+    ['a segment behind announce that is no passkey', '/announce/x'],
+    ['an empty segment behind announce', '/announce/'],
+    ['a further segment behind the passkey', `/announce/${PASSKEY}/x`],
+    ['a malformed passkey parameter', '/announce?passkey=x'],
+    ['an empty passkey parameter', '/announce?passkey='],
+    ['a passkey parameter without a value sign', '/announce?passkey'],
+    ['two passkeys that differ', `/announce/${PASSKEY}?passkey=${other}`],
+    ['two passkeys that differ, the first in front', `/${PASSKEY}/announce?passkey=${other}`],
+  ])('%s', (_fact, target) => {
+    expect(parseTrackerTarget(target)).toEqual({ ok: false, action: 'announce', failure: 'invalid_passkey' })
+  })
+
+  test('of the scrape for a scrape', () => {
+    expect(parseTrackerTarget('/scrape/x')).toEqual({ ok: false, action: 'scrape', failure: 'invalid_passkey' })
+  })
+})
+
+describe('parseTrackerTarget leaves to others', () => {
+  test.each([
+    '',
+    '/',
+    '*',
+    'announce',
+    '/Announce',
+    '/announcer',
+    '/announce.php',
+    '/api/announce',
+    '/api/torrents?x=/announce',
+    `/${PASSKEY}`,
+    `/${PASSKEY}/`,
+    `/${PASSKEY}/announce/`,
+    `/${PASSKEY}/announcer`,
+    `/${PASSKEY.slice(1)}/announce`,
+    `/${PASSKEY}0/announce`,
+    `/${PASSKEY.slice(1)}g/announce`,
+    `x${PASSKEY}/announce`,
+    `/${PASSKEY}-announce`,
+    `http://example.org/announce`,
+  ])('%j', (target) => {
+    expect(parseTrackerTarget(target)).toBeUndefined()
+  })
+})
+
+describe('passkeyFromQuery', () => {
+  test('finds the passkey, none, or a malformed one', () => {
+    expect(passkeyFromQuery(`a=b&passkey=${PASSKEY}`)).toBe(PASSKEY)
+    expect(passkeyFromQuery('a=b')).toBeUndefined()
+    expect(passkeyFromQuery('')).toBeUndefined()
+    expect(passkeyFromQuery('passkey=1')).toBe('invalid')
+  })
+})
+
+describe('announceUrl', () => {
+  test('is recognised with its passkey', () => {
+    const passkey = parsePasskey(PASSKEY)
+    const url = announceUrl('https://tracker.example', passkey)
+    expect(url).toBe(`https://tracker.example/announce?passkey=${PASSKEY}`)
+    expect(parseTrackerTarget(url.slice('https://tracker.example'.length))).toMatchObject({ ok: true, passkey })
+  })
+
+  test('has no query without a passkey and no double slash', () => {
+    expect(announceUrl('https://tracker.example/', undefined)).toBe('https://tracker.example/announce')
+  })
+})
