@@ -1,7 +1,7 @@
 // What a container start relies on but no container start shows. Run with `node --test infra/compose.test.mjs`.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -71,6 +71,19 @@ test('make-env writes every secret, fresh, for its owner alone, and in character
   assert.equal(Buffer.from(key, 'base64').length, 32)
 })
 
+test('make-env works with node where openssl is missing, and says so where both are', () => {
+  const tools = ['cat', 'date', 'dirname', 'grep', 'sh']
+  const without = makeEnv({ PATH: folderOf([...tools, 'node']) })
+  assert.equal(without.status, 0, without.stderr)
+  const values = variables(without.text())
+  assert.match(values.ADMIN_TOKEN, /^[0-9a-f]{64}$/)
+  assert.equal(Buffer.from(values.VAULT_KEYRING.split(':')[1], 'base64').length, 32)
+
+  const neither = makeEnv({ PATH: folderOf(tools) })
+  assert.equal(neither.status, 1)
+  assert.match(neither.stderr, /neither openssl nor node is installed/)
+})
+
 test('make-env never overwrites', () => {
   const { folder, path, text } = makeEnv()
   const before = text()
@@ -81,7 +94,7 @@ test('make-env never overwrites', () => {
 })
 
 test('make-env lets private peers be handed out on a loopback address only', () => {
-  const allows = (url) => variables(makeEnv(url).text()).ALLOW_PRIVATE_PEERS
+  const allows = (url) => variables(makeEnv({ url }).text()).ALLOW_PRIVATE_PEERS
   for (const url of ['http://localhost', 'http://localhost:6969/', 'http://127.0.0.1:80', 'http://[::1]:6969'])
     assert.equal(allows(url), 'true', url)
   for (const url of ['https://tracker.example.org', 'http://localhost.example.org', 'http://127.0.0.1.example.org'])
@@ -98,20 +111,40 @@ test('make-env refuses what is no URL or could not stand in .env', () => {
     "http://a'b",
     'http://a#b',
   ]) {
-    const { status, stderr } = makeEnv(url)
+    const { status, stderr } = makeEnv({ url })
     assert.equal(status, 1, url)
     assert.match(stderr, /is not an http:\/\/ or https:\/\/ URL/)
   }
 })
 
-/** Runs make-env in a folder of its own. */
-function makeEnv(...args) {
-  const folder = mkdtempSync(join(tmpdir(), 'make-env-'))
-  folders.push(folder)
+/** Runs make-env in a folder of its own, for a URL or in another environment. */
+function makeEnv({ url, PATH = process.env.PATH } = {}) {
+  const folder = temporaryFolder()
+  const args = url === undefined ? [] : [url]
   cpSync(join(root, 'infra/make-env'), join(folder, 'infra/make-env'))
-  const { status, stderr } = spawnSync('sh', ['infra/make-env', ...args], { cwd: folder, encoding: 'utf8' })
+  const { status, stderr } = spawnSync('sh', ['infra/make-env', ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { PATH },
+  })
   const path = join(folder, '.env')
   return { folder, path, status, stderr, text: () => readFileSync(path, 'utf8') }
+}
+
+/** A folder with nothing but these programs. */
+function folderOf(programs) {
+  const folder = temporaryFolder()
+  for (const program of programs) {
+    const { stdout } = spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' })
+    symlinkSync(program === 'node' ? process.execPath : stdout.trim(), join(folder, program))
+  }
+  return folder
+}
+
+function temporaryFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'make-env-'))
+  folders.push(folder)
+  return folder
 }
 
 function variables(text) {

@@ -17,8 +17,8 @@ const PIECE_BYTES = 256 * 1024
 
 const root = join(import.meta.dirname, '..')
 const settings = { ...readDotEnv(join(root, '.env')), ...process.env }
-const vaultUrl = settings.VAULT_URL ?? `http://localhost:${settings.VAULT_PORT || 4200}`
-const trackerUrl = settings.TRACKER_URL ?? `http://localhost:${settings.TRACKER_PORT || 6969}`
+const vaultUrl = settings.VAULT_URL ?? `http://localhost:${firstPort(settings.VAULT_PORT) ?? 4200}`
+const trackerUrl = settings.TRACKER_URL ?? `http://localhost:${firstPort(settings.TRACKER_PORT) ?? 6969}`
 /** A name of its own for everything that this run makes. */
 const runId = `smoke-${randomBytes(4).toString('hex')}`
 
@@ -253,6 +253,11 @@ function readDotEnv(path) {
   return Object.fromEntries(
     lines.filter((line) => /^[A-Z_]+=/.test(line)).map((line) => line.split(/=(.*)/s).slice(0, 2)),
   )
+}
+
+/** Of `4200`, or of a range as `4200-4203`; undefined where nothing is set. */
+function firstPort(ports) {
+  return ports?.match(/^\d+/)?.[0]
 }
 
 function expect(condition, reason) {
