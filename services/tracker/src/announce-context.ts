@@ -5,6 +5,10 @@ import { clientAddress, trustedProxies } from 'service-kit/client-address'
 import type { Clock } from 'service-kit/clock'
 import type { Logger } from 'service-kit/logger'
 import type { Metrics } from 'service-kit/metrics'
+import { createFlusher, type FlushRound } from './accounting/accounting.ts'
+import { createAccountingMetrics } from './accounting/accounting-metrics.ts'
+import { createAccountingQueue } from './accounting/accounting-queue.store.ts'
+import { createLedger } from './accounting/ledger.store.ts'
 import { announceRoutes } from './announce/announce.routes.ts'
 import { createAnnounces } from './announce/announce.ts'
 import { createSharedCounts } from './announce/announce-limit.store.ts'
@@ -14,6 +18,8 @@ import { clientRules } from './announce/clients.ts'
 import { createDirectoryStore } from './announce/directory.store.ts'
 import { createDirectory } from './announce/directory.ts'
 import { createScrapes } from './announce/scrape.ts'
+import { type Background, repeat } from './background/background.ts'
+import { createLeadership } from './background/leadership.store.ts'
 import type { Config } from './config.ts'
 import type { Database } from './db/schema.ts'
 import { listenForInvalidations } from './invalidation/invalidation-listener.store.ts'
@@ -24,7 +30,10 @@ import { createRedisSwarms } from './swarm/swarm.store.ts'
 export type AnnounceEngine = {
   /** Answers announces and scrapes; false for every other request. */
   readonly answer: (request: IncomingMessage, response: ServerResponse) => boolean
-  close(): void
+  /** Writes to Postgres what users moved, as the process that leads does every few seconds. */
+  readonly flush: () => Promise<FlushRound>
+  /** Stops what runs in the background and gives the connection back. */
+  close(): Promise<void>
 }
 
 /** How long counters of silent peers are kept, so that a client back from a long outage is still credited. */
@@ -32,6 +41,11 @@ const KEEP_COUNTERS_S = 21 * 86_400
 /** Ten gigabits a second. */
 const FASTEST_BYTES_PER_S = 1.25e9
 const REPEAT_WINDOW_S = 30
+const FLUSH_EVERY_MS = 2_000
+const SWEEP_EVERY_MS = 30_000
+const RECONCILE_EVERY_MS = 600_000
+/** Redis syncs its append only file every second, and may be a second late. */
+const SETTLE_S = 3
 
 /**
  * Joins the engine's stores and rules.
@@ -89,6 +103,31 @@ export async function createAnnounceEngine(options: {
     changed: (change) => directory.forget(change),
     missed: () => directory.doubtEverything(),
   })
+  const flusher = createFlusher({
+    queue: createAccountingQueue(redis),
+    ledger: createLedger(db),
+    count: (names) => swarms.count(names),
+    clock,
+    settleSeconds: SETTLE_S,
+    failed: (error) => logger.warn({ err: error }, 'a batch of accounting could not be written; it waits'),
+  })
+  const leadership = createLeadership(redis)
+  const led = (everyMs: number, task: () => Promise<void>): Background =>
+    repeat({
+      everyMs,
+      task: async () => {
+        if (await leadership.lead()) await task()
+      },
+      failed: (error) => logger.warn({ err: error }, 'background work failed; it is tried again'),
+    })
+  const flushed = createAccountingMetrics(metrics.registry)
+  const background = [led(SWEEP_EVERY_MS, () => swarms.sweep())]
+  if (mode === 'private')
+    background.push(
+      led(FLUSH_EVERY_MS, async () => flushed(await flusher.flush())),
+      led(RECONCILE_EVERY_MS, () => flusher.reconcile()),
+    )
+
   const proxies = trustedProxies(config.TRUSTED_PROXIES)
   return {
     answer: announceRoutes({
@@ -100,6 +139,11 @@ export async function createAnnounceEngine(options: {
       random,
       logger,
     }),
-    close: () => listener.close(),
+    flush: () => flusher.flush(),
+    close: async () => {
+      await Promise.all(background.map((task) => task.stop()))
+      await leadership.resign()
+      listener.close()
+    },
   }
 }

@@ -15,6 +15,7 @@ import { createActivityStore } from './accounts/stats.store.ts'
 import { createSiteStore } from './admin/site.store.ts'
 import { createSite } from './admin/site.ts'
 import { createAnnounceEngine } from './announce-context.ts'
+import { repeat } from './background/background.ts'
 import { createCategoryStore } from './categories/categories.store.ts'
 import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
@@ -60,6 +61,11 @@ export async function createContext(options: { config: Config; logger: Logger; c
 
   const metrics = createMetrics()
   const engine = await createAnnounceEngine({ config, db, redis, metrics, logger, clock })
+  const upkeep = repeat({
+    everyMs: 3_600_000,
+    task: async () => void (await torrents.purgeDeleted()),
+    failed: (error) => logger.warn({ err: error }, 'could not forget deleted torrents; the next round tries again'),
+  })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) }
   return {
     config,
@@ -80,7 +86,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     checks,
     /** Gives connections back; requests must have ended. */
     close: async (): Promise<void> => {
-      engine.close()
+      await Promise.all([engine.close(), upkeep.stop()])
       await closeRedis(redis)
       await db.destroy()
     },

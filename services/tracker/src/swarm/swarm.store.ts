@@ -3,8 +3,8 @@ import type { Clock } from 'service-kit/clock'
 import { UnavailableError } from 'service-kit/errors'
 import { announceRecord, termsRecord } from './announce-record.ts'
 import { readAnswer, readCounts } from './announce-result.ts'
+import { createRedisFunctions } from './redis-functions.store.ts'
 import type { PeerAnnounce, SwarmAnswer, SwarmName, Swarms, SwarmTerms } from './swarm.ts'
-import { createRedisFunctions } from './swarm-functions.store.ts'
 
 /** Announces in one call; Redis serves nobody else meanwhile. */
 const BATCH = 64

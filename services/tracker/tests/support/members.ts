@@ -1,6 +1,6 @@
 import type { Client } from './client.ts'
 import { makeTorrent } from './make-torrent.ts'
-import type { TestTracker } from './tracker.ts'
+import { PASSWORD, type TestTracker } from './tracker.ts'
 
 /** A user who announces. */
 export type TestMember = {
@@ -15,6 +15,19 @@ export async function createMember(tracker: TestTracker, username: string): Prom
   const client = await tracker.signedIn(username)
   const me = await client.get('/api/user/me')
   return { username, client, passkey: me.member('passkey'), id: me.member('id') }
+}
+
+/** Creates a user who only announces, and so need not sign in. */
+export async function createAnnouncer(
+  tracker: TestTracker,
+  username: string,
+): Promise<{ readonly id: string; readonly passkey: string }> {
+  return tracker.context.accounts.create({
+    username,
+    email: `${username}@example.org`,
+    password: PASSWORD,
+    role: 'member',
+  })
 }
 
 /** Uploads a torrent and tells what it is called by the tracker. */

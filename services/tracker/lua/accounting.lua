@@ -1,0 +1,31 @@
+-- What waits to be written to the database. A batch is taken out of the way of the announces by renaming it under an id
+-- of its own, and stays until it is dropped; a tag never has two. src/accounting/accounting-queue.store.ts is the
+-- other side.
+--
+--   {xx}:du, {xx}:dirty                what gathers, see swarm.lua
+--   {xx}:flush:<id>, {xx}:flush:<id>:dirty   a batch that was taken
+--   {xx}:flushing                      '<id> <second it was taken>', while there is one
+
+-- keys: {xx}:flushing of one tag; args: an id, now. Takes a batch unless there is one; returns what is in {xx}:flushing.
+redis.register_function('take_VERSION', function(keys, args)
+  local taken = redis.call('GET', keys[1])
+  if taken then return taken end
+  local tag = string.sub(keys[1], 1, 5)
+  local moved, changed = redis.call('EXISTS', tag .. 'du'), redis.call('EXISTS', tag .. 'dirty')
+  if moved + changed == 0 then return false end
+  local batch = tag .. 'flush:' .. args[1]
+  if moved == 1 then redis.call('RENAME', tag .. 'du', batch) end
+  if changed == 1 then redis.call('RENAME', tag .. 'dirty', batch .. ':dirty') end
+  taken = args[1] .. ' ' .. args[2]
+  redis.call('SET', keys[1], taken)
+  return taken
+end)
+
+-- keys: {xx}:flushing of one tag; args: the id. Drops a batch that was written.
+redis.register_function('drop_VERSION', function(keys, args)
+  local taken = redis.call('GET', keys[1])
+  if not taken or string.sub(taken, 1, #args[1]) ~= args[1] then return 0 end
+  local batch = string.sub(keys[1], 1, 5) .. 'flush:' .. args[1]
+  redis.call('DEL', batch, batch .. ':dirty', keys[1])
+  return 1
+end)

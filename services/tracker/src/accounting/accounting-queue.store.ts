@@ -1,0 +1,74 @@
+import type { Cluster, Redis } from 'ioredis'
+import { UnavailableError } from 'service-kit/errors'
+import { newId } from 'service-kit/ids'
+import { isRedisUnavailable } from 'service-kit/redis'
+import { createRedisFunctions } from '../swarm/redis-functions.store.ts'
+import type { AccountingQueue, Batch, Delta } from './accounting.ts'
+import { readDelta } from './delta-record.ts'
+
+const TAGS = 256
+/** Asked for in one step, so that a large batch does not keep Redis from announces. */
+const SCAN = 500
+
+/** Deltas that gather in Redis beside the swarms. */
+export function createAccountingQueue(redis: Redis | Cluster): AccountingQueue {
+  const functions = createRedisFunctions(redis, 'accounting')
+
+  return {
+    take: async (now) => {
+      const tags = Array.from({ length: TAGS }, (_, tag) => tag)
+      const taken = await Promise.all(
+        tags.map((tag) => functions.call('take', [`${prefix(tag)}flushing`], [newId(), String(now)])),
+      )
+      return taken.flatMap((value, tag) => {
+        const [id, second] = Buffer.isBuffer(value) ? value.toString('latin1').split(' ') : []
+        return id === undefined ? [] : [{ id, tag, takenAt: Number(second) }]
+      })
+    },
+
+    read: (batch) =>
+      orUnavailable(async () => {
+        const key = batchKey(batch)
+        const deltas: Delta[] = []
+        for await (const [field, value] of pairs(redis, key)) deltas.push(readDelta(field, value))
+        return { deltas, changed: await redis.smembersBuffer(`${key}:dirty`) }
+      }),
+
+    drop: async (batch) => {
+      await functions.call('drop', [`${prefix(batch.tag)}flushing`], [batch.id])
+    },
+  }
+}
+
+function prefix(tag: number): string {
+  return `{${tag.toString(16).padStart(2, '0')}}:`
+}
+
+function batchKey(batch: Batch): string {
+  return `${prefix(batch.tag)}flush:${batch.id}`
+}
+
+/** The fields of a hash that does not change; a scan may return one of them twice. */
+async function* pairs(redis: Redis | Cluster, key: string): AsyncGenerator<[Buffer, Buffer]> {
+  const seen = new Set<string>()
+  let cursor = '0'
+  do {
+    const [next, flat] = await redis.hscanBuffer(key, cursor, 'COUNT', SCAN)
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const [field, value] = [flat[i], flat[i + 1]]
+      if (field === undefined || value === undefined) continue
+      const name = field.toString('latin1')
+      if (!seen.has(name)) yield [field, value]
+      seen.add(name)
+    }
+    cursor = next.toString('latin1')
+  } while (cursor !== '0')
+}
+
+async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isRedisUnavailable(error) ? new UnavailableError('redis', { cause: error }) : error
+  }
+}

@@ -1,0 +1,153 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { UnavailableError } from 'service-kit/errors'
+import { isPostgresUnavailable } from 'service-kit/postgres'
+import type { Database } from '../db/schema.ts'
+import type { SwarmName } from '../swarm/swarm.ts'
+import type { CountedSwarm, Delta, Ledger } from './accounting.ts'
+
+/**
+ * Totals in Postgres. Rows are locked in the order of their keys wherever several are written, so that two writers
+ * never wait for each other in a circle.
+ */
+export function createLedger(db: Kysely<Database>): Ledger {
+  return {
+    write: (batches, counts) =>
+      orUnavailable(() =>
+        db.transaction().execute(async (transaction) => {
+          const fresh = await logBatches(
+            transaction,
+            batches.map((batch) => batch.id),
+          )
+          const deltas = batches.filter((batch) => fresh.has(batch.id)).flatMap((batch) => batch.deltas)
+          if (deltas.length > 0) {
+            await addToTorrents(transaction, deltas)
+            await addToUsers(transaction, deltas)
+          }
+          if (counts.length > 0) await setCounts(transaction, counts)
+        }),
+      ),
+
+    counted: () =>
+      orUnavailable(async () => {
+        const rows = await db
+          .selectFrom('torrent_stats')
+          .innerJoin('torrents', 'torrents.id', 'torrent_stats.torrent_id')
+          .select('info_hash')
+          .where((eb) => eb.or([eb('seeders', '>', 0), eb('leechers', '>', 0)]))
+          .execute()
+        return rows.map((row): SwarmName => row.info_hash)
+      }),
+
+    forgetBatches: (before) =>
+      orUnavailable(async () => {
+        await db.deleteFrom('flush_log').where('flushed_at', '<', before).execute()
+      }),
+  }
+}
+
+/** Notes the batches as written, and returns those that were not before. */
+async function logBatches(transaction: Transaction<Database>, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await sql<{ id: string }>`
+    insert into flush_log (id) select id from unnest(${ids}::uuid[]) as batch (id) order by id
+    on conflict do nothing returning id`.execute(transaction)
+  return new Set(rows.map((row) => row.id))
+}
+
+/** What each user did with each torrent, and how many completed a torrent for the first time. */
+async function addToTorrents(transaction: Transaction<Database>, deltas: readonly Delta[]): Promise<void> {
+  await sql`
+    with delta as (
+      select * from unnest(
+        ${deltas.map((d) => d.userId)}::uuid[], ${deltas.map((d) => d.torrentId)}::uuid[],
+        ${deltas.map((d) => d.creditedUp)}::bigint[], ${deltas.map((d) => d.creditedDown)}::bigint[],
+        ${deltas.map((d) => d.actualUp)}::bigint[], ${deltas.map((d) => d.actualDown)}::bigint[],
+        ${deltas.map((d) => d.seedSeconds)}::bigint[], ${deltas.map((d) => d.left)}::bigint[],
+        ${deltas.map((d) => d.state)}::text[], ${deltas.map((d) => d.firstSeen)}::bigint[],
+        ${deltas.map((d) => d.lastSeen)}::bigint[], ${deltas.map((d) => d.completedAt ?? null)}::bigint[]
+      ) as t (user_id, torrent_id, up, down, actual_up, actual_down, seconds, bytes_left, state, first_seen, last_seen,
+              completed_at)
+    ), completed_before as (
+      select user_id, torrent_id from user_torrents join delta using (user_id, torrent_id)
+      where user_torrents.completed_at is not null
+    ), written as (
+      insert into user_torrents as ut (user_id, torrent_id, uploaded, downloaded, uploaded_actual, downloaded_actual,
+        seed_seconds, bytes_left, last_state, first_seen_at, last_seen_at, completed_at)
+      select user_id, torrent_id, up, down, actual_up, actual_down, seconds, bytes_left, state,
+        to_timestamp(first_seen), to_timestamp(last_seen), to_timestamp(completed_at)
+      from delta order by user_id, torrent_id
+      on conflict (user_id, torrent_id) do update set
+        uploaded = ut.uploaded + excluded.uploaded,
+        downloaded = ut.downloaded + excluded.downloaded,
+        uploaded_actual = ut.uploaded_actual + excluded.uploaded_actual,
+        downloaded_actual = ut.downloaded_actual + excluded.downloaded_actual,
+        seed_seconds = ut.seed_seconds + excluded.seed_seconds,
+        bytes_left = excluded.bytes_left,
+        last_state = excluded.last_state,
+        last_seen_at = greatest(ut.last_seen_at, excluded.last_seen_at),
+        completed_at = coalesce(ut.completed_at, excluded.completed_at)
+    )
+    insert into torrent_stats as stats (torrent_id, completed, last_seen_at)
+    select torrent_id,
+      count(*) filter (where delta.completed_at is not null and completed_before.user_id is null),
+      to_timestamp(max(last_seen))
+    from delta
+      join torrents on torrents.id = delta.torrent_id
+      left join completed_before using (user_id, torrent_id)
+    group by torrent_id order by torrent_id
+    on conflict (torrent_id) do update set
+      completed = stats.completed + excluded.completed,
+      last_seen_at = greatest(stats.last_seen_at, excluded.last_seen_at)`.execute(transaction)
+}
+
+async function addToUsers(transaction: Transaction<Database>, deltas: readonly Delta[]): Promise<void> {
+  const totals = new Map<string, { up: number; down: number; actualUp: number; actualDown: number; seen: number }>()
+  for (const delta of deltas) {
+    const total = totals.get(delta.userId) ?? { up: 0, down: 0, actualUp: 0, actualDown: 0, seen: 0 }
+    totals.set(delta.userId, {
+      up: total.up + delta.creditedUp,
+      down: total.down + delta.creditedDown,
+      actualUp: total.actualUp + delta.actualUp,
+      actualDown: total.actualDown + delta.actualDown,
+      seen: Math.max(total.seen, delta.lastSeen),
+    })
+  }
+  const ids = [...totals.keys()]
+  const sums = [...totals.values()]
+  await sql`select 1 from users where id = any(${ids}::uuid[]) order by id for no key update`.execute(transaction)
+  await sql`
+    update users set
+      uploaded = users.uploaded + t.up, downloaded = users.downloaded + t.down,
+      uploaded_actual = users.uploaded_actual + t.actual_up, downloaded_actual = users.downloaded_actual + t.actual_down,
+      last_seen_at = greatest(users.last_seen_at, to_timestamp(t.seen))
+    from unnest(
+      ${ids}::uuid[], ${sums.map((s) => s.up)}::bigint[], ${sums.map((s) => s.down)}::bigint[],
+      ${sums.map((s) => s.actualUp)}::bigint[], ${sums.map((s) => s.actualDown)}::bigint[],
+      ${sums.map((s) => s.seen)}::bigint[]
+    ) as t (id, up, down, actual_up, actual_down, seen)
+    where users.id = t.id`.execute(transaction)
+}
+
+/** The counts of swarms, of those that still have a torrent. */
+async function setCounts(transaction: Transaction<Database>, counts: readonly CountedSwarm[]): Promise<void> {
+  await sql`
+    insert into torrent_stats as stats (torrent_id, seeders, leechers)
+    select torrents.id, t.seeders, t.leechers
+    from unnest(
+      ${counts.map((c) => c.name)}::bytea[], ${counts.map((c) => c.complete)}::integer[],
+      ${counts.map((c) => c.incomplete)}::integer[]
+    ) as t (info_hash, seeders, leechers)
+      join torrents on torrents.info_hash = t.info_hash and torrents.deleted_at is null
+    order by torrents.id
+    on conflict (torrent_id) do update set seeders = excluded.seeders, leechers = excluded.leechers`.execute(
+    transaction,
+  )
+}
+
+async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isPostgresUnavailable(error) ? new UnavailableError('postgres', { cause: error }) : error
+  }
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Redis } from 'ioredis'
+import { ACCOUNTING_CASES, type AccountingCase, type Step, type Totals } from './support/accounting-cases.ts'
+import { announce } from './support/announcer.ts'
+import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+let redis: Redis
+const torrents: { readonly id: string; readonly infoHash: string }[] = []
+let serial = 0
+
+beforeAll(async () => {
+  tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', ALLOW_IP_PARAM: 'true' })
+  await tracker.context.categories.seed()
+  // All at once: the cases move the clock past the end of any session.
+  const uploader = await createMember(tracker, 'uploader')
+  for (const { name } of ACCOUNTING_CASES) torrents.push(await uploadTorrent(uploader, name))
+  redis = new Redis(tracker.redis.url)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await tracker.stop()
+})
+
+const FLUSH_SECONDS = 12
+
+/** Until nothing is left to be written. */
+async function flushAll(): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    await tracker.context.engine.flush()
+    tracker.advance((FLUSH_SECONDS / 3) * 1000)
+  }
+}
+
+async function setPercents(percents: AccountingCase['percents'], userId: string, torrentId: string): Promise<void> {
+  const { user, torrent, site } = percents ?? {}
+  const set = 'set upload_percent = $1, download_percent = $2'
+  await tracker.sql(`update users ${set} where id = $3`, [user?.up ?? 100, user?.down ?? 100, userId])
+  await tracker.sql(`update torrents ${set} where id = $3`, [torrent?.up ?? 100, torrent?.down ?? 100, torrentId])
+  await tracker.sql(`update site_settings ${set}`, [site?.up ?? 100, site?.down ?? 100])
+  await redis.publish('tracker:invalidate', JSON.stringify({ kind: 'site' }))
+  await sleep(50)
+}
+
+async function totalsOf(
+  member: { readonly id: string },
+  torrentId: string,
+): Promise<Record<string, unknown> | undefined> {
+  const rows = await tracker.sql(
+    `select uploaded, downloaded, uploaded_actual, downloaded_actual, seed_seconds, completed_at is not null as completed
+     from user_torrents where user_id = $1 and torrent_id = $2`,
+    [member.id, torrentId],
+  )
+  return rows[0]
+}
+
+function expected({ up = 0, down = 0, creditedUp = up, creditedDown = down, seconds, completed = false }: Totals) {
+  return {
+    uploaded: String(creditedUp),
+    downloaded: String(creditedDown),
+    uploaded_actual: String(up),
+    downloaded_actual: String(down),
+    completed,
+    ...(seconds !== undefined && { seed_seconds: String(seconds) }),
+  }
+}
+
+test.each(ACCOUNTING_CASES.map((each) => [each.name, each] as const))('%s', async (_name, each) => {
+  serial += 1
+  const members = {
+    alice: await createAnnouncer(tracker, `alice-${String(serial)}`),
+    bob: await createAnnouncer(tracker, `bob-${String(serial)}`),
+  }
+  const torrent = torrents[serial - 1]
+  if (torrent === undefined) throw new Error('no torrent for this case')
+  const twin = randomBytes(20)
+  await tracker.sql('update torrents set info_hash_v2 = $1 where id = $2', [twin, torrent.id])
+  await setPercents(each.percents, members.alice.id, torrent.id)
+
+  const perform = async (step: Step): Promise<void> => {
+    if (step.before === 'flushed') await flushAll()
+    if (step.before === 'redis emptied') {
+      await flushAll()
+      await tracker.redis.flush()
+    }
+    const flushed = step.before === undefined ? 0 : FLUSH_SECONDS
+    tracker.advance(((step.after ?? 0) - flushed) * 1000)
+    const reply = await announce(tracker.url, members[step.who ?? 'alice'].passkey, {
+      infoHash: step.v2 === true ? twin.toString('hex') : torrent.infoHash,
+      peerId: step.peerId ?? (step.who === 'bob' ? '-BB0001-abcdefghijkl' : '-AA0001-abcdefghijkl'),
+      uploaded: step.up,
+      downloaded: step.down ?? 0,
+      left: step.left ?? 1000,
+      event: step.event,
+      ip: step.ipv6 === true ? '2a00::1' : '198.51.100.7',
+    })
+    expect(reply.fields['failure reason']).toBeUndefined()
+  }
+  for (const step of each.steps) await perform(step)
+  await flushAll()
+
+  for (const [who, totals] of [
+    ['alice', each.alice],
+    ['bob', each.bob],
+  ] as const) {
+    if (totals === undefined) continue
+    expect(await totalsOf(members[who], torrent.id)).toMatchObject(expected(totals))
+    const { uploaded, downloaded, uploaded_actual, downloaded_actual } = expected(totals)
+    const users = await tracker.sql(
+      'select uploaded, downloaded, uploaded_actual, downloaded_actual, last_seen_at from users where id = $1',
+      [members[who].id],
+    )
+    expect(users).toEqual([
+      { uploaded, downloaded, uploaded_actual, downloaded_actual, last_seen_at: expect.any(Date) },
+    ])
+  }
+  const stats = await tracker.sql('select completed from torrent_stats where torrent_id = $1', [torrent.id])
+  expect(stats).toEqual([{ completed: each.completed ?? 0 }])
+})
+
+test('counts of a swarm reach the database, as it grows and as it ends', async () => {
+  const member = await createMember(tracker, 'counted')
+  const other = await createMember(tracker, 'counted-too')
+  const torrent = await uploadTorrent(member, 'Counted torrent')
+  const counts = () => tracker.sql('select seeders, leechers from torrent_stats where torrent_id = $1', [torrent.id])
+  await announce(tracker.url, member.passkey, { infoHash: torrent.infoHash, left: 0, event: 'started' })
+  await announce(tracker.url, other.passkey, { infoHash: torrent.infoHash, event: 'started' })
+  await flushAll()
+  expect(await counts()).toEqual([{ seeders: 1, leechers: 1 }])
+  const listed = await member.client.get(`/api/torrents/${torrent.id}`)
+  expect(listed.json).toMatchObject({ seeders: 1, leechers: 1, completed: 0 })
+  await announce(tracker.url, other.passkey, { infoHash: torrent.infoHash, event: 'stopped' })
+  await flushAll()
+  expect(await counts()).toEqual([{ seeders: 1, leechers: 0 }])
+})
