@@ -1,4 +1,5 @@
 import type { Clock } from 'service-kit/clock'
+import { UnavailableError } from 'service-kit/errors'
 import type { SwarmCounts, SwarmName } from '../swarm/swarm.ts'
 
 /** What one user did with one torrent since the last flush. */
@@ -108,8 +109,8 @@ export function createFlusher(options: {
     try {
       await ledger.write(batches, await countsOf(batches.flatMap((batch) => batch.changed)))
     } catch (error) {
-      // One batch that cannot be written must not keep the others.
-      if (batches.length > 1) {
+      // One batch that cannot be written must not keep the others; without a database none can.
+      if (batches.length > 1 && !(error instanceof UnavailableError)) {
         let written = 0
         for (const batch of batches) written += await write([batch])
         return written

@@ -1,0 +1,250 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  createTestDatabase,
+  type PrivatePostgres,
+  type PrivateRedis,
+  removeTemporaryFolder,
+  startPostgres,
+  startRedis,
+  type TestDatabase,
+  temporaryFolder,
+} from 'dev-env'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { createLogger } from 'service-kit/logger'
+import { createKysely, createPool } from 'service-kit/postgres'
+import { createFlusher } from '../src/accounting/accounting.ts'
+import { createAccountingQueue } from '../src/accounting/accounting-queue.store.ts'
+import { createLedger } from '../src/accounting/ledger.store.ts'
+import { migrate } from '../src/db/migrate.ts'
+import type { Database } from '../src/db/schema.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
+import type { Swarms } from '../src/swarm/swarm.ts'
+import { peer, seeder, swarmName, TERMS } from './support/swarm-peers.ts'
+
+const USERS = 24
+const TORRENTS = 4
+
+const here = (file: string): string => fileURLToPath(new URL(`./support/${file}`, import.meta.url))
+
+let folder: string
+let postgres: PrivatePostgres
+let redisServer: PrivateRedis
+let database: TestDatabase
+let redis: Redis
+let swarms: Swarms
+let now = Date.now()
+const userIds = Array.from({ length: USERS }, () => randomUUID())
+const torrentIds = Array.from({ length: TORRENTS }, () => randomUUID())
+/** What each client has reported in all, in the order of users and torrents. */
+const counters = new Map<string, { user: number; torrent: number; up: number; down: number }>()
+
+beforeAll(async () => {
+  folder = temporaryFolder('crash')
+  postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
+  redisServer = await startRedis({ dataDir: `${folder}/redis`, durable: true })
+  database = await createTestDatabase({
+    service: 'tracker',
+    server: postgres,
+    migrate: async (target) => {
+      await migrate(target)
+    },
+  })
+  for (const id of userIds)
+    await sql(
+      `insert into users (id, username, email, password_hash, passkey, created_at)
+       values ($1, $2, $3, 'none', $4, now())`,
+      [id, `user-${id.slice(0, 8)}`, `${id}@example.org`, id.replaceAll('-', '').padEnd(40, '0')],
+    )
+  redis = new Redis(redisServer.url)
+  redis.on('error', () => undefined)
+  swarms = createRedisSwarms({ redis, clock: { now: () => now }, terms: TERMS, random: Math.random })
+  for (let user = 0; user < USERS; user++)
+    for (let torrent = 0; torrent < TORRENTS; torrent++) {
+      counters.set(`${String(user)} ${String(torrent)}`, { user, torrent, up: 0, down: 0 })
+      await announceOne(user, torrent, 0, 0)
+    }
+}, 60_000)
+
+afterAll(async () => {
+  redis.disconnect()
+  await redisServer.stop()
+  await postgres.stop()
+  removeTemporaryFolder(folder)
+})
+
+async function sql(text: string, values: readonly unknown[] = []): Promise<Record<string, string>[]> {
+  const client = new pg.Client({ connectionString: database.adminUrl })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, string>>(text, [...values])).rows
+  } finally {
+    await client.end()
+  }
+}
+
+function bytesOf(id: string | undefined): Buffer {
+  return Buffer.from((id ?? '').replaceAll('-', ''), 'hex')
+}
+
+/** As a client does: until there is an answer, the same again. */
+async function announceOne(user: number, torrent: number, up: number, down: number): Promise<void> {
+  const make = torrent % 2 === 0 ? seeder : peer
+  const announce = make(user + 1, {
+    swarm: swarmName(16 + torrent),
+    kind: 'regular',
+    uploaded: up,
+    downloaded: down,
+    account: {
+      id: Buffer.concat([bytesOf(userIds[user]), bytesOf(torrentIds[torrent])]),
+      uploadPercent: 100,
+      downloadPercent: 100,
+    },
+  })
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await swarms.announce(announce)
+      return
+    } catch (error) {
+      if (attempt === 100) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+/** Everybody moves something and announces. */
+async function everybodyMoves(): Promise<void> {
+  now += 1_800_000
+  await Promise.all(
+    [...counters.values()].map((client) => {
+      client.up += Math.floor(Math.random() * 5_000_000_000)
+      client.down += Math.floor(Math.random() * 3_000_000)
+      return announceOne(client.user, client.torrent, client.up, client.down)
+    }),
+  )
+}
+
+function startFlusher(killAt: string): ChildProcess {
+  const args = ['--import', here('typescript.mjs'), '--conditions=source', here('flusher.ts')]
+  return spawn(process.execPath, [...args, database.appUrl, redisServer.url, killAt], {
+    env: { PATH: process.env['PATH'] },
+    stdio: 'ignore',
+  })
+}
+
+function ended(child: ChildProcess): Promise<NodeJS.Signals | number | null> {
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)))
+}
+
+function flush(killAt = ''): Promise<NodeJS.Signals | number | null> {
+  return ended(startFlusher(killAt))
+}
+
+async function expectEveryByteOnce(): Promise<void> {
+  const torrents = await sql('select user_id, torrent_id, uploaded_actual, downloaded_actual from user_torrents')
+  const actual = torrents.map((row) =>
+    [row['user_id'], row['torrent_id'], row['uploaded_actual'], row['downloaded_actual']].join(' '),
+  )
+  const wanted = [...counters.values()].map(({ user, torrent, up, down }) =>
+    [userIds[user], torrentIds[torrent], up, down].join(' '),
+  )
+  expect(actual.sort()).toEqual(wanted.sort())
+  const users = await sql('select id, uploaded, downloaded, uploaded_actual from users')
+  const totals = userIds.map((id, user) => {
+    const mine = [...counters.values()].filter((client) => client.user === user)
+    const up = mine.reduce((sum, client) => sum + client.up, 0)
+    return [id, up, mine.reduce((sum, client) => sum + client.down, 0), up].join(' ')
+  })
+  expect(
+    users.map((row) => [row['id'], row['uploaded'], row['downloaded'], row['uploaded_actual']].join(' ')).sort(),
+  ).toEqual(totals.sort())
+  await expect(redis.keys('*flush*')).resolves.toEqual([])
+  await expect(redis.keys('*:du')).resolves.toEqual([])
+}
+
+/** Until everything is written: what waited, and what gathered meanwhile. */
+async function flushRest(): Promise<void> {
+  const pool = createPool({
+    url: database.appUrl,
+    name: 'rest',
+    size: 2,
+    logger: createLogger({ name: 'rest', level: 'silent' }),
+  })
+  const flusher = createFlusher({
+    queue: createAccountingQueue(redis),
+    ledger: createLedger(createKysely<Database>(pool)),
+    count: (names) => swarms.count(names),
+    clock: { now: Date.now },
+    settleSeconds: 0,
+    failed: (error) => {
+      throw error
+    },
+  })
+  for (let i = 0; i < 3; i++) await flusher.flush()
+  await pool.end()
+}
+
+test.each(['taken', 'read', 'written', 'dropped'])(
+  'a flusher killed after a batch was %s loses nothing and counts nothing twice',
+  async (step) => {
+    await everybodyMoves()
+    expect(await flush(step)).toBe('SIGKILL')
+    await everybodyMoves()
+    await flushRest()
+    await expectEveryByteOnce()
+  },
+  30_000,
+)
+
+test('a flusher killed in the middle of its transaction, and another at the same batch, count it once', async () => {
+  await everybodyMoves()
+  const blocker = new pg.Client({ connectionString: database.adminUrl })
+  await blocker.connect()
+  await blocker.query('begin')
+  await blocker.query('select 1 from users for update')
+  const flushers = [startFlusher(''), startFlusher('')]
+  const ends = flushers.map(ended)
+  const blocked = "select pid from pg_stat_activity where application_name = 'flusher' and wait_event_type = 'Lock'"
+  for (let i = 0; i < 200 && (await sql(blocked)).length < 2; i++)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  expect(await sql(blocked)).toHaveLength(2)
+  flushers[0]?.kill('SIGKILL')
+  await ends[0]
+  await blocker.query('commit')
+  await blocker.end()
+  await ends[1]
+  await flushRest()
+  await expectEveryByteOnce()
+}, 30_000)
+
+test('Postgres killed while announces go on and flushes fail loses nothing', async () => {
+  await everybodyMoves()
+  await postgres.kill()
+  expect(await flush()).toBe(0)
+  await everybodyMoves()
+  expect(await flush()).toBe(0)
+  await everybodyMoves()
+  await postgres.restart()
+  await flushRest()
+  await expectEveryByteOnce()
+}, 60_000)
+
+test('Redis killed between and during announces and flushes loses nothing', async () => {
+  await everybodyMoves()
+  await flush('taken')
+  await redisServer.kill()
+  const moving = everybodyMoves()
+  await redisServer.restart()
+  await moving
+  const flushing = flush()
+  const more = everybodyMoves()
+  await redisServer.kill()
+  await redisServer.restart()
+  await flushing
+  await more
+  await flushRest()
+  await expectEveryByteOnce()
+}, 60_000)

@@ -1,0 +1,51 @@
+// A process that flushes once and is killed at a step of it, as by a power failure. Run by accounting-crash.test.ts.
+import { Redis } from 'ioredis'
+import { systemClock } from 'service-kit/clock'
+import { createLogger } from 'service-kit/logger'
+import { createKysely, createPool } from 'service-kit/postgres'
+import { createFlusher } from '../../src/accounting/accounting.ts'
+import { createAccountingQueue } from '../../src/accounting/accounting-queue.store.ts'
+import { createLedger } from '../../src/accounting/ledger.store.ts'
+import type { Database } from '../../src/db/schema.ts'
+import type { SwarmCounts } from '../../src/swarm/swarm.ts'
+
+const [databaseUrl = '', redisUrl = '', killAt = ''] = process.argv.slice(2)
+
+function reached(step: string): void {
+  if (step === killAt) process.kill(process.pid, 'SIGKILL')
+}
+
+const logger = createLogger({ name: 'flusher', level: 'warn' })
+const pool = createPool({ url: databaseUrl, name: 'flusher', size: 2, logger })
+const redis = new Redis(redisUrl)
+const queue = createAccountingQueue(redis)
+const ledger = createLedger(createKysely<Database>(pool))
+const noCounts: SwarmCounts = { complete: 0, incomplete: 0, paused: 0, completed: 0 }
+
+const flusher = createFlusher({
+  queue: {
+    take: async (now) => {
+      const batches = await queue.take(now)
+      reached('taken')
+      return batches
+    },
+    read: async (batch) => {
+      const contents = await queue.read(batch)
+      reached('read')
+      return contents
+    },
+    drop: async (batch) => {
+      reached('written')
+      await queue.drop(batch)
+      reached('dropped')
+    },
+  },
+  ledger,
+  count: (swarms) => Promise.resolve(swarms.map(() => noCounts)),
+  clock: systemClock,
+  settleSeconds: 0,
+  failed: (error) => logger.error({ err: error }, 'could not write'),
+})
+await flusher.flush()
+redis.disconnect()
+await pool.end()
