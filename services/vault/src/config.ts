@@ -61,11 +61,13 @@ export function readConfig(env: Env) {
 export function readCommandConfig(env: Env) {
   const { settings, keyring, problems } = read(commandEnv, env)
   if (settings === undefined || keyring === undefined) throw new EnvError(problems)
-  return Object.freeze({
-    DATABASE_URL: settings.DATABASE_URL,
-    LOG_LEVEL: settings.LOG_LEVEL,
-    keyring,
-  })
+  return Object.freeze({ DATABASE_URL: settings.DATABASE_URL, LOG_LEVEL: settings.LOG_LEVEL, keyring })
+}
+
+/** The configuration of a command that makes the first keyring: everything but the keyring. */
+export function readCommandEnv(env: Env) {
+  const { DATABASE_URL, LOG_LEVEL, VAULT_KEYRING_FILE: keyringFile } = parseEnv(commandEnv, env)
+  return Object.freeze({ DATABASE_URL, LOG_LEVEL, keyringFile })
 }
 
 /** The keyring is parsed; its text goes no further than this file. */

@@ -49,14 +49,14 @@ export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; cl
 
   function unwrap(projectUid: string, stored: StoredDataKey): KeyObject {
     const id = `${projectUid}/${stored.dekV}`
-    return cached(id) ?? keep(id, unwrapKey(deps.keyring, stored, ownerOf(projectUid, stored.dekV)))
+    return cached(id) ?? keep(id, unwrapKey(deps.keyring, stored, dataKeyOwner(projectUid, stored.dekV)))
   }
 
   return {
     unwrap,
     create: (projectUid, dekV) => {
       const key = generateKeySync('aes', { length: 256 })
-      return { dekV, ...wrapKey(deps.keyring, key, ownerOf(projectUid, dekV)) }
+      return { dekV, ...wrapKey(deps.keyring, key, dataKeyOwner(projectUid, dekV)) }
     },
     find: async (projectUid, dekV) => {
       const known = cached(`${projectUid}/${dekV}`)
@@ -67,6 +67,7 @@ export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; cl
   }
 }
 
-function ownerOf(projectUid: string, version: number) {
+/** What a data key is bound to. */
+export function dataKeyOwner(projectUid: string, version: number) {
   return { purpose: 'dek', owner: projectUid, version } as const
 }

@@ -42,6 +42,7 @@ export function createProjectStore(db: Database): ProjectStore {
     create: async (project, dataKey, entry) => {
       try {
         await db.transaction().execute(async (trx) => {
+          await holdKek(trx, dataKey.kekId)
           await trx
             .insertInto('projects')
             .values({
@@ -117,6 +118,18 @@ export function createProjectStore(db: Database): ProjectStore {
         return project !== undefined
       }),
   }
+}
+
+/** A key-encryption key that is being retired must not get a new data key to wrap: the retirement waits for us. */
+async function holdKek(trx: Database, kekId: string): Promise<void> {
+  const kek = await trx
+    .selectFrom('keks')
+    .select('kek_id')
+    .where('kek_id', '=', kekId)
+    .where('retired_at', 'is', null)
+    .forShare()
+    .executeTakeFirst()
+  if (kek === undefined) throw new Error(`key ${kekId} is retired; restart with the active key of the keyring`)
 }
 
 function keyRow(projectUid: string, key: ProjectKey) {

@@ -1,0 +1,204 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import type { TestDatabase } from 'dev-env'
+import pg from 'pg'
+import { addToKeyringFile } from '../src/keyring/keyring-file.ts'
+import { admin, createProject, type Key, signedSend } from './support/client.ts'
+import { build, command, type Outcome } from './support/process.ts'
+import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+let database: TestDatabase
+let owner: pg.Client
+let folder: string
+let file: string
+
+beforeAll(build, 120_000)
+beforeEach(async () => {
+  database = await createVaultDatabase()
+  owner = new pg.Client({ connectionString: database.ownerUrl })
+  await owner.connect()
+  folder = mkdtempSync(join(tmpdir(), 'vault-keys-'))
+  file = join(folder, 'keyring.json')
+  addToKeyringFile(file, 'k1')
+})
+afterEach(async () => {
+  await owner.end()
+  await database.drop()
+  rmSync(folder, { recursive: true })
+})
+
+function env(): Record<string, string> {
+  return { DATABASE_URL: database.appUrl, VAULT_KEYRING_FILE: file }
+}
+
+function keys(...args: string[]): Promise<Outcome> {
+  return command('keyring/vault-keys.command.js', args, env())
+}
+
+function vaultWithFile(): Promise<TestVault> {
+  return startVault({
+    databaseUrl: database.appUrl,
+    env: { VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '', VAULT_KEYRING_FILE: file },
+  })
+}
+
+async function count(text: string): Promise<number> {
+  return Number((await owner.query<{ count: string }>(text)).rows[0]?.count)
+}
+
+async function fill(vault: TestVault, projects: number): Promise<Map<string, Key>> {
+  const made = new Map<string, Key>()
+  for (let i = 0; i < projects; i++) {
+    const name = `p${String(i)}`
+    const key = await createProject(vault.url, name)
+    made.set(name, key)
+    for (const value of ['old', `value-${name}`]) await put(vault, name, key, value)
+  }
+  return made
+}
+
+function put(vault: TestVault, project: string, key: Key, value: string) {
+  const body = { key: 'A', value, env: 'production' }
+  return signedSend({ project, key, method: 'PUT', url: `${vault.url}/v1/secrets`, body })
+}
+
+async function readAll(vault: TestVault, projects: Map<string, Key>): Promise<void> {
+  for (const [project, key] of projects) {
+    const answer = await signedSend({ project, key, method: 'GET', url: `${vault.url}/v1/secrets` })
+    expect([answer.status, answer.body]).toEqual([200, { A: `value-${project}` }])
+  }
+}
+
+test('the first key makes the file, readable by its owner only, and is active; adding it again changes nothing', async () => {
+  rmSync(file)
+  expect((await keys('add', 'k1')).status).toBe(0)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const text = readFileSync(file, 'utf8')
+  expect(JSON.parse(text)).toEqual({ active: 'k1', keys: { k1: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/) } })
+  const again = await keys('add', 'k1')
+  expect([again.status, JSON.parse(again.stdout)]).toEqual([0, { id: 'k1', added: false }])
+  expect(readFileSync(file, 'utf8')).toBe(text)
+  // The database knows the key now: another one of the name would leave what it wraps unreadable.
+  rmSync(file)
+  expect(await keys('add', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('choose a new id') })
+})
+
+test('two commands that change the file at once do not lose a key', () => {
+  writeFileSync(`${file}.lock`, '')
+  expect(() => addToKeyringFile(file, 'k2')).toThrow('another command is changing the keyring')
+  rmSync(`${file}.lock`)
+  expect(addToKeyringFile(file, 'k2')).toBe(true)
+  expect(Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { keys: object }).keys)).toEqual(['k1', 'k2'])
+})
+
+test('a key is replaced while the vault runs: add, activate, rewrap, retire; nothing becomes unreadable', async () => {
+  const first = await vaultWithFile()
+  const projects = await fill(first, 5)
+  await first.context.sealer.sealNow()
+
+  expect((await keys('add', 'k2')).status).toBe(0)
+  // The replica that does not know the new key goes on.
+  await readAll(first, projects)
+  await first.stop()
+  const second = await vaultWithFile()
+  expect((await keys('activate', 'k2')).status).toBe(0)
+  expect((await keys('activate', 'k2')).status).toBe(0)
+  expect(await keys('retire', 'k1')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('still wraps data keys'),
+  })
+
+  const both = await Promise.all([keys('rewrap'), keys('rewrap')])
+  expect(both.map(({ status }) => status)).toEqual([0, 0])
+  const total = both.reduce((sum, { stdout }) => sum + (JSON.parse(stdout) as { rewrapped: number }).rewrapped, 0)
+  expect(total).toBe(6)
+  expect(JSON.parse((await keys('rewrap')).stdout)).toEqual({ rewrapped: 0 })
+  await readAll(second, projects)
+  expect((await admin(second.url, 'GET', '/audit?action=key.rewrap')).body).toHaveLength(5)
+
+  expect(await keys('retire', 'k2')).toMatchObject({ status: 1, stderr: expect.stringContaining('is the active one') })
+  expect((await keys('retire', 'k1', '--remove')).status).toBe(0)
+  expect(Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { keys: object }).keys)).toEqual(['k2'])
+  // A replica that still has the retired key as the active one must not wrap anything by it any more.
+  const { publicKeyHex } = [...projects.values()][0] ?? { publicKeyHex: '' }
+  expect((await admin(second.url, 'POST', '/projects', { name: 'late', publicKey: publicKeyHex })).status).toBe(500)
+  await second.stop()
+
+  const third = await vaultWithFile()
+  await readAll(third, projects)
+  const status = JSON.parse((await keys('status')).stdout) as { activeId: string; keks: object[] }
+  expect(status).toMatchObject({
+    activeId: 'k2',
+    keks: [
+      { id: 'k1', retired: true, wraps: 0 },
+      { id: 'k2', retired: false, wraps: 6 },
+    ],
+  })
+  expect(await keys('activate', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('retired') })
+  expect(await keys('add', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('choose a new id') })
+  await third.stop()
+})
+
+test('data keys are renewed while the vault reads and writes, and the old ones go once nothing needs them', async () => {
+  const vault = await vaultWithFile()
+  const projects = await fill(vault, 4)
+  expect(JSON.parse((await keys('renew')).stdout)).toEqual({ renewed: 0, moved: 0, dropped: 0 })
+
+  const working = { on: true, failures: 0 }
+  const load = (async () => {
+    const [[project, key] = ['', undefined]] = projects
+    while (working.on && key !== undefined) {
+      const answer = await put(vault, project, key, `value-${project}`)
+      if (answer.status !== 200) working.failures++
+      await readAll(vault, new Map([[project, key]]))
+    }
+  })()
+  const both = await Promise.all([keys('renew', '--older-than', '0'), keys('renew', '--older-than', '0')])
+  working.on = false
+  await load
+  expect([both.map(({ status }) => status), working.failures]).toEqual([[0, 0], 0])
+
+  // Whatever was written under an old key meanwhile is moved by the next run.
+  expect((await keys('renew')).status).toBe(0)
+  await readAll(vault, projects)
+  const behind = `select count(*) from secret_versions v join secrets s on s.id = v.secret_id
+    where v.dek_v < (select max(dek_v) from project_deks d where d.project_uid = s.project_uid)`
+  expect(await count(behind)).toBe(0)
+  expect(await count('select count(*) from project_deks where dek_v = 1')).toBe(4)
+  await owner.query("update project_deks set created_at = created_at - interval '11 minutes'")
+  expect(JSON.parse((await keys('renew')).stdout)).toMatchObject({ renewed: 0, moved: 0 })
+  expect(await count('select count(*) from project_deks')).toBe(4)
+  await readAll(vault, projects)
+  const [secret] = (await admin(vault.url, 'GET', '/projects/p1/secrets')).body as { id: string }[]
+  expect((await admin(vault.url, 'POST', `/secrets/${String(secret?.id)}/versions/1/restore`)).status).toBe(200)
+  await vault.stop()
+})
+
+test('a worn-out data key is renewed whatever its age', async () => {
+  const vault = await vaultWithFile()
+  const projects = await fill(vault, 2)
+  await owner.query(
+    'update project_deks set encryptions = 1073741824 where project_uid = (select uid from projects where name = $1)',
+    ['p0'],
+  )
+  expect(JSON.parse((await keys('renew')).stdout)).toEqual({ renewed: 1, moved: 2, dropped: 0 })
+  await readAll(vault, projects)
+  await vault.stop()
+})
+
+test('wrong usage says how to use it', async () => {
+  const outcomes = await Promise.all([
+    keys('status', 'a', 'b'),
+    keys('add'),
+    keys('renew', '--older-than', 'x'),
+    keys('status', '--nonsense'),
+  ])
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage') })
+})
+
+test('a keyring that others can read is refused, in words', async () => {
+  chmodSync(file, 0o640)
+  expect(await keys('status')).toMatchObject({ status: 1, stderr: expect.stringContaining(`chmod 600 ${file}`) })
+})
