@@ -18,7 +18,7 @@ export function addressFromText(text: string): Uint8Array | undefined {
 
 /** Writes 4 bytes as `192.0.2.1` and 16 bytes in the canonical form of RFC 5952. */
 export function addressToText(address: Uint8Array): string {
-  return address.length === 4 ? address.join('.') : ipv6ToText(address)
+  return address.length === 4 ? dotted(address, 0) : ipv6ToText(address)
 }
 
 /** The 4 bytes inside a v4-mapped IPv6 address (`::ffff:0:0/96`); any other address as it is. */
@@ -109,8 +109,13 @@ function writeGroup(address: Uint8Array, index: number, group: number): void {
   address[index * 2 + 1] = group & 0xff
 }
 
+/** Four bytes with dots. Written out, because `join` of a typed array takes ten times as long. */
+function dotted(bytes: Uint8Array, at: number): string {
+  return `${bytes[at] ?? 0}.${bytes[at + 1] ?? 0}.${bytes[at + 2] ?? 0}.${bytes[at + 3] ?? 0}`
+}
+
 function ipv6ToText(address: Uint8Array): string {
-  if (isV4Mapped(address)) return `::ffff:${address.subarray(12).join('.')}`
+  if (isV4Mapped(address)) return `::ffff:${dotted(address, 12)}`
   const groups = Array.from({ length: 8 }, (_, i) => (address[i * 2] ?? 0) * 256 + (address[i * 2 + 1] ?? 0))
   const run = longestZeroRun(groups)
   const hex = (part: number[]) => part.map((group) => group.toString(16)).join(':')

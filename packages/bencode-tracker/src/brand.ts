@@ -10,6 +10,15 @@ export type PeerId = string & { readonly [brand]: 'PeerId' }
 export type Passkey = string & { readonly [brand]: 'Passkey' }
 
 // The only casts of the package. Callers have checked for 40 lower-case hex digits, or just produced them.
-export const brandInfoHash = (hex: string): InfoHash => hex as InfoHash
-export const brandPeerId = (hex: string): PeerId => hex as PeerId
-export const brandPasskey = (hex: string): Passkey => hex as Passkey
+
+export function brandInfoHash(hex: string): InfoHash {
+  return hex as InfoHash
+}
+
+export function brandPeerId(hex: string): PeerId {
+  return hex as PeerId
+}
+
+export function brandPasskey(hex: string): Passkey {
+  return hex as Passkey
+}

@@ -11,7 +11,9 @@ const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes)
 
 /** Content that differs from one offset to the next. */
 export function content(length: number, seed = 1): Buffer {
-  return Buffer.from(Array.from({ length }, (_, i) => (i * seed + (i >> 8)) & 0xff))
+  const bytes = Buffer.alloc(length)
+  for (let i = 0; i < length; i++) bytes[i] = (i * seed + (i >> 8)) & 0xff
+  return bytes
 }
 
 /** The `pieces` of BEP 3. */
