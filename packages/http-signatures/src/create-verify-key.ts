@@ -16,6 +16,16 @@ export class VerifyKey {
   verify(message: Uint8Array, signature: Uint8Array): boolean {
     return verify(null, message, this.#key, signature)
   }
+
+  /** The same on a thread of libuv's pool: the event loop serves others meanwhile. */
+  verifyOffThread(message: Uint8Array, signature: Uint8Array): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      verify(null, message, this.#key, signature, (error, verified) => {
+        if (error === null) resolve(verified)
+        else reject(error)
+      })
+    })
+  }
 }
 
 /**

@@ -18,4 +18,4 @@ export type {
   TimelyRequest,
   VerifiedRequest,
 } from './signed-request.ts'
-export { verifySignature } from './verify-signature.ts'
+export { verifySignature, verifySignatureOffThread } from './verify-signature.ts'

@@ -13,15 +13,38 @@ import { type ParsedRequest, SignedRequest, type VerifiedRequest } from './signe
  * @throws {SignatureError} `invalid_signature`.
  */
 export function verifySignature(request: ParsedRequest, keys: readonly VerifyKey[]): VerifiedRequest {
+  const { key, bases, signature } = prepare(request, keys)
+  for (const base of bases) if (key.verify(base, signature)) return SignedRequest.advance(request, 'verified')
+  throw new SignatureError('invalid_signature', 'the signature does not verify')
+}
+
+/**
+ * `verifySignature` on a thread of libuv's pool. A server that has other requests to serve gets the tenth of a
+ * millisecond back that a verification takes; a single caller waits a little longer.
+ *
+ * @throws {SignatureError} `invalid_signature`.
+ */
+export async function verifySignatureOffThread(
+  request: ParsedRequest,
+  keys: readonly VerifyKey[],
+): Promise<VerifiedRequest> {
+  const { key, bases, signature } = prepare(request, keys)
+  for (const base of bases)
+    if (await key.verifyOffThread(base, signature)) return SignedRequest.advance(request, 'verified')
+  throw new SignatureError('invalid_signature', 'the signature does not verify')
+}
+
+/** The key the sender says it used, and the bases it may have signed: one for each spelling of the authority. */
+function prepare(request: ParsedRequest, keys: readonly VerifyKey[]) {
   const key = keys.find(({ publicKeyHex }) => publicKeyHex === request.claims.publicKeyHex)
   if (key === undefined) throw new SignatureError('invalid_signature', 'pubkey is not a valid key of the project')
 
   const { method, scheme, target, host, contentDigest, signatureParams, signature } = SignedRequest.evidence(request)
-  for (const authority of authoritySpellings(host, scheme)) {
+  const bases = authoritySpellings(host, scheme).map((authority) => {
     const targetUri = `${scheme}://${authority}${target}`
     const base = signatureBase(profileComponents({ method, authority, targetUri, contentDigest }), signatureParams)
     // Everything in the base was checked to be ASCII.
-    if (key.verify(Buffer.from(base, 'latin1'), signature)) return SignedRequest.advance(request, 'verified')
-  }
-  throw new SignatureError('invalid_signature', 'the signature does not verify')
+    return Buffer.from(base, 'latin1')
+  })
+  return { key, bases, signature }
 }

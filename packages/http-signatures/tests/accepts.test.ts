@@ -9,6 +9,7 @@ import {
   type TimelyRequest,
   type VerifiedRequest,
   verifySignature,
+  verifySignatureOffThread,
 } from '../src/index.ts'
 import {
   AGENT,
@@ -138,6 +139,21 @@ describe('keys', () => {
       code: 'invalid_signature',
       message: 'the signature does not verify',
     })
+  })
+})
+
+test('off the thread, the same signatures verify and the same are refused', async () => {
+  const other = createVerifyKey(parsePublicKey(generateKeyPair().publicKeyHex))
+  const parsed = parseSignedRequest(craft())
+  const borrowed = parseSignedRequest(craft({ agent: `sig1=${AGENT};pubkey="${other.publicKeyHex}"` }))
+  expect(await verifySignatureOffThread(parsed, [other, verifyKey])).toEqual(verifySignature(parsed, [verifyKey]))
+  await expect(verifySignatureOffThread(borrowed, [other, verifyKey])).rejects.toMatchObject({
+    code: 'invalid_signature',
+    message: 'the signature does not verify',
+  })
+  await expect(verifySignatureOffThread(parsed, [other])).rejects.toMatchObject({
+    code: 'invalid_signature',
+    message: 'pubkey is not a valid key of the project',
   })
 })
 
