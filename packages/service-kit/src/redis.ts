@@ -11,13 +11,14 @@ import type { Logger } from './logger.ts'
  * @throws UnavailableError when Redis does not answer within ten seconds
  */
 export async function connectRedis(
-  options: { url: string; name: string; logger: Logger } & Pick<RedisOptions, 'commandTimeout'>,
+  options: { url: string; name: string; logger: Logger } & Pick<RedisOptions, 'commandTimeout' | 'enableAutoPipelining'>,
 ): Promise<Redis> {
   const redis = new Redis(options.url, {
     connectionName: options.name,
     lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
+    enableAutoPipelining: options.enableAutoPipelining ?? false,
     maxRetriesPerRequest: 0,
     commandTimeout: options.commandTimeout ?? 1_000,
     connectTimeout: 3_000,
