@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { BoxError, openBox, sealBox } from './box.ts'
-import { lengthPrefixed, uint32 } from './keyring.ts'
+import { uint32 } from './keyring.ts'
 
 /** What a value belongs to. All of it is bound into the ciphertext: moved to another row, it does not open. */
 export type ValuePlace = Readonly<{ projectUid: string; env: string; key: string; version: number }>
@@ -40,13 +40,17 @@ export function openValue(dataKey: KeyObject, place: ValuePlace, blob: Buffer): 
   return openBox(dataKey, blob.subarray(HEADER_LENGTH), context).toString('utf8')
 }
 
+/** Label, header, then project, environment and key with their lengths, then the version: written in one go. */
 function contextOf(header: Buffer, place: ValuePlace): Buffer {
-  return Buffer.concat([
-    LABEL,
-    header,
-    lengthPrefixed(place.projectUid),
-    lengthPrefixed(place.env),
-    lengthPrefixed(place.key),
-    uint32(place.version),
-  ])
+  const { projectUid, env, key, version } = place
+  // A character of UTF-16 takes three bytes of UTF-8 at most.
+  const room = LABEL.length + HEADER_LENGTH + 3 * (projectUid.length + env.length + key.length) + 16
+  const context = Buffer.allocUnsafe(room)
+  let end = LABEL.copy(context)
+  end += header.copy(context, end, 0, HEADER_LENGTH)
+  for (const text of [projectUid, env, key]) {
+    const length = context.write(text, end + 4, 'utf8')
+    end = context.writeUInt32BE(length, end) + length
+  }
+  return context.subarray(0, context.writeUInt32BE(version, end))
 }

@@ -149,7 +149,7 @@ function wrapContext(header: Buffer, owner: DataKeyOwner): Buffer {
 }
 
 /** A text with its length in front: joining with a delimiter would let `a:b` + `c` pass for `a` + `b:c`. */
-export function lengthPrefixed(text: string): Buffer {
+function lengthPrefixed(text: string): Buffer {
   const bytes = Buffer.from(text)
   return Buffer.concat([uint32(bytes.length), bytes])
 }

@@ -5,7 +5,7 @@ import {
   type ReceivedMessage,
   SignatureError,
   type VerifiedRequest,
-  verifySignature,
+  verifySignatureOffThread,
 } from 'http-signatures'
 import type { Clock } from 'service-kit/clock'
 import { type ErrorCode, refusal } from '../errors.ts'
@@ -50,7 +50,7 @@ export function createSignedRequests(deps: { registrations: Registrations; nonce
       registration = await registrations.find(project, true)
     if (registration === undefined) throw refusal('unknown_project')
     const keys = registration.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
-    return [translate(() => verifySignature(parsed, keys)), registration]
+    return [await verifySignatureOffThread(parsed, keys).catch(raiseOurs), registration]
   }
 
   /** One pass over all checks. */
@@ -100,9 +100,13 @@ function translate<T>(step: () => T): T {
   try {
     return step()
   } catch (error) {
-    const code = error instanceof SignatureError ? CODES[error.code] : undefined
-    throw code === undefined ? error : refusal(code, { cause: error })
+    return raiseOurs(error)
   }
+}
+
+function raiseOurs(error: unknown): never {
+  const code = error instanceof SignatureError ? CODES[error.code] : undefined
+  throw code === undefined ? error : refusal(code, { cause: error })
 }
 
 function hasValidKey(registration: Registration | undefined, publicKeyHex: string, clock: Clock): boolean {
