@@ -8,7 +8,11 @@ export interface PeerAddress {
 export const COMPACT_PEER_LENGTH = 6
 export const COMPACT_PEER6_LENGTH = 18
 
-/** One compact entry: the address and the port in network order, 6 bytes (BEP 23) or 18 bytes (BEP 7). */
+/**
+ * One compact entry: the address and the port in network order, 6 bytes (BEP 23) or 18 bytes (BEP 7).
+ *
+ * @throws {RangeError} when the port is not an integer from 0 to 65535.
+ */
 export function packPeer({ address, port }: PeerAddress): Buffer {
   const entry = Buffer.allocUnsafe(address.length + 2)
   entry.set(address)

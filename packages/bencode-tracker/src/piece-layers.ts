@@ -35,24 +35,26 @@ export function checkPieceLayers(layers: BencodeDict, files: readonly V2File[], 
 /** The hash that stands for a piece entirely behind the end of the file: a tree over leaves of zeros. */
 function paddingHash(pieceLength: number): Buffer {
   let hash: Buffer = Buffer.alloc(HASH_LENGTH)
-  for (let covered = BLOCK_LENGTH; covered < pieceLength; covered *= 2) hash = hashPair(hash, hash)
+  for (let covered = BLOCK_LENGTH; covered < pieceLength; covered *= 2) hash = sha256(Buffer.concat([hash, hash]))
   return hash
 }
 
+/** Level by level up; where a level has an odd hash, the padding of that level stands beside it. */
 function rootOf(layer: Buffer, padding: Buffer): Buffer {
-  let hashes: Buffer[] = []
-  for (let i = 0; i < layer.length; i += HASH_LENGTH) hashes.push(layer.subarray(i, i + HASH_LENGTH))
-  // Level by level; what is missing on the right is the padding of that level.
+  let level = layer
   let missing = padding
-  while (hashes.length > 1) {
-    const above: Buffer[] = []
-    for (let i = 0; i < hashes.length; i += 2) above.push(hashPair(hashes[i] ?? missing, hashes[i + 1] ?? missing))
-    hashes = above
-    missing = hashPair(missing, missing)
+  while (level.length > HASH_LENGTH) {
+    if (level.length % (2 * HASH_LENGTH) !== 0) level = Buffer.concat([level, missing])
+    const above = Buffer.allocUnsafe(level.length / 2)
+    for (let i = 0; i < above.length; i += HASH_LENGTH) {
+      above.set(sha256(level.subarray(2 * i, 2 * (i + HASH_LENGTH))), i)
+    }
+    level = above
+    missing = sha256(Buffer.concat([missing, missing]))
   }
-  return hashes[0] ?? missing
+  return level
 }
 
-function hashPair(left: Buffer, right: Buffer): Buffer {
-  return createHash('sha256').update(left).update(right).digest()
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest()
 }

@@ -12,7 +12,7 @@ export const TORRENT_ERRORS = {
   invalid_files: 'The list of files is missing or malformed',
   too_many_files: 'There are more files than allowed',
   invalid_length: 'A file length is missing, negative or too large',
-  invalid_path: 'A file path is missing, too long, not UTF-8 or leaves its folder',
+  invalid_path: 'A file path is missing, too long or deep, not UTF-8 or leaves its folder',
   duplicate_path: 'Two files have the same path, or a file has the path of a folder',
   symbolic_link: 'Symbolic links are not accepted',
   no_content: 'There is nothing to share: the total size is zero',

@@ -64,11 +64,10 @@ export function readTorrent(bytes: Uint8Array, root: BencodeDict, limits: Torren
     checkPieceLayers(layers, v2Files, pieceLength)
   }
   const infoSlice = Buffer.from(rawSlice(bytes, info))
-  const infoHashV2 = isV2 ? hash20('sha256', infoSlice) : undefined
+  const version = isV1 ? (isV2 ? 'hybrid' : 'v1') : 'v2'
   return {
-    version: isV1 ? (isV2 ? 'hybrid' : 'v1') : 'v2',
-    infoHash: isV1 || infoHashV2 === undefined ? hash20('sha1', infoSlice) : infoHashV2,
-    infoHashV2,
+    version,
+    ...infoHashesOf(infoSlice, version),
     infoSlice,
     pieceLayersSlice: isV2 && layers !== undefined ? Buffer.from(rawSlice(bytes, layers)) : undefined,
     name,
@@ -80,6 +79,16 @@ export function readTorrent(bytes: Uint8Array, root: BencodeDict, limits: Torren
     private: readPrivate(info),
     source: textOf(info.entries.get('source')),
   }
+}
+
+/** The info hashes of an info slice (BEP 3, 52). */
+export function infoHashesOf(
+  infoSlice: Uint8Array,
+  version: Torrent['version'],
+): Pick<Torrent, 'infoHash' | 'infoHashV2'> {
+  if (version === 'v1') return { infoHash: hash20('sha1', infoSlice), infoHashV2: undefined }
+  const infoHashV2 = hash20('sha256', infoSlice)
+  return { infoHash: version === 'v2' ? infoHashV2 : hash20('sha1', infoSlice), infoHashV2 }
 }
 
 function decode(bytes: Uint8Array, limits: TorrentLimits): BencodeValue {

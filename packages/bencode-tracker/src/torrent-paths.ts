@@ -1,7 +1,9 @@
 import { TorrentError } from './torrent-error.ts'
 
-/** Longest path of one file in bytes of UTF-8, the bound of most operating systems. */
-const MAX_PATH_BYTES = 4096
+/** Longest path of one file in bytes of UTF-8: the lowest bound among the operating systems, and of what we store. */
+const MAX_PATH_BYTES = 1024
+/** Deepest path of one file, which bounds the work of comparing folders. */
+const MAX_COMPONENTS = 64
 
 /**
  * True for a name that denotes something directly inside a folder on every operating system: not empty, not `.` or
@@ -15,13 +17,14 @@ export function isPlainName(name: string): boolean {
 /**
  * Joins checked components to the path that is shown and stored.
  *
- * @throws {TorrentError} `invalid_path` for no component, one that is not a plain name, or more than 4096 bytes.
+ * @throws {TorrentError} `invalid_path` for none or more than 64 components, one that is not a plain name, or more than 1024 bytes.
  */
 export function joinPath(components: readonly string[]): string {
-  const path = components.join('/')
-  if (components.length === 0 || !components.every(isPlainName) || Buffer.byteLength(path) > MAX_PATH_BYTES) {
+  if (components.length === 0 || components.length > MAX_COMPONENTS || !components.every(isPlainName)) {
     throw new TorrentError('invalid_path')
   }
+  const path = components.join('/')
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw new TorrentError('invalid_path')
   return path
 }
 

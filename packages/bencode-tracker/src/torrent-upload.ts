@@ -3,7 +3,7 @@ import { type BencodeInput, encodeBencode, RawBencode } from './bencode-encode.t
 import { integerOf, textOf } from './bencode-fields.ts'
 import type { InfoHash } from './brand.ts'
 import type { Torrent, TorrentLimits } from './torrent.ts'
-import { decodeRoot, infoOf, readTorrent } from './torrent-file.ts'
+import { decodeRoot, infoHashesOf, infoOf, readTorrent } from './torrent-file.ts'
 
 export interface PrepareUploadOptions extends TorrentLimits {
   /** The site's name for `info.source`: gives the copy an info hash of its own, so that sites cannot be confused. */
@@ -47,15 +47,17 @@ const KEPT_INFO_KEYS = [
 export function prepareUpload(bytes: Uint8Array, options: PrepareUploadOptions): PreparedUpload {
   const root = decodeRoot(bytes, options)
   const uploaded = readTorrent(bytes, root, options)
-  const copy = encodeBencode({
-    info: new RawBencode(siteInfo(bytes, infoOf(root), options.source)),
-    'piece layers': uploaded.pieceLayersSlice && new RawBencode(uploaded.pieceLayersSlice),
-  })
-  // The copy has a longer `source` perhaps, and must not fail on bounds that the upload itself has passed.
-  const unbounded = { ...options, maxBytes: copy.length, maxStringLength: copy.length, maxValues: Infinity }
+  const infoSlice = siteInfo(bytes, infoOf(root), options.source)
   const creationDate = integerOf(root.entries.get('creation date'))
   return {
-    torrent: readTorrent(copy, decodeRoot(copy, unbounded), unbounded),
+    // What is kept has been checked as part of the upload, and is the same in the copy.
+    torrent: {
+      ...uploaded,
+      ...infoHashesOf(infoSlice, uploaded.version),
+      infoSlice,
+      private: true,
+      source: options.source,
+    },
     uploadedInfoHash: uploaded.infoHash,
     comment: textOf(root.entries.get('comment')),
     createdBy: textOf(root.entries.get('created by')),

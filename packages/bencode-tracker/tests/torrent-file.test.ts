@@ -246,7 +246,8 @@ describe('parseTorrent refuses', () => {
       () => multiFile([file(['a']), file(['..'], 1, { attr: 'p' })], 2),
       'invalid_path',
     ],
-    ['a path of more than 4096 bytes', () => multiFile([file(['ü'.repeat(2049)])], 1), 'invalid_path'],
+    ['a path of more than 1024 bytes', () => multiFile([file(['ü'.repeat(513)])], 1), 'invalid_path'],
+    ['a path of more than 64 components', () => multiFile([file(Array.from('x'.repeat(65)))], 1), 'invalid_path'],
     [
       'a path.utf-8 that climbs out',
       () => multiFile([file([Buffer.from([0xff])], 1, { 'path.utf-8': ['..'] })], 1),

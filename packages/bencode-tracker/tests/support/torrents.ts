@@ -45,7 +45,7 @@ interface FileTree {
 }
 
 /** The whole hash tree of BEP 52, from the blocks up over a power of two of leaves: slow, and plainly as described. */
-export function hashTree(bytes: Uint8Array): FileTree {
+function hashTree(bytes: Uint8Array): FileTree {
   let level: Buffer[] = []
   for (let i = 0; i < bytes.length; i += BLOCK_LENGTH) level.push(sha256(bytes.subarray(i, i + BLOCK_LENGTH)))
   const pieceCount = Math.ceil(bytes.length / PIECE_LENGTH)
