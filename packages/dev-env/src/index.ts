@@ -2,7 +2,14 @@ export { type DatabasePlan, dropDatabase, provisionDatabase } from './databases/
 export { type Transfer, type Transferred, transferFile } from './exchange/exchange.ts'
 export { type PostgresOptions, type PrivatePostgres, startPostgres } from './postgres/postgres.ts'
 export { removeTemporaryFolder, temporaryFolder } from './postgres/temporary-folder.ts'
-export { type Ended, killAll, stopAll } from './processes/managed-process.ts'
+export {
+  type Ended,
+  killAll,
+  type ManagedProcess,
+  type ProcessSpec,
+  startProcess,
+  stopAll,
+} from './processes/managed-process.ts'
 export { freePort, portIsFree } from './processes/ports.ts'
 export { type PrivateRedis, type RedisOptions, startRedis } from './redis/redis.ts'
 export { startTestServers, type TestServers } from './testing/servers.ts'

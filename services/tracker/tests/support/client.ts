@@ -65,7 +65,7 @@ async function readAnswer(response: Response): Promise<Answer> {
   const bytes = Buffer.from(await response.arrayBuffer())
   const text = bytes.toString('utf8')
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
-  const json: unknown = isJson ? JSON.parse(text) : undefined
+  const json: unknown = isJson && text !== '' ? JSON.parse(text) : undefined
   return {
     status: response.status,
     headers: response.headers,

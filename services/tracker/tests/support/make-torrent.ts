@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { encodeBencode } from 'bencode-tracker'
 
 /** A well-formed v1 .torrent as a user's program makes it: public, with somebody else's trackers in it. */
@@ -17,5 +17,25 @@ export function makeTorrent(
     'announce-list': [['http://elsewhere.test/announce']],
     'created by': 'a test',
     info: { name, 'piece length': pieceLength, pieces, ...content },
+  })
+}
+
+/** A hybrid .torrent (BEP 52) of one file that fits one piece, so its piece layers are empty. */
+export function makeHybrid(name: string): Buffer {
+  const length = 16_384
+  const content = randomBytes(length)
+  // One block: the root of the hash tree is the hash of the block.
+  const root = createHash('sha256').update(content).digest()
+  return encodeBencode({
+    announce: 'http://elsewhere.test/announce',
+    info: {
+      'file tree': new Map([[name, { '': { length, 'pieces root': root } }]]),
+      length,
+      'meta version': 2,
+      name,
+      'piece length': length,
+      pieces: createHash('sha1').update(content).digest(),
+    },
+    'piece layers': {},
   })
 }

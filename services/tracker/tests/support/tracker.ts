@@ -29,17 +29,17 @@ export type TestTracker = {
 
 export const PASSWORD = 'correct horse battery'
 
-/** The limits are off unless a test is about them. */
+/** The limits are off unless a test is about them. `servers` are for tests that stop or freeze theirs. */
 export async function startTracker(
   env: Readonly<Record<string, string>> = {},
-  servers: { databaseUrl?: string; redisUrl?: string } = {},
+  servers: { postgres?: { url: string }; redisUrl?: string } = {},
 ): Promise<TestTracker> {
-  const database = await trackerDatabase()
+  const database = await trackerDatabase(servers.postgres)
   const redis = await testRedis()
   const lines: string[] = []
   const clock = { offset: 0, now: () => Date.now() + clock.offset }
   const config = readConfig({
-    DATABASE_URL: servers.databaseUrl ?? database.appUrl,
+    DATABASE_URL: database.appUrl,
     REDIS_URL: servers.redisUrl ?? redis.url,
     PUBLIC_URL: 'http://tracker.test',
     REST_READ_LIMIT: '0',
@@ -87,10 +87,11 @@ export async function startTracker(
   }
 }
 
-/** A migrated database, with the two roles of production. */
-export function trackerDatabase(): Promise<TestDatabase> {
+/** A migrated database, with the two roles of production; on the run's server unless another is given. */
+export function trackerDatabase(server?: { url: string }): Promise<TestDatabase> {
   return createTestDatabase({
     service: 'tracker',
+    ...(server && { server }),
     migrate: async (target) => {
       await migrate(target)
     },
