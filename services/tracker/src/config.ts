@@ -12,16 +12,21 @@ function clientPrefixes(): z.ZodType<readonly string[]> {
     .default([])
 }
 
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password, search, hash } = new URL(text)
+  return /^https?:$/.test(protocol) && [username, password, search, hash].every((part) => part === '')
+}
+
 const schema = z.object({
   ...commonEnv,
   PORT: port(6969),
   /** Where users reach the service; the base of announce URLs, and the origin that may write with a cookie. */
   PUBLIC_URL: z
     .string()
-    .refine(
-      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-      'must be a URL that starts with http:// or https://',
-    )
+    .refine(isBaseUrl, 'must be a URL that starts with http:// or https://, without user, query and fragment')
+    // libtorrent derives the scrape address from the first "announce" of the whole URL, the host included.
+    .refine((text) => !/announce/i.test(text), 'must not contain the word announce')
     .transform((text) => text.replace(/\/+$/, '')),
   TRACKER_MODE: z.enum(['private', 'open'], 'must be private or open').default('private'),
   ALLOW_PRIVATE_PEERS: flag(false),
@@ -45,6 +50,9 @@ const schema = z.object({
   REST_WRITE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 10 }),
   AUTH_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 5 }),
 })
+
+/** The variables that are read, each described in `.env.example`. */
+export const CONFIG_VARIABLES: readonly string[] = Object.keys(schema.shape)
 
 /** The tracker's configuration; the variables are described in `.env.example`. */
 export type Config = Readonly<z.infer<typeof schema>>

@@ -63,7 +63,9 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const engine = await createAnnounceEngine({ config, db, redis, metrics, logger, clock })
   const upkeep = repeat({
     everyMs: 3_600_000,
-    task: async () => void (await torrents.purgeDeleted()),
+    task: async () => {
+      await torrents.purgeDeleted()
+    },
     failed: (error) => logger.warn({ err: error }, 'could not forget deleted torrents; the next round tries again'),
   })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) }

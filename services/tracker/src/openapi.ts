@@ -53,8 +53,8 @@ export function openApiDocument(): Json {
 /** The codes that an endpoint can answer: its own, and those of whatever guards it. */
 export function errorsOf(endpoint: Endpoint): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>(endpoint.errors)
-  const reads = endpoint.query !== plain.query || endpoint.body !== plain.body
-  if (reads) codes.add('BAD_REQUEST')
+  const { params, query, body } = endpoint
+  if (params !== plain.params || query !== plain.query || body !== plain.body) codes.add('BAD_REQUEST')
   if (endpoint.access !== 'anyone') codes.add('UNAUTHORIZED').add('FORBIDDEN')
   if (endpoint.method !== 'GET') codes.add('FORBIDDEN')
   if (endpoint.body !== plain.body) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
@@ -123,11 +123,7 @@ function parametersIn(place: 'path' | 'query', schema: z.ZodType, components: Js
 
 /** JSON Schema of a zod schema; named parts go to the components. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
-  const {
-    $schema: _version,
-    $defs,
-    ...own
-  } = z.toJSONSchema(schema, {
+  const { $defs, ...own } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => {
       // A number in a query is text to the parser and a number to whoever reads the document.
@@ -135,6 +131,8 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Json): 
       if (io === 'output') delete jsonSchema.additionalProperties
     },
   })
+  // The document itself says which version of JSON Schema it uses.
+  delete own.$schema
   for (const [name, part] of Object.entries($defs ?? {})) components[name] = withRefs(part)
   if (own.id === undefined) return withRefs(own)
   components[own.id] = withRefs(own)

@@ -3,7 +3,7 @@ import type { Clock } from 'service-kit/clock'
 import { isId, newId } from 'service-kit/ids'
 import { failure } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import { hashInviteCode } from './invites.ts'
+import { hashInviteCode } from './invite-code.ts'
 import type { Passwords } from './passwords.ts'
 
 export const ROLES = ['member', 'moderator', 'admin'] as const
@@ -87,7 +87,7 @@ export type Registration = 'open' | 'invite' | 'closed'
 export type Accounts = ReturnType<typeof createAccounts>
 
 /** 160 random bits as 40 lower-case hex digits. */
-export function newPasskey(): string {
+function newPasskey(): string {
   return randomBytes(20).toString('hex')
 }
 

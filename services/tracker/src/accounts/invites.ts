@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Clock } from 'service-kit/clock'
 import { newId } from 'service-kit/ids'
 import { failure } from '../errors.ts'
 import type { Account } from './accounts.ts'
+import { hashInviteCode } from './invite-code.ts'
 
 const VALID_MS = 7 * 24 * 3_600_000
 
@@ -37,11 +38,6 @@ export type InviteStore = {
 }
 
 export type Invites = ReturnType<typeof createInvites>
-
-/** What is stored of an invite code. */
-export function hashInviteCode(code: string): Buffer {
-  return createHash('sha256').update(code).digest()
-}
 
 /** Invites: staff make as many as they like, members as many as they were given. */
 export function createInvites(deps: { store: InviteStore; clock: Clock }) {

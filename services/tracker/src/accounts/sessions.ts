@@ -6,7 +6,7 @@ import type { Account, AccountStore } from './accounts.ts'
 const DAY_MS = 24 * 3_600_000
 
 /** A session ends after this long without a request, and in any case this long after signing in. */
-export const IDLE_MS = 14 * DAY_MS
+const IDLE_MS = 14 * DAY_MS
 export const ABSOLUTE_MS = 90 * DAY_MS
 
 /** Being seen is written down at most this often. */

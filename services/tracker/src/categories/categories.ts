@@ -65,7 +65,7 @@ const TORZNAB_IDS: Readonly<Record<string, number>> = {
 }
 
 /** The Torznab id that a slug has by the mapping; undefined for other slugs. */
-export function torznabIdOf(slug: string): number | undefined {
+function torznabIdOf(slug: string): number | undefined {
   return Object.hasOwn(TORZNAB_IDS, slug) ? TORZNAB_IDS[slug] : undefined
 }
 
@@ -140,7 +140,7 @@ const SEED: readonly SeedNode[] = [
 ]
 
 /** The seed tree as rows with fresh ids, parents first. */
-export function seedCategories(): readonly Category[] {
+function seedCategories(): readonly Category[] {
   const rows = (nodes: readonly SeedNode[], parentId: string | null): Category[] =>
     nodes.flatMap(([slug, name, torznabId, children = []], position) => {
       const id = newId()

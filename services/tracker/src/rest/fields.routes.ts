@@ -11,16 +11,20 @@ export const idParams = z.object({ id: z.string() })
 /** Text without the characters that have no place in it; line breaks and tabs only where `lines` are allowed. */
 export function text(bounds: { min: number; max: number; lines?: boolean }) {
   const message = `must be text of ${bounds.min === 0 ? 'at most' : `${bounds.min} to`} ${bounds.max} characters`
-  return z
-    .string({ error: message })
-    .trim()
-    .min(bounds.min, message)
-    .max(bounds.max, message)
-    .regex(bounds.lines === true ? /^(?:[\t\r\n]|\P{C})*$/u : /^\P{C}*$/u, 'must not contain control characters')
+  return (
+    z
+      .string({ error: message })
+      .trim()
+      .min(bounds.min, message)
+      .max(bounds.max, message)
+      .regex(bounds.lines === true ? /^(?:[\t\r\n]|\P{C})*$/u : /^\P{C}*$/u, 'must not contain control characters')
+      // Browsers send the lines of a form with CRLF.
+      .transform((value) => value.replace(/\r\n?/g, '\n'))
+  )
 }
 
 /** A whole number in a query string. */
-export function queryInteger(bounds: { min: number; max: number; fallback: number }) {
+function queryInteger(bounds: { min: number; max: number; fallback: number }) {
   const message = `must be a whole number from ${bounds.min} to ${bounds.max}`
   return z
     .string({ error: message })

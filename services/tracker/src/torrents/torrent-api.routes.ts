@@ -76,7 +76,7 @@ const percent = (min: number, max: number) =>
 export const downloadPercent = percent(0, 100)
 export const uploadPercent = percent(100, 1_000)
 
-export const listQuery = z.object({
+const listQuery = z.object({
   ...pageQuery,
   sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
   order: z.enum(['asc', 'desc'], 'must be asc or desc').default('desc'),

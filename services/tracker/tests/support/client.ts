@@ -21,7 +21,11 @@ export type Client = {
   patch(path: string, body: unknown): Promise<Answer>
   delete(path: string): Promise<Answer>
   upload(torrent: Buffer | undefined, fields: Record<string, string>): Promise<Answer>
-  send(method: string, path: string, init?: { body?: BodyInit; headers?: Record<string, string> }): Promise<Answer>
+  send(
+    method: string,
+    path: string,
+    init?: { body?: string | FormData; headers?: Record<string, string> },
+  ): Promise<Answer>
 }
 
 /** A client without a session. */

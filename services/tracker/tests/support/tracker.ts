@@ -88,7 +88,7 @@ export async function startTracker(
 }
 
 /** A migrated database, with the two roles of production; on the run's server unless another is given. */
-export function trackerDatabase(server?: { url: string }): Promise<TestDatabase> {
+function trackerDatabase(server?: { url: string }): Promise<TestDatabase> {
   return createTestDatabase({
     service: 'tracker',
     ...(server && { server }),

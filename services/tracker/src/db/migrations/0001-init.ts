@@ -102,8 +102,9 @@ const STATEMENTS = [
   )`,
   'create unique index torrents_info_hash_unique on torrents (info_hash) where deleted_at is null',
   'create unique index torrents_info_hash_v2_unique on torrents (info_hash_v2) where deleted_at is null',
-  'create index torrents_deleted_hash on torrents (info_hash, deleted_at) where deleted_at is not null',
-  'create index torrents_deleted_hash_v2 on torrents (info_hash_v2, deleted_at) where deleted_at is not null',
+  // Announces look for both kinds at once, which no partial index serves.
+  'create index torrents_info_hash on torrents (info_hash)',
+  'create index torrents_info_hash_v2 on torrents (info_hash_v2) where info_hash_v2 is not null',
   'create index torrents_deleted on torrents (deleted_at) where deleted_at is not null',
   'create index torrents_recent on torrents (created_at desc, id desc) where deleted_at is null',
   'create index torrents_category_recent on torrents (category_id, created_at desc, id desc) where deleted_at is null',

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from '@jest/globals'
+import { EnvError } from 'service-kit/env'
+import { CONFIG_VARIABLES, readConfig } from './config.ts'
+
+const required = {
+  DATABASE_URL: 'postgres://tracker_app:secret@localhost/tracker',
+  REDIS_URL: 'redis://localhost',
+  PUBLIC_URL: 'https://tracker.example.org/',
+}
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems
+  }
+  return []
+}
+
+test('what must be set is enough', () => {
+  expect(readConfig(required)).toMatchObject({
+    PORT: 6969,
+    PUBLIC_URL: 'https://tracker.example.org',
+    TRACKER_MODE: 'private',
+    REGISTRATION: 'invite',
+    UPLOAD_APPROVAL: 'automatic',
+    REST_READ_LIMIT: 100,
+    REST_WRITE_LIMIT: 10,
+    AUTH_LIMIT: 5,
+    ANNOUNCE_LIMIT: 200,
+  })
+})
+
+test('every problem is told at once', () => {
+  const problems = problemsOf({ ...required, PORT: '70000', REGISTRATION: 'maybe', REDIS_URL: 'http://x' })
+  expect(problems.map((problem) => problem.split(':')[0])).toEqual(['REDIS_URL', 'PORT', 'REGISTRATION'])
+})
+
+test.each([
+  'tracker.example.org',
+  'ftp://tracker.example.org',
+  'https://user:secret@tracker.example.org',
+  'https://tracker.example.org/?a=b',
+  'https://announce.example.org',
+])('PUBLIC_URL may not be %s', (url) => {
+  expect(problemsOf({ ...required, PUBLIC_URL: url })).toEqual([expect.stringMatching(/^PUBLIC_URL: must/)])
+})
+
+test('.env.example describes every variable, and no other', () => {
+  const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
+  const named = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
+  expect(named.toSorted()).toEqual(CONFIG_VARIABLES.toSorted())
+})

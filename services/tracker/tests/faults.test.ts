@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  type PrivatePostgres,
+  type PrivateRedis,
+  removeTemporaryFolder,
+  startPostgres,
+  startRedis,
+  temporaryFolder,
+} from 'dev-env'
+import type { Client } from './support/client.ts'
+import { makeTorrent } from './support/make-torrent.ts'
+import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
+
+const folder = temporaryFolder('tracker-faults')
+let postgres: PrivatePostgres
+let redis: PrivateRedis
+let tracker: TestTracker
+let member: Client
+
+beforeAll(async () => {
+  ;[postgres, redis] = await Promise.all([
+    startPostgres({ dataDir: `${folder}/postgres`, durable: true }),
+    startRedis({ dataDir: `${folder}/redis`, durable: true }),
+  ])
+  const limits = { REST_READ_LIMIT: '1000', REST_WRITE_LIMIT: '1000', AUTH_LIMIT: '1000' }
+  tracker = await startTracker(limits, { postgres, redisUrl: redis.url })
+  await tracker.context.categories.seed()
+  member = await tracker.signedIn('member')
+})
+
+afterAll(async () => {
+  await tracker.stop()
+  await Promise.all([postgres.stop(), redis.stop()])
+  removeTemporaryFolder(folder)
+})
+
+const unavailable = { error: { code: 'UNAVAILABLE', message: expect.any(String) } }
+
+const requests = (): readonly [string, () => Promise<{ status: number; json: unknown; headers: Headers }>][] => [
+  ['read', () => member.get('/api/torrents')],
+  ['write', () => member.patch('/api/user/me', { statsPublic: true })],
+  ['upload', () => member.upload(makeTorrent('During.A.Fault'), { category: 'other' })],
+  ['sign in', () => tracker.client().post('/api/auth/login', { username: 'member', password: PASSWORD })],
+]
+
+async function expectUnavailable(): Promise<void> {
+  await Promise.all(
+    requests().map(async ([name, request]) => {
+      const answer = await request()
+      expect([name, answer.status, answer.json]).toEqual([name, 503, unavailable])
+      expect(answer.headers.get('retry-after')).toBe('5')
+    }),
+  )
+  expect((await tracker.client().get('/ready')).status).toBe(503)
+  expect((await tracker.client().get('/health')).status).toBe(200)
+}
+
+/** The first request after a fault may still meet a dead connection; soon all is well again. */
+async function expectRecovery(): Promise<void> {
+  for (let attempt = 0; (await tracker.client().get('/ready')).status !== 200 && attempt < 100; attempt++)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  expect((await member.get('/api/user/me')).status).toBe(200)
+  const login = await tracker.client().post('/api/auth/login', { username: 'member', password: PASSWORD })
+  expect(login.status).toBe(200)
+  expect((await member.get('/api/torrents?search=during')).json).toMatchObject({ total: 0 })
+}
+
+test('Postgres gone: 503 for everything that needs it, nothing half-written, recovery by itself', async () => {
+  await postgres.kill()
+  await expectUnavailable()
+  expect((await tracker.client().get('/api/categories')).status).toBe(503)
+  await postgres.restart()
+  await expectRecovery()
+})
+
+test('Redis gone: no request passes unchecked, and sessions go on with what Redis kept', async () => {
+  redis.pause()
+  await expectUnavailable()
+  redis.resume()
+  await expectRecovery()
+})
+
+test('while Redis is away the public categories are read uncounted', async () => {
+  await redis.kill()
+  expect((await tracker.client().get('/api/categories')).status).toBe(200)
+  await redis.restart()
+  for (let attempt = 0; (await tracker.client().get('/ready')).status !== 200 && attempt < 100; attempt++)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  const again = tracker.client()
+  expect((await again.post('/api/auth/login', { username: 'member', password: PASSWORD })).status).toBe(200)
+})
+
+test('a Postgres that is frozen is given up on, not waited for without end', async () => {
+  const fresh = await tracker.signedIn('second')
+  postgres.pause()
+  const started = Date.now()
+  const answer = await fresh.get('/api/torrents')
+  expect([answer.status, answer.json]).toEqual([503, unavailable])
+  expect(Date.now() - started).toBeLessThan(15_000)
+  postgres.resume()
+}, 30_000)

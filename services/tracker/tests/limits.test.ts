@@ -1,0 +1,80 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+
+afterEach(() => tracker.stop())
+
+test('reads are limited per user, and say so in headers', async () => {
+  tracker = await startTracker({ REST_READ_LIMIT: '3' })
+  const one = await tracker.signedIn('one')
+  const two = await tracker.signedIn('two')
+  const statuses = []
+  for (let i = 0; i < 4; i++) statuses.push((await one.get('/api/user/me')).status)
+  expect(statuses).toEqual([200, 200, 200, 429])
+  const refused = await one.get('/api/torrents')
+  expect(refused.json).toEqual({ error: { code: 'RATE_LIMITED', message: expect.any(String) } })
+  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+  expect(refused.headers.get('ratelimit')).toContain('rest-read')
+  expect((await two.get('/api/user/me')).status).toBe(200)
+})
+
+test('a user is counted across addresses and sessions, strangers by address', async () => {
+  tracker = await startTracker({ REST_READ_LIMIT: '2', TRUSTED_PROXIES: '127.0.0.1' })
+  const user = await tracker.signedIn('traveller')
+  const read = async (address: string) => (await user.get('/api/user/me', { 'x-forwarded-for': address })).status
+  expect([await read('203.0.113.1'), await read('203.0.113.2'), await read('203.0.113.3')]).toEqual([200, 200, 429])
+  const stranger = tracker.client()
+  const look = async (address: string) => (await stranger.get('/api/categories', { 'x-forwarded-for': address })).status
+  expect([await look('2001:db8::1'), await look('2001:db8::2'), await look('2001:db8::3')]).toEqual([200, 200, 429])
+  expect(await look('2001:db8:0:1::1')).toBe(200)
+})
+
+test('writes are limited per user, apart from reads', async () => {
+  tracker = await startTracker({ REST_WRITE_LIMIT: '2' })
+  const client = await tracker.signedIn('writer')
+  const statuses = []
+  for (let i = 0; i < 3; i++) statuses.push((await client.patch('/api/user/me', { statsPublic: true })).status)
+  expect(statuses).toEqual([200, 200, 429])
+  expect((await client.get('/api/user/me')).status).toBe(200)
+})
+
+test('sign-ins are limited by address and account, the right password counted too', async () => {
+  tracker = await startTracker({ AUTH_LIMIT: '3', TRUSTED_PROXIES: '127.0.0.1' })
+  await tracker.context.accounts.create({
+    username: 'target',
+    email: 'target@example.org',
+    password: PASSWORD,
+    role: 'member',
+  })
+  const attempt = async (username: string, password: string, address: string) => {
+    const answer = await tracker
+      .client()
+      .post('/api/auth/login', { username, password }, { 'x-forwarded-for': address })
+    return answer.status
+  }
+  const attacker = '203.0.113.7'
+  for (let i = 0; i < 3; i++) expect(await attempt('Target', 'guess', attacker)).toBe(401)
+  expect(await attempt('tARGET', PASSWORD, attacker)).toBe(429)
+  // Nobody can lock somebody else out.
+  expect(await attempt('target', PASSWORD, '203.0.113.8')).toBe(200)
+  expect(await attempt('another', 'guess', attacker)).toBe(401)
+})
+
+test('one address may try ten times as often as one account, whatever names it tries', async () => {
+  tracker = await startTracker({ AUTH_LIMIT: '1' })
+  const statuses = []
+  for (let i = 0; i < 11; i++)
+    statuses.push((await tracker.client().post('/api/auth/login', { username: `name-${i}`, password: 'x' })).status)
+  expect(statuses).toEqual([...Array<number>(10).fill(401), 429])
+})
+
+test('guessing the current password of a stolen session is limited like signing in', async () => {
+  tracker = await startTracker({ AUTH_LIMIT: '2', REGISTRATION: 'open' })
+  const client = tracker.client()
+  await client.post('/api/auth/register', { username: 'robbed', email: 'robbed@example.org', password: PASSWORD })
+  const statuses = []
+  for (let i = 0; i < 3; i++)
+    statuses.push((await client.post('/api/user/password', { currentPassword: `${i}`, newPassword: PASSWORD })).status)
+  expect(statuses).toEqual([401, 401, 429])
+})

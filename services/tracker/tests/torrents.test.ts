@@ -1,0 +1,319 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { parseTorrent } from 'bencode-tracker'
+import type { Client } from './support/client.ts'
+import { makeHybrid, makeTorrent } from './support/make-torrent.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+let member: Client
+let other: Client
+let moderator: Client
+
+beforeAll(async () => {
+  tracker = await startTracker({ TORRENT_SOURCE: 'OurSite' })
+  await tracker.context.categories.seed()
+  member = await tracker.signedIn('member')
+  other = await tracker.signedIn('other')
+  moderator = await tracker.signedIn('moderator', 'moderator')
+})
+
+afterAll(() => tracker.stop())
+
+async function uploaded(name: string, fields: Record<string, string> = {}): Promise<string> {
+  const answer = await member.upload(makeTorrent(name), { category: 'movies', ...fields })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.member('id')
+}
+
+test('what was uploaded comes back private, with our source, and without the trackers it came with', async () => {
+  const file = makeTorrent('Folder', {
+    files: [
+      ['a/first.bin', 700_000],
+      ['second.bin', 300_000],
+    ],
+  })
+  const answer = await member.upload(file, { category: 'other', description: 'two files\nin a folder' })
+  expect(answer.json).toMatchObject({ size: 1_000_000, files: 2, description: 'two files\nin a folder' })
+
+  const download = await other.get(`/api/torrents/${answer.member('id')}/download`)
+  const torrent = parseTorrent(download.bytes)
+  expect(torrent).toMatchObject({ private: true, source: 'OurSite', infoHash: answer.member('infoHash') })
+  expect(torrent.infoHash).not.toBe(parseTorrent(file).infoHash)
+  expect(download.bytes.includes('elsewhere.test')).toBe(false)
+
+  const files = await other.get(`/api/torrents/${answer.member('id')}/files`)
+  expect(files.json).toEqual({
+    items: [
+      { path: 'a/first.bin', size: 700_000 },
+      { path: 'second.bin', size: 300_000 },
+    ],
+  })
+})
+
+test('a hybrid torrent is kept under both hashes, with its piece layers', async () => {
+  const answer = await member.upload(makeHybrid('Hybrid.bin'), { category: 'other' })
+  expect(answer.status).toBe(201)
+  const torrent = parseTorrent((await other.get(`/api/torrents/${answer.member('id')}/download`)).bytes)
+  expect(torrent).toMatchObject({
+    version: 'hybrid',
+    infoHash: answer.member('infoHash'),
+    infoHashV2: answer.member('infoHashV2'),
+  })
+})
+
+test('the same torrent twice is a conflict, also when it is our own copy that comes back', async () => {
+  const file = makeTorrent('Twice')
+  const first = await member.upload(file, { category: 'other' })
+  expect(first.status).toBe(201)
+  const copy = await other.get(`/api/torrents/${first.member('id')}/download`)
+  expect((await other.upload(copy.bytes, { category: 'other' })).status).toBe(409)
+  const again = await other.upload(file, { category: 'movies', name: 'Another name' })
+  expect([again.status, again.member('error', 'code')]).toEqual([409, 'CONFLICT'])
+})
+
+test('of five uploads of one torrent at once, one is taken in', async () => {
+  const file = makeTorrent('Contested')
+  const answers = await Promise.all(Array.from({ length: 5 }, () => member.upload(file, { category: 'other' })))
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409])
+})
+
+test('what the release name tells is read out', async () => {
+  const id = await uploaded('Some.Show.2021.S02E03-E04.2160p.WEB-DL.x265-GRP')
+  expect((await other.get(`/api/torrents/${id}`)).json).toMatchObject({
+    release: {
+      title: 'Some Show',
+      year: 2021,
+      seasonFrom: 2,
+      seasonTo: 2,
+      episodeFrom: 3,
+      episodeTo: 4,
+      airDate: null,
+      resolution: '2160p',
+      source: 'WEB-DL',
+      codec: 'x265',
+      group: 'GRP',
+    },
+  })
+  const daily = await uploaded('Daily.Show.2024.05.31.720p.HDTV.x264-GRP')
+  expect((await other.get(`/api/torrents/${daily}`)).json).toMatchObject({ release: { airDate: '2024-05-31' } })
+})
+
+test('external ids are read in the usual forms', async () => {
+  const id = await uploaded('With.Ids', { imdb: 'tt0133093', tmdb: '603', tvdb: '' })
+  expect((await other.get(`/api/torrents/${id}`)).json).toMatchObject({ imdb: 'tt0133093', tmdb: 603, tvdb: null })
+  const bare = await uploaded('With.Bare.Id', { imdb: '133093' })
+  expect((await other.get(`/api/torrents/${bare}`)).json).toMatchObject({ imdb: 'tt0133093' })
+})
+
+test.each([
+  ['no file', undefined, { category: 'other' }, 'torrent'],
+  ['no category', makeTorrent('x'), {}, 'category'],
+  ['an unknown category', makeTorrent('x'), { category: 'nowhere' }, 'category'],
+  ['no torrent at all', Buffer.from('hello'), { category: 'other' }, 'torrent'],
+  ['a cut-off torrent', makeTorrent('x').subarray(0, 100), { category: 'other' }, 'torrent'],
+  [
+    'a path that leaves the folder',
+    makeTorrent('x', { files: [['../../etc/passwd', 1]] }),
+    { category: 'other' },
+    'torrent',
+  ],
+  ['pieces that do not fit the size', makeTorrent('x', { pieces: Buffer.alloc(20) }), { category: 'other' }, 'torrent'],
+  ['a name with a NUL', makeTorrent('x'), { category: 'other', name: 'a\u0000b' }, 'name'],
+  ['a name too long', makeTorrent('x'), { category: 'other', name: 'n'.repeat(256) }, 'name'],
+  ['a malformed id', makeTorrent('x'), { category: 'other', imdb: 'tt' }, 'imdb'],
+] as const)('an upload with %s is refused, naming the field', async (_what, file, fields, name) => {
+  const answer = await member.upload(file, fields)
+  expect([answer.status, answer.member('error', 'code')]).toEqual([400, 'BAD_REQUEST'])
+  expect(answer.member('error', 'message')).toMatch(new RegExp(`^${name}: `))
+})
+
+test('a list holds a page of items and the total', async () => {
+  const answer = await other.get('/api/torrents?limit=2&page=2')
+  expect(answer.json).toMatchObject({ page: 2, limit: 2, items: [{}, {}] })
+  const all = await other.get('/api/torrents')
+  expect(all.json).toMatchObject({ page: 1, limit: 25 })
+  const beyond = await other.get('/api/torrents?page=9999')
+  expect(beyond.json).toMatchObject({ items: [] })
+})
+
+test.each([
+  ['limit=101', 'limit'],
+  ['limit=0', 'limit'],
+  ['limit=-1', 'limit'],
+  ['limit=ten', 'limit'],
+  ['limit=1&limit=2', 'limit'],
+  ['page=0', 'page'],
+  ['page=1e3', 'page'],
+  ['sort=name', 'sort'],
+  ['order=up', 'order'],
+  ['category=nowhere', 'category'],
+  ['category=No%20Where', 'category'],
+  [`search=${'x'.repeat(257)}`, 'search'],
+  ['search=a&search=b', 'search'],
+])('?%s is refused, naming %s', async (query, name) => {
+  const answer = await other.get(`/api/torrents?${query}`)
+  expect([answer.status, answer.member('error', 'code')]).toEqual([400, 'BAD_REQUEST'])
+  expect(answer.member('error', 'message')).toMatch(new RegExp(`^${name}: `))
+})
+
+test('a category includes its subcategories, and a well-known slug stands for its Torznab id', async () => {
+  const root = await uploaded('In.Books', { category: 'books' })
+  const leaf = await uploaded('In.Comics', { category: 'comics' })
+  const ids = async (slug: string) => idsOf(await other.get(`/api/torrents?category=${slug}`))
+  expect(await ids('books')).toEqual([leaf, root])
+  expect(await ids('comics')).toEqual([leaf])
+  const uhd = await uploaded('In.UHD', { category: 'movies-4k' })
+  expect(await ids('movies-4k')).toEqual([uhd])
+  expect(await ids('movies-uhd')).toEqual([uhd])
+})
+
+test.each([
+  ['searchable example', ['dotted', 'accented']],
+  ['SEARCHABLE.EXAMPLE.2001', ['dotted']],
+  ['the searchable example', ['dotted', 'accented']],
+  ['example searchable cafe', ['accented']],
+  ['searchable swat', ['initials']],
+  ['searchable dont', ['apostrophe']],
+  ["searchable don't", ['apostrophe']],
+  ['searchable example nothing', []],
+  ['searchabl', []],
+  ["searchable ' & | ! <-> :* \\", ['dotted', 'accented', 'initials', 'apostrophe', 'japanese']],
+  ['searchable 東京', ['japanese']],
+  ['searchable 京喰', ['japanese']],
+  ['searchable 東喰', []],
+  ['...', []],
+])('a search for %j finds %j', async (search, expected) => {
+  const found = await other.get(`/api/torrents?limit=100&search=${encodeURIComponent(search)}`)
+  const names: Record<string, string> = {
+    'Searchable.Example.2001.1080p.BluRay.x264-GRP': 'dotted',
+    'Searchable Éxample Café': 'accented',
+    'S.W.A.T.Searchable.S01': 'initials',
+    "Searchable - Don't Look": 'apostrophe',
+    'Searchable 東京喰種': 'japanese',
+  }
+  if ((await other.get('/api/torrents?search=searchable')).text.includes('"total":0'))
+    for (const name of Object.keys(names)) await uploaded(name)
+  const again = await other.get(`/api/torrents?limit=100&search=${encodeURIComponent(search)}`)
+  expect(found.status).toBe(200)
+  expect(
+    itemsOf(again)
+      .map(({ name }) => names[name])
+      .toSorted(),
+  ).toEqual([...expected].toSorted())
+})
+
+test('sorting goes by each column both ways, and ties have a stable order', async () => {
+  const made = []
+  for (const [i, size] of [300_000, 100_000, 200_000].entries()) {
+    const answer = await member.upload(makeTorrent(`Sorted.${i}`, { size }), { category: 'xxx' })
+    made.push(answer.member('id'))
+  }
+  const [a = '', b = '', c = ''] = made
+  const set = (id: string, seeders: number, leechers: number) =>
+    tracker.sql('update torrent_stats set seeders = $2, leechers = $3 where torrent_id = $1', [id, seeders, leechers])
+  await Promise.all([set(a, 5, 1), set(b, 7, 1), set(c, 6, 1)])
+  const order = async (query: string) => idsOf(await other.get(`/api/torrents?category=xxx&${query}`))
+  expect(await order('')).toEqual([c, b, a])
+  expect(await order('sort=created&order=asc')).toEqual([a, b, c])
+  expect(await order('sort=size')).toEqual([a, c, b])
+  expect(await order('sort=size&order=asc')).toEqual([b, c, a])
+  expect(await order('sort=seeders')).toEqual([b, c, a])
+  expect(await order('sort=seeders&search=sorted')).toEqual([b, c, a])
+  expect(await order('sort=leechers')).toEqual([c, b, a])
+  expect(await order('sort=leechers&order=asc')).toEqual([a, b, c])
+  const pages = await Promise.all([1, 2, 3].map((page) => order(`sort=leechers&limit=1&page=${page}`)))
+  expect(pages.flat()).toEqual([c, b, a])
+})
+
+test('the uploader and staff may change a torrent, others not', async () => {
+  const id = await uploaded('Changeable.2020')
+  const changes = { name: 'Changed.1999.DVDRip', category: 'tv', description: 'new', imdb: 'tt0000001', tmdb: null }
+  expect((await other.patch(`/api/torrents/${id}`, changes)).status).toBe(403)
+  const changed = await member.patch(`/api/torrents/${id}`, changes)
+  expect(changed.json).toMatchObject({ ...changes, release: { title: 'Changed', year: 1999, source: 'DVD' } })
+  expect(idsOf(await other.get('/api/torrents?search=changed+1999'))).toEqual([id])
+  expect(idsOf(await other.get('/api/torrents?search=changeable'))).toEqual([])
+  expect((await moderator.patch(`/api/torrents/${id}`, { description: 'by staff' })).status).toBe(200)
+})
+
+test('only staff decide what counts', async () => {
+  const id = await uploaded('Free')
+  expect((await member.patch(`/api/torrents/${id}`, { downloadPercent: 0 })).status).toBe(403)
+  const free = await moderator.patch(`/api/torrents/${id}`, { downloadPercent: 0, uploadPercent: 200 })
+  expect(free.json).toMatchObject({ downloadPercent: 0, uploadPercent: 200 })
+  expect((await moderator.patch(`/api/torrents/${id}`, { downloadPercent: 101 })).status).toBe(400)
+  expect((await moderator.patch(`/api/torrents/${id}`, { uploadPercent: 50 })).status).toBe(400)
+})
+
+test('a deleted torrent is gone, keeps its reason, and can be uploaded again', async () => {
+  const file = makeTorrent('Deleted')
+  const first = await member.upload(file, { category: 'other' })
+  const id = first.member('id')
+  expect((await other.delete(`/api/torrents/${id}`)).status).toBe(403)
+  expect((await member.delete(`/api/torrents/${id}?reason=Wrong%20file`)).status).toBe(204)
+  expect((await other.get(`/api/torrents/${id}`)).status).toBe(404)
+  expect((await other.get(`/api/torrents/${id}/download`)).status).toBe(404)
+  expect((await member.delete(`/api/torrents/${id}`)).status).toBe(404)
+  await expect(tracker.sql('select delete_reason from torrents where id = $1', [id])).resolves.toEqual([
+    { delete_reason: 'Wrong file' },
+  ])
+  const again = await member.upload(file, { category: 'other' })
+  expect([again.status, again.member('infoHash')]).toEqual([201, first.member('infoHash')])
+})
+
+test('the reason of a deleted torrent is forgotten after thirty days, with what users moved of it', async () => {
+  const id = await uploaded('Forgotten')
+  const me = (await member.get('/api/user/me')).member('id')
+  await tracker.sql(
+    `insert into user_torrents (user_id, torrent_id, last_state, first_seen_at, last_seen_at)
+     values ($1, $2, 'seeder', now(), now())`,
+    [me, id],
+  )
+  await moderator.delete(`/api/torrents/${id}`)
+  const left = () => tracker.sql('select delete_reason from torrents where id = $1', [id])
+  tracker.advance(30 * 24 * 3_600_000 - 60_000)
+  await tracker.context.torrents.purgeDeleted()
+  expect(await left()).toEqual([{ delete_reason: 'Deleted by staff' }])
+  tracker.advance(120_000)
+  await tracker.context.torrents.purgeDeleted()
+  expect(await left()).toEqual([])
+  expect(await tracker.sql('select 1 from user_torrents where torrent_id = $1', [id])).toEqual([])
+  tracker.advance(-30 * 24 * 3_600_000 - 60_000)
+})
+
+test('who may not download gets no .torrent, except of what he uploaded himself', async () => {
+  const id = await uploaded('Not.For.All')
+  const barred = await tracker.signedIn('barred')
+  await tracker.context.accounts.change((await barred.get('/api/user/me')).member('id'), { canDownload: false })
+  const refused = await barred.get(`/api/torrents/${id}/download`)
+  expect([refused.status, refused.member('error', 'code')]).toEqual([403, 'FORBIDDEN'])
+  const own = await barred.upload(makeTorrent('Own'), { category: 'other' })
+  expect((await barred.get(`/api/torrents/${own.member('id')}/download`)).status).toBe(200)
+})
+
+test('no name can break out of the Content-Disposition header', async () => {
+  const id = await uploaded('plain', { name: 'Ünï "quoted"; filename=evil.exe / 東京' })
+  const header = (await other.get(`/api/torrents/${id}/download`)).headers.get('content-disposition')
+  expect(header).toBe(
+    `attachment; filename="_n_ _quoted_; filename=evil.exe _ __.torrent"; filename*=UTF-8''%C3%9Cn%C3%AF%20_quoted_%3B%20filename%3Devil.exe%20_%20%E6%9D%B1%E4%BA%AC.torrent`,
+  )
+})
+
+test.each(['nonsense', '00000000-0000-0000-0000-000000000000', "' or 1=1 --", '%00'])(
+  'the id %j is unknown',
+  async (id) => {
+    const path = `/api/torrents/${id.startsWith('%') ? id : encodeURIComponent(id)}`
+    for (const rest of ['', '/files', '/download']) {
+      const answer = await other.get(path + rest)
+      expect([answer.status, answer.member('error', 'code')]).toEqual([404, 'NOT_FOUND'])
+    }
+  },
+)
+
+function itemsOf(answer: { json: unknown }): { id: string; name: string }[] {
+  return (answer.json as { items: { id: string; name: string }[] }).items
+}
+
+function idsOf(answer: { json: unknown }): string[] {
+  return itemsOf(answer).map(({ id }) => id)
+}

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Redis } from 'ioredis'
+import type { Client } from './support/client.ts'
+import { makeTorrent } from './support/make-torrent.ts'
+import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+let admin: Client
+
+beforeAll(async () => {
+  tracker = await startTracker()
+  await tracker.context.categories.seed()
+  admin = await tracker.signedIn('the-admin', 'admin')
+})
+
+afterAll(() => tracker.stop())
+
+const idOf = async (client: Client) => (await client.get('/api/user/me')).member('id')
+
+test('statistics: everything for oneself and staff, totals for others, nothing when hidden', async () => {
+  const shy = await tracker.signedIn('shy')
+  const other = await tracker.signedIn('onlooker')
+  const id = await idOf(shy)
+  await tracker.sql('update users set uploaded = 3000, downloaded = 2000, uploaded_actual = 1500 where id = $1', [id])
+  const upload = await shy.upload(makeTorrent('Counted'), { category: 'other' })
+  await tracker.sql(
+    `insert into user_torrents (user_id, torrent_id, last_state, seed_seconds, first_seen_at, last_seen_at, completed_at)
+     values ($1, $2, 'seeder', 3600, now(), now(), now()),
+            ($1, gen_random_uuid(), 'leecher', 0, now(), now(), null),
+            ($1, gen_random_uuid(), 'seeder', 60, now(), now() - interval '1 day', null)`,
+    [id, upload.member('id')],
+  )
+  const everything = {
+    id,
+    username: 'shy',
+    uploaded: 3000,
+    downloaded: 2000,
+    ratio: 1.5,
+    uploadedActual: 1500,
+    downloadedActual: 0,
+    seeding: 1,
+    leeching: 1,
+    completed: 1,
+    seedSeconds: 3660,
+    torrents: 1,
+  }
+  const path = `/api/user/${id}/stats`
+  expect((await shy.get(path)).json).toEqual(everything)
+  expect((await admin.get(path)).json).toEqual(everything)
+  expect((await other.get(path)).json).toEqual({ id, username: 'shy', uploaded: 3000, downloaded: 2000, ratio: 1.5 })
+  expect((await shy.patch('/api/user/me', { statsPublic: false })).json).toMatchObject({ statsPublic: false })
+  expect((await other.get(path)).json).toEqual({ id, username: 'shy' })
+  expect((await shy.get(path)).json).toEqual(everything)
+})
+
+test('a ratio without a download is null', async () => {
+  const fresh = await tracker.signedIn('fresh')
+  expect((await fresh.get(`/api/user/${await idOf(fresh)}/stats`)).json).toMatchObject({ ratio: null })
+})
+
+test.each(['nonsense', '0190b6a0-0000-7000-8000-000000000000', '%00'])('the user %s is unknown', async (id) => {
+  expect((await admin.get(`/api/user/${id}/stats`)).status).toBe(404)
+  expect((await admin.patch(`/api/admin/users/${id}`, { state: 'banned' })).status).toBe(404)
+  expect((await admin.post(`/api/admin/users/${id}/passkey`)).status).toBe(404)
+})
+
+test('a new passkey replaces the old one everywhere', async () => {
+  const client = await tracker.signedIn('renewer')
+  const before = (await client.get('/api/user/me')).member('passkey')
+  const after = await client.post('/api/user/passkey')
+  expect(after.status).toBe(200)
+  expect(after.member('passkey')).not.toBe(before)
+  expect(after.member('announceUrl')).toContain(after.member('passkey'))
+  const upload = await client.upload(makeTorrent('Renewed'), { category: 'other' })
+  const file = await client.get(`/api/torrents/${upload.member('id')}/download`)
+  expect(file.text).toContain(after.member('passkey'))
+  expect(file.text).not.toContain(before)
+})
+
+test('two resets of one passkey at once leave one valid passkey', async () => {
+  const client = await tracker.signedIn('double')
+  const answers = await Promise.all([client.post('/api/user/passkey'), client.post('/api/user/passkey')])
+  const final = (await client.get('/api/user/me')).member('passkey')
+  expect(answers.map((answer) => answer.member('passkey'))).toContain(final)
+})
+
+test('administrators find users by part of the name or address, newest first', async () => {
+  for (const name of ['findme-1', 'findme-2']) await tracker.signedIn(name)
+  const found = await admin.get('/api/admin/users?search=FINDME&limit=1')
+  expect(found.json).toMatchObject({ total: 2, page: 1, limit: 1, items: [{ username: 'findme-2' }] })
+  const next = await admin.get('/api/admin/users?search=findme&limit=1&page=2')
+  expect(next.json).toMatchObject({
+    items: [{ username: 'findme-1', email: 'findme-1@example.org', apiBlocked: false }],
+  })
+  for (const nothing of ['100%25', '_', '%5C'])
+    expect((await admin.get(`/api/admin/users?search=${nothing}`)).json).toMatchObject({ total: 0 })
+  expect(found.text).not.toMatch(/passkey|password/)
+})
+
+test('administrators change what a user may do, and it holds at once', async () => {
+  const client = await tracker.signedIn('managed')
+  const path = `/api/admin/users/${await idOf(client)}`
+  const changed = await admin.patch(path, { role: 'moderator', apiBlocked: true, canDownload: false })
+  expect(changed.json).toMatchObject({ role: 'moderator', apiBlocked: true, canDownload: false, state: 'active' })
+  expect((await client.get('/api/admin/torrents')).status).toBe(200)
+  await admin.patch(path, { state: 'banned' })
+  expect((await client.get('/api/user/me')).status).toBe(403)
+  await admin.patch(path, { state: 'active', role: 'member' })
+  expect((await client.get('/api/admin/torrents')).status).toBe(403)
+})
+
+test.each([{ role: 'king' }, { state: 'asleep' }, { apiBlocked: 'yes' }, { invitesLeft: -1 }])(
+  'the change %j is refused',
+  async (change) => {
+    const answer = await admin.patch(`/api/admin/users/${await idOf(admin)}`, change)
+    expect([answer.status, answer.member('error', 'code')]).toEqual([400, 'BAD_REQUEST'])
+  },
+)
+
+test('an administrator cannot lock himself out', async () => {
+  const path = `/api/admin/users/${await idOf(admin)}`
+  for (const change of [{ role: 'member' }, { state: 'suspended' }]) {
+    const answer = await admin.patch(path, change)
+    expect([answer.status, answer.member('error', 'code')]).toEqual([409, 'CONFLICT'])
+  }
+})
+
+test('every change that the announce engine may have cached is published after it is committed', async () => {
+  const heard: unknown[] = []
+  const listener = new Redis(tracker.context.config.REDIS_URL)
+  await listener.subscribe('tracker:invalidate')
+  listener.on('message', (_channel, message) => heard.push(JSON.parse(message)))
+  const client = await tracker.signedIn('published')
+  const me = await client.get('/api/user/me')
+  const old = me.member('passkey')
+  const renewed = (await admin.post(`/api/admin/users/${me.member('id')}/passkey`)).status
+  const fresh = (await client.get('/api/user/me')).member('passkey')
+  await admin.patch(`/api/admin/users/${me.member('id')}`, { canDownload: false })
+  const upload = await client.upload(makeTorrent('Published'), { category: 'other' })
+  const infoHash = upload.member('infoHash')
+  await admin.post(`/api/admin/torrents/${upload.member('id')}/reject`, { reason: 'no' })
+  await admin.post(`/api/admin/torrents/${upload.member('id')}/approve`)
+  await admin.delete(`/api/torrents/${upload.member('id')}`)
+  await admin.patch('/api/admin/site', { downloadPercent: 0 })
+  // One connection delivers in order: once this arrives, everything before it has.
+  await tracker.context.redis.publish('tracker:invalidate', '"done"')
+  while (heard.at(-1) !== 'done') await new Promise((resolve) => setTimeout(resolve, 5))
+  listener.disconnect()
+  expect(renewed).toBe(200)
+  expect(heard).toEqual([
+    { kind: 'user', passkey: old },
+    { kind: 'user', passkey: old },
+    { kind: 'user', passkey: fresh },
+    { kind: 'user', passkey: fresh },
+    { kind: 'torrent', infoHash },
+    { kind: 'torrent', infoHash },
+    { kind: 'torrent', infoHash },
+    { kind: 'torrent', infoHash },
+    { kind: 'site' },
+    'done',
+  ])
+})
+
+test('the site can be made free for all', async () => {
+  expect((await admin.patch('/api/admin/site', { downloadPercent: 0, uploadPercent: 200 })).json).toEqual({
+    downloadPercent: 0,
+    uploadPercent: 200,
+  })
+  expect((await admin.get('/api/admin/site')).json).toEqual({ downloadPercent: 0, uploadPercent: 200 })
+  expect((await admin.patch('/api/admin/site', { uploadPercent: 100 })).json).toMatchObject({ downloadPercent: 0 })
+  expect((await admin.patch('/api/admin/site', { uploadPercent: 99 })).status).toBe(400)
+})
+
+test('no password, passkey, token or invite ever reaches the log', async () => {
+  const client = await tracker.signedIn('leaky')
+  const me = await client.get('/api/user/me')
+  const invite = (await admin.post('/api/user/invites')).member('code')
+  const secrets = [PASSWORD, 'a wrong password', me.member('passkey'), client.cookie ?? '', invite, 'leaky@example.org']
+  await client.post('/api/auth/login', { username: 'leaky', password: 'a wrong password' })
+  await client.post('/api/auth/register', { username: 'x', email: 'leaky@example.org', password: PASSWORD, invite })
+  await client.get(`/api/torrents?passkey=${me.member('passkey')}&limit=0`)
+  await client.get(`/announce/${me.member('passkey')}`)
+  // A fault of ours, so that something is logged at all: the row breaks a constraint.
+  await tracker.sql("alter table users add constraint broken check (email <> 'boom@example.org')")
+  const failed = await client.post('/api/auth/register', {
+    username: 'boom',
+    email: 'boom@example.org',
+    password: PASSWORD,
+    invite: (await admin.post('/api/user/invites')).member('code'),
+  })
+  expect([failed.status, failed.json]).toEqual([
+    500,
+    { error: { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' } },
+  ])
+  expect(tracker.logged()).toContain('a request failed')
+  for (const secret of [...secrets, 'boom@example.org']) expect(tracker.logged()).not.toContain(secret)
+})
