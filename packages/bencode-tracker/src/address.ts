@@ -109,7 +109,7 @@ function writeGroup(address: Uint8Array, index: number, group: number): void {
   address[index * 2 + 1] = group & 0xff
 }
 
-/** Four bytes with dots. Written out, because `join` of a typed array takes ten times as long. */
+/** Four bytes with dots. Written out, because `join` of a typed array takes twice as long. */
 function dotted(bytes: Uint8Array, at: number): string {
   return `${bytes[at] ?? 0}.${bytes[at + 1] ?? 0}.${bytes[at + 2] ?? 0}.${bytes[at + 3] ?? 0}`
 }

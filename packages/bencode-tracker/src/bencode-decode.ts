@@ -41,7 +41,7 @@ export interface BencodeOptions {
   readonly maxStringLength?: number
   /** Most values, keys not counted: bounds the memory that a small hostile input can ask for. Default 500,000. */
   readonly maxValues?: number
-  /** Refuse dictionaries whose keys are not ascending, as BEP 3 demands. Default true; duplicates are refused always. */
+  /** Refuse dictionaries whose keys are not ascending (BEP 3). Default true; duplicates are refused always. */
   readonly requireSortedKeys?: boolean
 }
 

@@ -9,8 +9,8 @@ export function digitCount(value: number): number {
 }
 
 /**
- * Fills a buffer whose exact length was computed beforehand. For replies of a fixed shape: three times as fast as
- * putting text together and converting it, and nothing is allocated but the reply.
+ * Fills a buffer whose exact length was computed beforehand. For the compact reply alone, which is most of what a
+ * tracker sends: a fifth faster than putting text together and converting it.
  */
 export class ByteWriter {
   readonly bytes: Buffer

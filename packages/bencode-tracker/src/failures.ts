@@ -4,7 +4,7 @@ export interface FailureDefinition {
   readonly reason: string
   /** BEP 31: minutes to wait before trying again, or `never`; the default of the reply's `retry in`. */
   readonly retryIn: number | 'never'
-  /** HTTP status of the reply. Clients drop the body of anything but 200, so only the announce limit departs from it. */
+  /** HTTP status of the reply. Clients drop the body of anything but 200, so only the announce limit departs. */
   readonly status: 200 | 429
 }
 

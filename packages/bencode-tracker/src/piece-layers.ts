@@ -8,8 +8,8 @@ const HASH_LENGTH = 32
 const BLOCK_LENGTH = 16 * 1024
 
 /**
- * Checks `piece layers` (BEP 52) against the files: each file longer than a piece has a layer of one hash per piece that
- * hashes up to its `pieces root`, and there is no other layer.
+ * Checks `piece layers` (BEP 52) against the files: each file longer than a piece has a layer of one hash per piece
+ * that hashes up to its `pieces root`, and there is no other layer.
  *
  * @throws {TorrentError} `invalid_piece_layers`, `piece_layer_mismatch`
  */

@@ -37,8 +37,8 @@ const NAT64 = parseBlock('64:ff9b::/96')
 const SIX_TO_FOUR = parseBlock('2002::/16')
 
 /**
- * True when an address of 4 or 16 bytes is of no use to a peer elsewhere on the internet: loopback, private, link-local,
- * carrier-grade NAT, unique local, multicast, unspecified, documentation or reserved. An IPv4 address wrapped in IPv6
+ * True when an address of 4 or 16 bytes is of no use to a peer elsewhere on the internet: loopback, private,
+ * link-local, carrier-grade NAT, unique local, multicast, unspecified, documentation or reserved. An IPv4 address wrapped in IPv6
  * (mapped, NAT64, 6to4) is judged by the IPv4 address; otherwise 10.0.0.1 could be spelled so that it passes.
  * Bytes of any other number are no address, and private.
  */

@@ -16,7 +16,8 @@ export interface ScrapedTorrent {
 
 /**
  * The bytes of a reply to a scrape (BEP 21, 48): `files` by raw info hash in ascending order, and `flags` with
- * `min_request_interval`, the seconds before which no scrape is welcome. Of two entries for one torrent the last counts.
+ * `min_request_interval`, the seconds before which no scrape is welcome. Of two entries for one torrent the last
+ * counts.
  *
  * @throws {BencodeError} `not_encodable` when a number is not an integer from 0 to 2^53 - 1.
  */

@@ -6,7 +6,7 @@ import { QueryCursor } from './query-cursor.ts'
 
 /** The parameters of one scrape (BEP 48). */
 export interface ScrapeRequest {
-  /** At most 74, each once, in the order of the query; none asks for a full scrape, which is for the caller to judge. */
+  /** At most 74, each once, in the order of the query. None asks for a full scrape: for the caller to judge. */
   readonly infoHashes: readonly InfoHash[]
   readonly passkey: Passkey | undefined
 }

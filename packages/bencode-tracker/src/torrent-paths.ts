@@ -17,7 +17,8 @@ export function isPlainName(name: string): boolean {
 /**
  * Joins checked components to the path that is shown and stored.
  *
- * @throws {TorrentError} `invalid_path` for none or more than 64 components, one that is not a plain name, or more than 1024 bytes.
+ * @throws {TorrentError} `invalid_path` for none or more than 64 components, one that is not a plain name, or more
+ *   than 1024 bytes.
  */
 export function joinPath(components: readonly string[]): string {
   if (components.length === 0 || components.length > MAX_COMPONENTS || !components.every(isPlainName)) {

@@ -37,10 +37,11 @@ const KEPT_INFO_KEYS = [
 ] as const
 
 /**
- * Reads an uploaded .torrent file and makes the site's copy of it: `info.private` is 1 (BEP 27) and `info.source` is the
- * site's, other info keys are dropped, and of the outer keys `comment`, `created by`, `creation date` and `encoding`
- * are kept, `announce`, `announce-list` and `nodes` among those that are not. The values that are kept are copied byte
- * for byte. The uploader must download the copy, since the info hash changes.
+ * Reads an uploaded .torrent file and makes the site's copy of it: `info.private` is 1 (BEP 27), `info.source` is the
+ * site's, and the other info keys are dropped unless they describe the content. Of the outer keys `comment`,
+ * `created by`, `creation date` and `encoding` are kept; `announce`, `announce-list` and `nodes` are among those that
+ * are not. The values that are kept are copied byte for byte. The uploader must download the copy, since the info hash
+ * changes.
  *
  * @throws {TorrentError} as `parseTorrent` does.
  */

@@ -104,7 +104,8 @@ describe(`whatever comes in (FUZZ_SEED=${FUZZ_SEED})`, () => {
 
   test('a scrape is a request or a failure of the table', () => {
     for (let i = 0; i < ROUNDS; i++) {
-      const seed = `info_hash=${escapeAll(random.bytes(20))}&passkey=${PASSKEY}&info_hash=${escapeAll(random.bytes(20))}`
+      const [first, second] = [escapeAll(random.bytes(20)), escapeAll(random.bytes(20))]
+      const seed = `info_hash=${first}&passkey=${PASSKEY}&info_hash=${second}`
       const result = parseScrapeQuery(mutate(random, Buffer.from(seed), '&=?%').toString('latin1'))
       if (result.ok) for (const id of result.request.infoHashes) expect(id).toMatch(/^[0-9a-f]{40}$/)
       else expect(FAILURES).toHaveProperty(result.failure)
