@@ -102,7 +102,7 @@ async function checkVault(ok) {
 
 /** An administrator uploads a torrent, and a member's client gets its bytes from the uploader's through the tracker. */
 async function checkTracker(ok) {
-  expect(spawnSync('aria2c', ['--version']).status === 0, 'aria2c is not installed (Debian: apt-get install aria2)')
+  expect(isInstalled('aria2c'), 'aria2c is not installed (Debian: apt-get install aria2)')
   await ready(trackerUrl)
   const uploader = await signUp('admin')
   const member = await signUp('member')
@@ -245,6 +245,10 @@ function compose(args, input = '') {
 
 function composeCommand() {
   return spawnSync('docker', ['compose', 'version']).status === 0 ? ['docker', 'compose'] : ['docker-compose']
+}
+
+function isInstalled(program) {
+  return spawnSync(program, ['--version']).status === 0
 }
 
 function readDotEnv(path) {
