@@ -2,7 +2,7 @@ import { Router } from 'express'
 import { isId } from 'service-kit/ids'
 import { z } from 'zod'
 import { inShape, methods } from '../http.ts'
-import { isProjectName } from '../projects/projects.ts'
+import { PROJECT_NAME } from '../projects/projects.ts'
 import { readQuery } from '../requests/query.ts'
 import { ACTIONS, type AuditStore, LISTED_ACTIONS } from './audit.ts'
 
@@ -10,7 +10,7 @@ const limit = 'must be a whole number from 1 to 1000'
 
 /** The query of GET /v1/admin/audit. */
 export const auditQuery = z.object({
-  projectId: z.string().refine(isProjectName, 'must be the name of a project').optional(),
+  projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
   action: z.enum(ACTIONS, `must be one of ${ACTIONS.join(', ')}`).optional(),
   before: z.string().refine(isId, 'must be the id of an entry').optional(),
   limit: z

@@ -2,22 +2,19 @@ import { type Request, Router } from 'express'
 import { z } from 'zod'
 import { jsonBody, methods, pathPart, readBody } from '../http.ts'
 import { OVERLAP_MS } from './project-keys.ts'
-import { isProjectName, type Project, type Projects } from './projects.ts'
+import { PROJECT_NAME, type Project, type Projects } from './projects.ts'
 
 /** Any other type than a string is an invalid key, not a malformed request. */
 const publicKey = z
-  .unknown()
-  .refine((key) => key !== undefined, 'is required')
+  .custom<unknown>((key) => key !== undefined, 'is required')
   .transform((key) => (typeof key === 'string' ? key : ''))
+  .meta({ type: 'string', description: '64 hex digits, or a JWK as a JSON string' })
 
 /** The body of POST /v1/admin/projects. */
 export const createBody = z.strictObject({
   name: z
     .string()
-    .refine(
-      isProjectName,
-      'must be 1 to 63 letters, digits, dots, dashes and underscores, the first a letter or digit',
-    ),
+    .regex(PROJECT_NAME, 'must be 1 to 63 letters, digits, dots, dashes and underscores, the first a letter or digit'),
   publicKey,
   requireContentDigest: z.boolean().default(false),
 })

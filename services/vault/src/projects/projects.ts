@@ -54,7 +54,8 @@ export type ProjectStore = {
 /** The projects of the vault. */
 export type Projects = ReturnType<typeof createProjects>
 
-const PROJECT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+/** A project's name: 1 to 63 letters, digits, dots, dashes and underscores. */
+export const PROJECT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 
 /** Whether a text can be a project's name: 1 to 63 letters, digits, dots, dashes and underscores. */
 export function isProjectName(text: string): boolean {

@@ -4,18 +4,18 @@ import { refusal } from '../errors.ts'
 import { inShape, jsonBody, methods, pathPart } from '../http.ts'
 import { readQuery } from '../requests/query.ts'
 import type { Signed } from '../signed-requests/signed-requests.middleware.ts'
-import { DEFAULT_ENV, isEnv, isSecretKey, MAX_VALUE_BYTES, type Secrets } from './secrets.ts'
+import { DEFAULT_ENV, ENV, MAX_VALUE_BYTES, SECRET_KEY, type Secrets } from './secrets.ts'
 
 export const env = z
   .string()
-  .refine(isEnv, 'must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or digit')
+  .regex(ENV, 'must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or digit')
 
 /** The query of GET /v1/secrets. */
 export const fetchQuery = z.object({ env: env.default(DEFAULT_ENV) })
 
 /** The body of PUT /v1/secrets. */
 export const putBody = z.strictObject({
-  key: z.string().refine(isSecretKey, 'must be 1 to 256 characters without control characters'),
+  key: z.string().regex(SECRET_KEY, 'must be 1 to 256 characters without control characters'),
   value: z.string().refine((value) => Buffer.byteLength(value) <= MAX_VALUE_BYTES, 'must have at most 64 KiB as UTF-8'),
   env,
 })

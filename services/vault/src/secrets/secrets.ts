@@ -76,8 +76,10 @@ export type SecretStore = {
 /** The secrets of the vault. */
 export type Secrets = ReturnType<typeof createSecrets>
 
-const ENV = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
-const KEY = /^[^\p{Cc}\p{Surrogate}]{1,256}$/u
+/** An environment's name: 1 to 64 letters, digits, dots, dashes and underscores. */
+export const ENV = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+/** A secret's name: 1 to 256 characters, none of them a control character. */
+export const SECRET_KEY = /^[^\p{Cc}\p{Surrogate}]{1,256}$/u
 
 /** The environment of a fetch that names none. */
 export const DEFAULT_ENV = 'production'
@@ -87,16 +89,6 @@ export const MAX_VALUE_BYTES = 65_536
 
 /** The largest number of a version, that of an integer column. */
 const MAX_VERSION = 2_147_483_647
-
-/** Whether a text can name an environment: 1 to 64 letters, digits, dots, dashes and underscores. */
-export function isEnv(text: string): boolean {
-  return ENV.test(text)
-}
-
-/** Whether a text can name a secret: 1 to 256 characters, no control characters. */
-export function isSecretKey(text: string): boolean {
-  return KEY.test(text)
-}
 
 /** Reads and writes secrets; encrypts before and decrypts after the store. */
 export function createSecrets(deps: {

@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { type PrivatePostgres, removeTemporaryFolder, startPostgres, type TestDatabase, temporaryFolder } from 'dev-env'
+import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
+import { eventually, statusOf } from './support/service.ts'
+import { connectSql, type Sql } from './support/sql.ts'
+import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+const UNAVAILABLE = [503, { error: 'unavailable', message: expect.any(String) }]
+/** The statement time-out of ten seconds, two more for a server that froze, and some for a slow machine. */
+const BOUND_MS = 14_000
+
+let folder: string
+let postgres: PrivatePostgres
+let database: TestDatabase
+let vault: TestVault
+let key: Key
+let url: string
+let sql: Sql
+
+beforeAll(async () => {
+  folder = temporaryFolder('faults-postgres')
+  // Durable: what was answered has to survive a crash of the server.
+  postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
+  database = await createVaultDatabase(postgres)
+  vault = await startVault({ databaseUrl: database.appUrl })
+  key = await createProject(vault.url, 'shop')
+  url = `${vault.url}/v1/secrets`
+}, 90_000)
+afterAll(async () => {
+  await vault.stop()
+  await postgres.stop()
+  removeTemporaryFolder(folder)
+})
+beforeEach(async () => {
+  sql = await connectSql(database.adminUrl)
+})
+afterEach(() => sql.end())
+
+async function get(): Promise<[number, unknown]> {
+  const headers = await signHeaders({ project: 'shop', key, method: 'GET', url })
+  const { status, body } = await send(url, { headers })
+  return [status, body]
+}
+
+async function put(name: string, value = 'v'): Promise<[number, unknown]> {
+  const body = { key: name, value, env: 'production' }
+  const { status, body: answer } = await signedSend({ project: 'shop', key, method: 'PUT', url, body })
+  return [status, answer]
+}
+
+async function create(name: string): Promise<[number, unknown]> {
+  const { status, body } = await admin(vault.url, 'POST', '/projects', { name, publicKey: key.publicKeyHex })
+  return [status, body]
+}
+
+const works = () => eventually(async () => (await get())[0] === 200)
+
+/** How many rows the vault has written, by table. */
+function written(): Promise<unknown> {
+  return sql(`select (select count(*)::int from projects) as projects, (select count(*)::int from secrets) as secrets,
+    (select count(*)::int from secret_versions) as versions, (select count(*)::int from audit) as entries`)
+}
+
+/** Ends the service's connections, so that the next ones start with the database's new settings. */
+const disconnect = () => sql(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'vault'`)
+
+test('while Postgres is stopped every request is unavailable; afterwards the vault works again by itself', async () => {
+  await postgres.stop()
+  const answers = await Promise.all([get(), put('WHILE_STOPPED'), create('while-stopped')])
+  expect(answers).toEqual([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE])
+  expect([await statusOf(`${vault.url}/ready`), await statusOf(`${vault.url}/health`)]).toEqual([503, 200])
+  await postgres.restart()
+  await works()
+  expect(await get()).toEqual([200, {}])
+  expect(await create('after-the-stop')).toEqual([201, { ok: true, id: 'after-the-stop' }])
+}, 60_000)
+
+test('what was answered is there after Postgres was killed, and what was refused is whole or absent', async () => {
+  const answered = new Map<string, string>()
+  const statuses = new Set<number>()
+  const until = Date.now() + 1_500
+  const load = Array.from({ length: 8 }, async (_, writer) => {
+    for (let i = 0; Date.now() < until; i++) {
+      const name = `KEY_${String(writer)}_${String(i)}`
+      const [status] = await put(name, `value of ${name}`)
+      statuses.add(status)
+      if (status === 200) answered.set(name, `value of ${name}`)
+    }
+  })
+  await eventually(() => Promise.resolve(answered.size > 20))
+  await postgres.kill()
+  await Promise.all(load)
+  await postgres.restart()
+  await works()
+  expect([...statuses].sort()).toEqual([200, 503])
+  const [, stored] = await get()
+  expect(stored).toMatchObject(Object.fromEntries(answered))
+  for (const [name, value] of Object.entries(stored as Record<string, string>)) expect(value).toBe(`value of ${name}`)
+}, 60_000)
+
+test('while Postgres only reads every request is unavailable: a fetch that cannot be recorded is refused', async () => {
+  await works()
+  const before = await written()
+  await sql(`alter database ${database.name} set default_transaction_read_only = on`)
+  await disconnect()
+  await eventually(async () => (await get())[0] === 503)
+  expect(await Promise.all([get(), put('READ_ONLY'), create('read-only')])).toEqual([
+    UNAVAILABLE,
+    UNAVAILABLE,
+    UNAVAILABLE,
+  ])
+  expect(await written()).toEqual(before)
+  await sql(`alter database ${database.name} reset default_transaction_read_only`)
+  await disconnect()
+  await works()
+}, 60_000)
+
+test('while Postgres is slow requests are unavailable within bounds, leave nothing behind, and health answers', async () => {
+  await works()
+  const before = await written()
+  await sql('begin')
+  await sql('lock table audit in access exclusive mode')
+  const began = Date.now()
+  // More than the pool has connections: those behind wait for one for three seconds.
+  const requests = [...Array.from({ length: 15 }, get), put('SLOW'), create('slow')]
+  expect(await statusOf(`${vault.url}/health`)).toBe(200)
+  expect(Date.now() - began).toBeLessThan(2_000)
+  expect(await Promise.all(requests)).toEqual(requests.map(() => UNAVAILABLE))
+  expect(Date.now() - began).toBeLessThan(BOUND_MS)
+  await sql('rollback')
+  await works()
+  const after = await written()
+  expect(after).toEqual([{ ...(before as object[])[0], entries: expect.any(Number) }])
+}, 60_000)
+
+test('while Postgres is frozen requests are unavailable within bounds', async () => {
+  await works()
+  postgres.pause()
+  const began = Date.now()
+  expect(await Promise.all([get(), put('FROZEN'), create('frozen')])).toEqual([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE])
+  expect(Date.now() - began).toBeLessThan(BOUND_MS)
+  postgres.resume()
+  await works()
+}, 60_000)

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type PrivateRedis, removeTemporaryFolder, startRedis, type TestDatabase, temporaryFolder } from 'dev-env'
+import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
+import { eventually, statusOf } from './support/service.ts'
+import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+const UNAVAILABLE = [503, { error: 'unavailable', message: expect.any(String) }]
+
+let folder: string
+let redis: PrivateRedis
+let database: TestDatabase
+let vault: TestVault
+let key: Key
+let url: string
+
+beforeAll(async () => {
+  folder = temporaryFolder('faults-redis')
+  redis = await startRedis({ dataDir: `${folder}/redis`, durable: true })
+  database = await createVaultDatabase()
+  const env = { FETCH_RATE_LIMIT: '100000', SIGNATURE_FAILURE_LIMIT: '100000', ADMIN_FAILURE_LIMIT: '100000' }
+  vault = await startVault({ databaseUrl: database.appUrl, redisUrl: redis.url, env })
+  key = await createProject(vault.url, 'shop')
+  url = `${vault.url}/v1/secrets`
+}, 60_000)
+afterAll(async () => {
+  await vault.stop()
+  await database.drop()
+  await redis.stop()
+  removeTemporaryFolder(folder)
+})
+
+const signed = () => signHeaders({ project: 'shop', key, method: 'GET', url })
+
+async function get(headers: Record<string, string>): Promise<[number, unknown]> {
+  const { status, body } = await send(url, { headers })
+  return [status, body]
+}
+
+const put = (name: string) =>
+  signedSend({ project: 'shop', key, method: 'PUT', url, body: { key: name, value: 'v', env: 'production' } })
+
+const works = () => eventually(async () => (await get(await signed()))[0] === 200)
+
+test('while Redis is stopped nothing signed passes, and nothing is written', async () => {
+  await redis.stop()
+  const early = await signed()
+  expect(await get(early)).toEqual(UNAVAILABLE)
+  const written = await put('WHILE_STOPPED')
+  expect([written.status, written.body]).toEqual(UNAVAILABLE)
+  expect([await statusOf(`${vault.url}/ready`), await statusOf(`${vault.url}/health`)]).toEqual([503, 200])
+
+  await redis.restart()
+  await works()
+  expect(await statusOf(`${vault.url}/ready`)).toBe(200)
+  expect(await get(early)).toEqual([200, {}])
+  expect(await get(early)).toEqual([401, { error: 'replayed_nonce' }])
+}, 60_000)
+
+test('while Redis is stopped a failed authentication is unavailable too: it cannot be counted', async () => {
+  await redis.stop()
+  expect(await get({})).toEqual(UNAVAILABLE)
+  const wrong = await send(`${vault.url}/v1/admin/projects`, { headers: { authorization: 'Bearer wrong' } })
+  expect([wrong.status, wrong.body]).toEqual(UNAVAILABLE)
+  // Who has the token needs no counter.
+  expect((await admin(vault.url, 'GET', '/projects')).status).toBe(200)
+  await redis.restart()
+  await works()
+}, 60_000)
+
+test('while Redis is frozen requests are unavailable within seconds, and no nonce is good twice afterwards', async () => {
+  const requests = await Promise.all(Array.from({ length: 20 }, signed))
+  redis.pause()
+  const began = Date.now()
+  const frozen = await Promise.all(requests.map(get))
+  const took = Date.now() - began
+  redis.resume()
+  expect(frozen).toEqual(requests.map(() => UNAVAILABLE))
+  expect(took).toBeLessThan(5_000)
+
+  await works()
+  // Redis may have carried out what it received while frozen: then the nonce is spent, and that is the safe side.
+  const first = await Promise.all(requests.map(get))
+  expect(first.every(([status, body]) => status === 200 || isReplay(body))).toBe(true)
+  const second = await Promise.all(requests.map(get))
+  expect(second.every(([status, body]) => status === 401 && isReplay(body))).toBe(true)
+}, 60_000)
+
+test('a spent nonce stays spent when Redis is restarted', async () => {
+  const headers = await signed()
+  expect(await get(headers)).toEqual([200, {}])
+  await redis.restart()
+  await works()
+  expect(await get(headers)).toEqual([401, { error: 'replayed_nonce' }])
+}, 60_000)
+
+test('Redis killed under load: every answer is a 200 or a 503, and the service comes back by itself', async () => {
+  const statuses = new Set<number>()
+  const until = Date.now() + 1_500
+  const load = Array.from({ length: 8 }, async () => {
+    while (Date.now() < until) statuses.add((await get(await signed()))[0])
+  })
+  await redis.kill()
+  await Promise.all(load)
+  await redis.restart()
+  await works()
+  expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([])
+  expect(statuses).toContain(503)
+}, 60_000)
+
+function isReplay(body: unknown): boolean {
+  return JSON.stringify(body) === '{"error":"replayed_nonce"}'
+}
