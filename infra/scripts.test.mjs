@@ -152,6 +152,21 @@ test("the signal that npm repeats is not the user's second one", async () => {
   await first
 })
 
+test('the end of npm is noticed, also behind the shell it runs scripts with', async () => {
+  const watcher = `import { watchParent } from ${JSON.stringify(join(import.meta.dirname, 'lib/shutdown.mjs'))}
+    watchParent(() => { console.log('orphaned'); process.exit() }, { env: { npm_lifecycle_event: 'start' }, intervalMs: 20 })
+    console.log('watching'); setInterval(() => {}, 1000)`
+  const node = `${shellWord(process.execPath)} --input-type=module -e ${shellWord(watcher)}`
+  for (const script of [`${node}; true`, `sh -c ${shellWord(`${node}; true`)}; true`]) {
+    // This shell stands for npm: it is killed while what it has started goes on.
+    const npm = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(npm.stdout, 'data')
+    npm.kill('SIGKILL')
+    const [said] = await once(npm.stdout, 'data')
+    assert.match(said.toString(), /orphaned/)
+  }
+})
+
 test('a step says how long it took, and a long one that it is still at it', async () => {
   const lines = []
   const step = createProgress({ out: { write: (text) => lines.push(text.trim()) }, tickMs: 20 })

@@ -1,12 +1,11 @@
 // `npm start`: both services with everything they need, from nothing but Node and npm.
-import { mkdirSync } from 'node:fs'
 import { banner } from './lib/banner.mjs'
 import { bootstrap, loadDevEnv } from './lib/bootstrap.mjs'
 import { stopCommands } from './lib/command.mjs'
 import { Fault } from './lib/fault.mjs'
 import { acquireLock } from './lib/lock.mjs'
 import { requireNode } from './lib/node-version.mjs'
-import { ROOT } from './lib/paths.mjs'
+import { openDataDirectory, ROOT } from './lib/paths.mjs'
 import { requireFreePorts, stopLeftoverServices } from './lib/ports.mjs'
 import { createProgress } from './lib/progress.mjs'
 import { readSettings } from './lib/settings.mjs'
@@ -49,7 +48,7 @@ async function start() {
   const step = createProgress()
   const settings = readSettings()
   const { dataDir } = settings
-  mkdirSync(dataDir, { recursive: true })
+  openDataDirectory(dataDir)
   lock = await acquireLock(dataDir, {
     onWait: (pid) => console.log(`Process ${pid} is still stopping; waiting for it.`),
   })

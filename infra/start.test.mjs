@@ -170,22 +170,13 @@ test('when a service dies, it says so with what the service wrote last, and ends
 })
 
 test('uses the servers it is given, with names after the database it is given', async () => {
-  const { startPostgres, startRedis, removeTemporaryFolder, temporaryFolder } = await import(
+  const { startPostgres, startRedis, withClient, removeTemporaryFolder, temporaryFolder } = await import(
     '../packages/dev-env/dist/index.js'
   )
   const place = temporaryFolder('given')
   const postgres = await startPostgres({ dataDir: join(place, 'postgres'), durable: false })
   const given = await startRedis({ dataDir: join(place, 'redis'), durable: false })
-  const { default: pg } = await import(
-    new URL('../packages/dev-env/node_modules/pg/esm/index.mjs', import.meta.url).href
-  )
-  const query = async (sql) => {
-    const client = new pg.Client({ connectionString: postgres.url })
-    await client.connect()
-    const { rows } = await client.query(sql)
-    await client.end()
-    return rows
-  }
+  const query = (sql) => withClient(postgres.url, async (client) => (await client.query(sql)).rows)
   await query('create database "Team One"')
   const team = Object.assign(new URL(postgres.url), { pathname: '/Team%20One' })
   const run = await startReady({

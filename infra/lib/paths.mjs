@@ -1,3 +1,4 @@
+import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -7,4 +8,13 @@ export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** Where the demo keeps everything: DATA_DIR, seen from where the user is, or `.data` in the repository. */
 export function dataDirectory(env = process.env) {
   return env.DATA_DIR ? resolve(env.INIT_CWD ?? process.cwd(), env.DATA_DIR) : join(ROOT, '.data')
+}
+
+/**
+ * Creates that folder, closed to others. Root lets them pass through, because its Postgres runs as another user. A
+ * folder that is there already is the user's, and stays as it is: every secret in it has a mode of its own.
+ */
+export function openDataDirectory(folder) {
+  const isNew = mkdirSync(folder, { recursive: true }) !== undefined
+  if (isNew) chmodSync(folder, process.getuid?.() === 0 ? 0o711 : 0o700)
 }

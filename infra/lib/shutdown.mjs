@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { identityOf, isSameProcess, parentOf } from '../../packages/dev-env/reaper/identity.mjs'
 
 /** npm hands a signal on that the terminal has sent us already; only what comes later is the user's impatience. */
 const ECHO_MS = 800
@@ -44,13 +45,15 @@ export function createShutdown({ stop, kill, say, exit = (code) => process.exit(
 
 /**
  * Under npm, npm's death is ours: a npm that was killed can not pass anything on, and the user believes that
- * everything ended with it.
+ * everything ended with it. Between npm and us there can be the shell that npm runs scripts with.
  */
 export function watchParent(onOrphaned, { env = process.env, intervalMs = 500 } = {}) {
   if (env.npm_lifecycle_event === undefined) return
-  const parent = process.ppid
+  const parent = parentOf(process.pid)
+  const npm = parent !== undefined && / -c /.test(parent.command) ? parentOf(parent.pid) : parent
+  const above = [parent, npm].filter(Boolean).map(({ pid }) => ({ pid, identity: identityOf(pid) }))
   const timer = setInterval(() => {
-    if (process.ppid === parent) return
+    if (above.every(isSameProcess)) return
     clearInterval(timer)
     onOrphaned()
   }, intervalMs)

@@ -53,6 +53,21 @@ export function isSameProcess({ pid, identity }) {
   return identity !== undefined && identityOf(pid) === identity
 }
 
+/** Who started a process, and with which command line that one runs; undefined for one that is gone. */
+export function parentOf(pid) {
+  const parent = LINUX ? statFields(pid)?.[1] : ps(['-o', 'ppid=', '-p', String(pid)]).trim()
+  return parent === undefined || parent === '' ? undefined : { pid: Number(parent), command: commandOf(Number(parent)) }
+}
+
+function commandOf(pid) {
+  if (!LINUX) return ps(['-o', 'args=', '-p', String(pid)]).trim()
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+  } catch {
+    return ''
+  }
+}
+
 /** Every living process below `root`, parents before their children. */
 export function descendantsOf(root) {
   const children = new Map()

@@ -1,3 +1,4 @@
+export { withClient } from './databases/admin.ts'
 export { type DatabasePlan, dropDatabase, provisionDatabase } from './databases/provision.ts'
 export { type Transfer, type Transferred, transferFile } from './exchange/exchange.ts'
 export { type PostgresOptions, type PrivatePostgres, startPostgres } from './postgres/postgres.ts'

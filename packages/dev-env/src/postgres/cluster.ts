@@ -21,8 +21,8 @@ export interface Cluster {
 export function prepareCluster(dataDir: string, durable: boolean): Cluster {
   const account = postgresAccount()
   // Others must pass through this folder to reach the cluster, but need not see what is in it.
-  mkdirSync(dataDir, { recursive: true })
-  chmodSync(dataDir, account === undefined ? 0o700 : 0o711)
+  const isNew = mkdirSync(dataDir, { recursive: true }) !== undefined
+  if (isNew) chmodSync(dataDir, account === undefined ? 0o700 : 0o711)
   const passwordFile = join(dataDir, 'password')
   if (!existsSync(passwordFile)) writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 })
   const password = readFileSync(passwordFile, 'utf8').trim()

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { generateFile, torrentOf } from './demo-torrent.ts'
 import { runCommand } from './service-command.ts'
 import type { DemoUser, StateFile } from './state.ts'
-import { describe, signIn, type TrackerSession } from './tracker-session.ts'
+import { describe, sessionOf, signIn, type TrackerSession } from './tracker-session.ts'
 
 const FILE = join('demo', 'vault-and-tracker-demo.bin')
 const FILE_BYTES = 4 * 1024 * 1024
@@ -32,17 +32,15 @@ export async function seedTracker(seed: TrackerSeed): Promise<void> {
   const seeded = await session.post('/api/admin/categories/seed')
   if (!seeded.ok && seeded.status !== 409) throw new Error(`no categories were created: ${await describe(seeded)}`)
   state.tracker.torrent = await ensureTorrent(seed, session)
+  state.tracker.cookie = session.cookie
   save()
 }
 
 /** Whether the data is what the last start left, which one request tells; a start should take as little as it can. */
 async function isSeeded({ url, file }: TrackerSeed): Promise<boolean> {
-  const { users, torrent } = file.state.tracker
-  const [first] = users
-  if (torrent === undefined || first === undefined || users.some(({ passkey }) => passkey === undefined)) return false
-  const session = await signIn(url, first.username, first.password)
-  if (session === undefined) return false
-  const response = await session.get(`/api/torrents/${torrent.id}`)
+  const { users, torrent, cookie } = file.state.tracker
+  if (torrent === undefined || cookie === undefined || users.some(({ passkey }) => passkey === undefined)) return false
+  const response = await sessionOf(url, cookie).get(`/api/torrents/${torrent.id}`)
   await response.body?.cancel()
   return response.ok
 }

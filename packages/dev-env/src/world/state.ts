@@ -18,7 +18,12 @@ export interface WorldState {
   /** Passwords of the database roles, by role. */
   passwords: Record<string, string>
   vault: { adminToken: string; project: string; privateKey: string; publicKey: string }
-  tracker: { users: DemoUser[]; torrent?: { id: string; infoHash: string } }
+  tracker: {
+    users: DemoUser[]
+    torrent?: { id: string; infoHash: string }
+    /** The administrator's session, so that a start need not sign in: the tracker allows that only so often. */
+    cookie?: string
+  }
 }
 
 /** The state of a data directory: what is there, or a fresh one. */

@@ -4,11 +4,13 @@ const TIMEOUT_MS = 30_000
 
 /** What a signed-in user can do with the tracker's REST interface. */
 export interface TrackerSession {
+  /** What the browser would keep. */
+  cookie: string
   get(path: string): Promise<Response>
   post(path: string, body?: FormData): Promise<Response>
 }
 
-/** Signs in and keeps the cookie. Undefined when the name or the password is wrong. */
+/** Signs in. Undefined when the name or the password is wrong. */
 export async function signIn(url: string, username: string, password: string): Promise<TrackerSession | undefined> {
   const response = await patiently(() =>
     fetch(`${url}/api/auth/login`, {
@@ -20,18 +22,22 @@ export async function signIn(url: string, username: string, password: string): P
   )
   if (response.status === 401) return undefined
   if (!response.ok) throw new Error(`the tracker did not sign ${username} in: ${await describe(response)}`)
-  const cookie = response.headers.getSetCookie().map((line) => line.split(';')[0] ?? '')
-  const headers = { cookie: cookie.join('; ') }
+  const cookies = response.headers.getSetCookie().map((line) => line.split(';')[0] ?? '')
+  return sessionOf(url, cookies.join('; '))
+}
+
+/** Goes on with a session that was opened earlier; whether it still holds, its first request tells. */
+export function sessionOf(url: string, cookie: string): TrackerSession {
   const request = (method: string, path: string, body?: FormData): Promise<Response> =>
     patiently(() =>
       fetch(`${url}${path}`, {
         method,
-        headers,
+        headers: { cookie },
         signal: AbortSignal.timeout(TIMEOUT_MS),
         ...(body !== undefined && { body }),
       }),
     )
-  return { get: (path) => request('GET', path), post: (path, body) => request('POST', path, body) }
+  return { cookie, get: (path) => request('GET', path), post: (path, body) => request('POST', path, body) }
 }
 
 /** An answer that was not expected, in one line. */

@@ -1,7 +1,5 @@
-import { chmodSync, mkdirSync } from 'node:fs'
 import { withRole } from '../databases/admin.ts'
 import { provisionDatabase } from '../databases/provision.ts'
-import { postgresAccount } from '../postgres/account.ts'
 import type { ManagedProcess } from '../processes/managed-process.ts'
 import { type Demo, writeDemo } from './demo.ts'
 import { keyringFile } from './keyring.ts'
@@ -30,7 +28,6 @@ interface Stores {
 /** Starts Postgres and Redis, migrates, starts both services and fills them with demo data. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const step: Step = options.step ?? ((_label, work) => work())
-  openDataDirectory(options.dataDir)
   const file = openState(options.dataDir)
   const postgres = await step(options.databaseUrl ? 'Postgres of DATABASE_URL' : 'PostgreSQL 18', () =>
     ensurePostgres(options, file),
@@ -54,12 +51,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       for (const service of [vault, tracker]) void service.exited.then(() => report(service.name, service.logTail()))
     },
   }
-}
-
-function openDataDirectory(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true })
-  // Postgres runs as another user where we are root, and has to pass through to its cluster.
-  chmodSync(dataDir, postgresAccount() === undefined ? 0o700 : 0o711)
 }
 
 /** @returns the URLs of the run-time roles */
