@@ -25,7 +25,8 @@ await run(logger, async (scope) => {
   const context = await createContext({ config, logger })
   scope.defer('connections', () => context.close())
 
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 })
+  // An upload over a slow line takes its time; headers never do.
+  const server = createServer({ requestTimeout: 120_000, headersTimeout: 10_000 })
   server.on('request', createRequestListener(context, scope.signal))
   // WEBSOCKET: server.on('upgrade', …) goes here.
   const running = await listen(server, { host: config.HOST, port: config.PORT })

@@ -76,5 +76,5 @@ test('guessing the current password of a stolen session is limited like signing 
   const statuses = []
   for (let i = 0; i < 3; i++)
     statuses.push((await client.post('/api/user/password', { currentPassword: `${i}`, newPassword: PASSWORD })).status)
-  expect(statuses).toEqual([401, 401, 429])
+  expect(statuses).toEqual([403, 403, 429])
 })

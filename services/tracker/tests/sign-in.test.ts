@@ -122,8 +122,9 @@ test('a flood of sign-ins is turned away instead of queued up, and the service g
   expect((await tracker.client().get('/api/categories')).status).toBe(200)
 })
 
-test('logging out ends the session for good', async () => {
+test('logging out ends the session for good, also one that the index lost', async () => {
   const client = await tracker.signedIn('leaver')
+  await tracker.context.redis.del(`sessions:${(await client.get('/api/user/me')).member('id')}`)
   const cookie = client.cookie
   expect((await client.post('/api/auth/logout')).status).toBe(204)
   expect(client.cookie).toBeUndefined()
@@ -190,7 +191,7 @@ test('a new password ends the other sessions and keeps this one', async () => {
   const there = tracker.client()
   await there.post('/api/auth/login', { username: 'careful', password: PASSWORD })
   const wrong = await here.post('/api/user/password', { currentPassword: 'guess', newPassword: 'a better password' })
-  expect(wrong.status).toBe(401)
+  expect(wrong.status).toBe(403)
   const right = await here.post('/api/user/password', { currentPassword: PASSWORD, newPassword: 'a better password' })
   expect(right.status).toBe(204)
   expect((await here.get('/api/user/me')).status).toBe(200)

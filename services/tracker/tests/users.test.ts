@@ -102,6 +102,8 @@ test('administrators change what a user may do, and it holds at once', async () 
   const path = `/api/admin/users/${await idOf(client)}`
   const changed = await admin.patch(path, { role: 'moderator', apiBlocked: true, canDownload: false })
   expect(changed.json).toMatchObject({ role: 'moderator', apiBlocked: true, canDownload: false, state: 'active' })
+  const favoured = await admin.patch(path, { downloadPercent: 50, uploadPercent: 200 })
+  expect(favoured.json).toMatchObject({ downloadPercent: 50, uploadPercent: 200, role: 'moderator' })
   expect((await client.get('/api/admin/torrents')).status).toBe(200)
   await admin.patch(path, { state: 'banned' })
   expect((await client.get('/api/user/me')).status).toBe(403)

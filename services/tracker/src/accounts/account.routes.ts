@@ -36,8 +36,7 @@ export function accountRoutes(deps: {
       return present(account)
     }),
     bind(accountApi.logout, async ({ caller }) => {
-      const { account, id } = sessionOf(caller)
-      await sessions.end(account, id)
+      await sessions.close(sessionOf(caller))
       caller.clearSession()
     }),
     bind(accountApi.listSessions, async ({ caller }) => {

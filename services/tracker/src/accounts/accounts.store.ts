@@ -62,6 +62,8 @@ export function createAccountStore(db: Kysely<Database>): AccountStore {
           api_blocked: changes.apiBlocked ?? eb.ref('api_blocked'),
           can_download: changes.canDownload ?? eb.ref('can_download'),
           invites_left: changes.invitesLeft ?? eb.ref('invites_left'),
+          download_percent: changes.downloadPercent ?? eb.ref('download_percent'),
+          upload_percent: changes.uploadPercent ?? eb.ref('upload_percent'),
         }))
         .where('id', '=', id)
         .returningAll()
@@ -171,6 +173,8 @@ function toAccount(row: Selectable<UsersTable>): Account {
     passkey: row.passkey,
     sessionEpoch: row.session_epoch,
     invitesLeft: row.invites_left,
+    downloadPercent: row.download_percent,
+    uploadPercent: row.upload_percent,
     uploaded: row.uploaded,
     downloaded: row.downloaded,
     uploadedActual: row.uploaded_actual,

@@ -31,6 +31,9 @@ export type Account = {
   readonly passkey: string
   readonly sessionEpoch: number
   readonly invitesLeft: number
+  /** Per cent of the user's downloads that are charged, and of the uploads that are credited. */
+  readonly downloadPercent: number
+  readonly uploadPercent: number
   readonly uploaded: number
   readonly downloaded: number
   readonly uploadedActual: number
@@ -50,6 +53,8 @@ export type AccountChanges = {
   readonly apiBlocked?: boolean | undefined
   readonly canDownload?: boolean | undefined
   readonly invitesLeft?: number | undefined
+  readonly downloadPercent?: number | undefined
+  readonly uploadPercent?: number | undefined
 }
 
 export type AccountPage = { readonly items: readonly Account[]; readonly total: number }
@@ -153,11 +158,11 @@ export function createAccounts(deps: {
       return found.account
     },
 
-    /** @throws AppError UNAUTHORIZED when the current password is wrong */
+    /** @throws AppError FORBIDDEN when the current password is wrong */
     async changePassword(account: Account, current: string, next: string): Promise<Account> {
       const found = await store.credentials(account.username)
       if (!(await passwords.matches(found?.passwordHash, current)))
-        throw failure('UNAUTHORIZED', 'The current password is wrong.')
+        throw failure('FORBIDDEN', 'The current password is wrong.')
       return known(await store.replacePassword(account.id, await passwords.hash(next)))
     },
 

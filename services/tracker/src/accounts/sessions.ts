@@ -28,7 +28,7 @@ export type StoredSession = {
 }
 
 /** A valid session and the account it belongs to, read anew for every request. */
-export type Session = { readonly id: string; readonly account: Account }
+export type Session = { readonly id: string; readonly account: Account; readonly tokenHash: string }
 
 /** Where sessions are kept, by the SHA-256 of their token. Each method is one atomic change. */
 export type SessionStore = {
@@ -90,13 +90,16 @@ export function createSessions(deps: { store: SessionStore; accounts: AccountSto
         await store.touch(tokenHash, { ...session, lastSeenAt: now }, ttl)
         await accounts.seen(account.id, new Date(now))
       }
-      return { id: session.id, account }
+      return { id: session.id, account, tokenHash }
     },
 
     /** The user's open sessions, the newest first. */
     async list(account: Account): Promise<readonly StoredSession[]> {
       return (await valid(account)).map(({ session }) => session).toSorted((a, b) => b.createdAt - a.createdAt)
     },
+
+    /** Ends the session that a request came with. */
+    close: (session: Session): Promise<void> => store.remove(session.tokenHash, session.account.id, session.id),
 
     /** Ends one session of a user. @returns false when there is no such session */
     async end(account: Account, id: string): Promise<boolean> {

@@ -13,6 +13,8 @@ const managedUser = publicUser
     apiBlocked: z.boolean(),
     canDownload: z.boolean(),
     invitesLeft: z.int(),
+    downloadPercent: z.int(),
+    uploadPercent: z.int(),
     uploaded: z.int(),
     downloaded: z.int(),
     lastSeen: time.nullable(),
@@ -39,7 +41,7 @@ export const adminApi = {
     ...admin,
     method: 'PATCH',
     path: '/api/admin/users/:id',
-    summary: 'Change role, state, block from the Torznab API, downloads or invites of a user',
+    summary: 'Change role, state, downloads, invites, what counts, and access to the Torznab API',
     params: idParams,
     body: z
       .object({
@@ -48,6 +50,8 @@ export const adminApi = {
         apiBlocked: z.boolean(),
         canDownload: z.boolean(),
         invitesLeft: z.int().min(0, 'must not be negative').max(10_000, 'must be at most 10000'),
+        downloadPercent,
+        uploadPercent,
       })
       .partial(),
     answer: managedUser,
@@ -147,13 +151,16 @@ export function adminRoutes(deps: { accounts: Accounts; torrents: Torrents; site
 }
 
 function presentManaged(account: Account): z.input<typeof managedUser> {
-  const { email, apiBlocked, canDownload, invitesLeft, uploaded, downloaded, lastSeenAt } = account
+  const { email, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } = account
+  const { uploaded, downloaded, lastSeenAt } = account
   return {
     ...presentUser(account),
     email,
     apiBlocked,
     canDownload,
     invitesLeft,
+    downloadPercent,
+    uploadPercent,
     uploaded,
     downloaded,
     lastSeen: lastSeenAt?.toISOString() ?? null,

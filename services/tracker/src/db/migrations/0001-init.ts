@@ -106,11 +106,13 @@ const STATEMENTS = [
   'create index torrents_info_hash on torrents (info_hash)',
   'create index torrents_info_hash_v2 on torrents (info_hash_v2) where info_hash_v2 is not null',
   'create index torrents_deleted on torrents (deleted_at) where deleted_at is not null',
-  'create index torrents_recent on torrents (created_at desc, id desc) where deleted_at is null',
-  'create index torrents_category_recent on torrents (category_id, created_at desc, id desc) where deleted_at is null',
-  'create index torrents_size on torrents (size desc, id desc) where deleted_at is null',
-  'create index torrents_uploader on torrents (uploader_id, created_at desc) where deleted_at is null',
-  "create index torrents_moderation on torrents (state, created_at) where deleted_at is null and state <> 'approved'",
+  // Lists are of one state. The first index is for counting: its many equal entries take little room.
+  'create index torrents_state on torrents (state, category_id) where deleted_at is null',
+  'create index torrents_recent on torrents (state, created_at desc, id desc) where deleted_at is null',
+  `create index torrents_category_recent on torrents (category_id, state, created_at desc, id desc)
+    where deleted_at is null`,
+  'create index torrents_size on torrents (state, size desc, id desc) where deleted_at is null',
+  'create index torrents_uploader on torrents (uploader_id) where deleted_at is null',
   'create index torrents_search on torrents using gin (search) with (fastupdate = off)',
 
   // Counts change with every flush; in a narrow table of their own they never touch the search index.
