@@ -11,7 +11,7 @@
 --   {xx}:dirty          set: info hashes whose counts changed since the last flush
 
 -- A library sees Lua's own functions only once it is called; see `agree_on`.
-local call, sub, floor, max, min, concat, spread, pack, read
+local call, sub, rep, floor, max, min, concat, spread, pack, read
 
 -- Minutes of expiry count from 2020 and fit three bytes until 2051.
 local EPOCH, MINUTE, WEEK = 1577836800, 60, 604800
@@ -42,6 +42,7 @@ local REJOINED, IMPLAUSIBLE = 1, 2
 local STEPS_PER_ANNOUNCE = 8
 -- Longer than any peer lives, so that a swarm untouched for so long holds nobody.
 local OLDEST_MINUTES = 4000
+local SMALL = 2000
 
 -- The terms of the call, the swarm at hand and the announce at hand: one table each for all calls.
 local terms, s, a = {}, {}, {}
@@ -178,9 +179,14 @@ local function vacate(at)
   if last > 0 and call('STRLEN', s.p) > used * 2 + 1024 then call('SET', s.p, call('GETRANGE', s.p, 0, used - 1)) end
 end
 
--- Makes room for one more.
+-- Makes room for one more. Redis would double a string that grows; up to SMALL places an eighth is enough, so that
+-- many swarms of some peers each do not hold half as much again in reserve.
 local function occupy(seeder)
   local last = s.seeders + s.others
+  local used = last * RECORD
+  if last > 0 and last < SMALL and call('STRLEN', s.p) <= used then
+    call('SET', s.p, call('GETRANGE', s.p, 0, used - 1) .. rep('\0', floor(last / 8 + 1) * RECORD))
+  end
   if not seeder then
     s.others = s.others + 1
     return last
@@ -460,7 +466,7 @@ end
 
 local function agree_on(bytes)
   if not call then
-    call, sub, floor, max, min = redis.call, string.sub, math.floor, math.max, math.min
+    call, sub, rep, floor, max, min = redis.call, string.sub, string.rep, math.floor, math.max, math.min
     concat, spread, pack, read = table.concat, unpack, struct.pack, struct.unpack
   end
   terms.now, terms.ttl, terms.min_interval, terms.repeats, terms.hurried, terms.slots, terms.keep, terms.fastest =

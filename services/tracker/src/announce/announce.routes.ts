@@ -146,5 +146,6 @@ function send(response: ServerResponse, status: number, body: Buffer, retryAfter
   const headers = ['Content-Type', 'text/plain', 'Content-Length', String(body.length), 'Cache-Control', 'no-store']
   if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter))
   response.writeHead(status, headers)
-  response.end(body)
+  // As a latin1 string the body leaves in one write with the head; a buffer would be a second piece.
+  response.end(body.toString('latin1'), 'latin1')
 }

@@ -14,7 +14,7 @@ import type { PeerAnnounce, SwarmAnswer, Swarms } from '../swarm/swarm.ts'
 import type { AnnounceLimit } from './announce-limit.ts'
 import { type ClientRules, isClientAllowed } from './clients.ts'
 import type { Directory, Listing, Member, SitePercents } from './directory.ts'
-import { addressOwner, endpointsOf, type PeerEndpoints } from './peer-endpoints.ts'
+import { addressOwner, endpointsOf, limitKeyOf, type PeerEndpoints } from './peer-endpoints.ts'
 
 /** How announces are answered; the times in seconds. */
 export type AnnounceSettings = {
@@ -156,7 +156,7 @@ export function createAnnounces(options: {
       const endpoints = endpointsOf(request, address, settings)
       if (typeof endpoints === 'string') return refuse(endpoints)
 
-      const taken = options.limit.take(member ? member.id.toString('hex') : endpoints.limitKey)
+      const taken = options.limit.take(member ? member.key : limitKeyOf(address))
       const wait = typeof taken === 'number' ? taken : await taken
       if (wait > 0) return { failure: 'announce_limit', interval: wait, minInterval: wait }
 

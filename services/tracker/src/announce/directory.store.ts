@@ -1,8 +1,8 @@
 import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from 'bencode-tracker'
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
 import { UnavailableError } from 'service-kit/errors'
 import { isPostgresUnavailable } from 'service-kit/postgres'
-import type { Database } from '../db/schema.ts'
+import type { Database, TorrentsTable } from '../db/schema.ts'
 import type { DirectoryStore, Listing, Member } from './directory.ts'
 
 /** Users and torrents from Postgres, many in one query. */
@@ -22,6 +22,7 @@ export function createDirectoryStore(db: Kysely<Database>): DirectoryStore {
           const id = uuidBytes(row.id)
           members.set(passkey, {
             id,
+            key: row.id,
             owner: id.subarray(8),
             state: row.state,
             canDownload: row.can_download,
@@ -35,28 +36,7 @@ export function createDirectoryStore(db: Kysely<Database>): DirectoryStore {
     listings: (infoHashes) =>
       orUnavailable(async () => {
         const hashes = infoHashes.map((hash) => Buffer.from(hash, 'hex'))
-        const rows = await db
-          .selectFrom('torrents')
-          .leftJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')
-          .select([
-            'torrents.id',
-            'info_hash',
-            'info_hash_v2',
-            'state',
-            'state_reason',
-            'deleted_at',
-            'delete_reason',
-            'upload_percent',
-            'download_percent',
-            'completed',
-          ])
-          .where((eb) => eb.or([eb('info_hash', 'in', hashes), eb('info_hash_v2', 'in', hashes)]))
-          .where((eb) =>
-            eb.or([eb('deleted_at', 'is', null), eb('deleted_at', '>', sql<Date>`now() - interval '30 days'`)]),
-          )
-          // The last one stays: of the deleted the newest, and before all of them one that is not deleted.
-          .orderBy('deleted_at', (order) => order.asc().nullsLast())
-          .execute()
+        const { rows } = await selectListings(hashes).execute(db)
         const listings = new Map<InfoHash, Listing>()
         for (const row of rows) {
           const names = [row.info_hash, row.info_hash_v2].flatMap((hash) => {
@@ -88,6 +68,43 @@ export function createDirectoryStore(db: Kysely<Database>): DirectoryStore {
         return { uploadPercent: row.upload_percent, downloadPercent: row.download_percent }
       }),
   }
+}
+
+type ListingRow = Pick<
+  Selectable<TorrentsTable>,
+  | 'id'
+  | 'info_hash'
+  | 'info_hash_v2'
+  | 'state'
+  | 'state_reason'
+  | 'deleted_at'
+  | 'delete_reason'
+  | 'upload_percent'
+  | 'download_percent'
+> & { readonly completed: number | null }
+
+const COLUMNS = sql.raw(
+  'id, info_hash, info_hash_v2, state, state_reason, deleted_at, delete_reason, upload_percent, download_percent',
+)
+
+/**
+ * Torrents by either hash. One branch for each partial index, since no plan uses them all for one condition. The last
+ * row of a hash is the one that counts: of deleted torrents the newest, and before all of them one that is not deleted.
+ */
+function selectListings(hashes: readonly Buffer[]): RawBuilder<ListingRow> {
+  return sql<ListingRow>`
+    with found as (
+      select ${COLUMNS} from torrents where info_hash = any(${hashes}) and deleted_at is null
+      union
+      select ${COLUMNS} from torrents where info_hash_v2 = any(${hashes}) and deleted_at is null
+      union
+      select ${COLUMNS} from torrents where info_hash = any(${hashes}) and deleted_at > now() - interval '30 days'
+      union
+      select ${COLUMNS} from torrents where info_hash_v2 = any(${hashes}) and deleted_at > now() - interval '30 days'
+    )
+    select ${COLUMNS}, completed
+    from found left join torrent_stats on torrent_id = id
+    order by deleted_at nulls last`
 }
 
 async function orUnavailable<T>(query: () => Promise<T>): Promise<T> {

@@ -7,6 +7,8 @@ import { createCache, type Lookup } from './lookup-cache.ts'
 export type Member = {
   /** The 16 bytes of the id. */
   readonly id: Buffer
+  /** The same as text. */
+  readonly key: string
   /** The last 8 of them, which are random: who a peer belongs to. */
   readonly owner: Buffer
   readonly state: 'active' | 'suspended' | 'banned'
@@ -54,7 +56,7 @@ export type Directory = {
 }
 
 /** How long an entry is trusted without asking again: the net under the invalidations. */
-const TRUST_MS = 60_000
+const TRUST_MS = 300_000
 const MEMBERS = 200_000
 const LISTINGS = 500_000
 const SITE = 'site'

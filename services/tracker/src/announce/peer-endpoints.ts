@@ -7,8 +7,6 @@ export type PeerEndpoints = {
   readonly ipv6: Uint8Array | undefined
   /** The addresses themselves, one behind the other. */
   readonly source: Uint8Array
-  /** Whom the announce limit counts where there are no users: an address, or the /64 of an IPv6 one. */
-  readonly limitKey: string
 }
 
 /**
@@ -21,20 +19,29 @@ export function endpointsOf(
   address: Uint8Array,
   settings: { readonly allowPrivatePeers: boolean; readonly allowIpParam: boolean },
 ): PeerEndpoints | FailureName {
-  let addresses = [address]
-  if (settings.allowIpParam) {
-    const claimed = claimedAddresses(request)
-    if (claimed === undefined) return 'invalid_ip'
-    if (claimed.length > 0) addresses = claimed
-  }
+  const claimed = settings.allowIpParam ? claimedAddresses(request) : []
+  if (claimed === undefined) return 'invalid_ip'
+  const [first, second] = claimed
+  if (second === undefined) return oneEndpoint(first ?? address, request.port, settings.allowPrivatePeers)
   let ipv4: Uint8Array | undefined
   let ipv6: Uint8Array | undefined
-  for (const each of addresses) {
-    if (each.length === 4) ipv4 ??= endpoint(each, request.port, settings.allowPrivatePeers)
-    else if (each.length === 16) ipv6 ??= endpoint(each, request.port, settings.allowPrivatePeers)
+  for (const each of claimed) {
+    const found = oneEndpoint(each, request.port, settings.allowPrivatePeers)
+    ipv4 ??= found.ipv4
+    ipv6 ??= found.ipv6
   }
-  if (ipv4 === undefined && ipv6 === undefined) return 'address_not_usable'
-  return { ipv4, ipv6, source: sourceOf(addresses), limitKey: limitKeyOf(address) }
+  return { ipv4, ipv6, source: Buffer.concat(claimed) }
+}
+
+function oneEndpoint(address: Uint8Array, port: number, allowPrivate: boolean): PeerEndpoints {
+  const bytes = Buffer.alloc(address.length + 2)
+  if (allowPrivate || !isPrivateAddress(address)) {
+    bytes.set(address)
+    bytes.writeUInt16BE(port, address.length)
+  }
+  return address.length === 4
+    ? { ipv4: bytes, ipv6: undefined, source: address }
+    : { ipv4: undefined, ipv6: bytes, source: address }
 }
 
 /**
@@ -50,11 +57,6 @@ export function addressOwner(endpoints: PeerEndpoints, request: AnnounceRequest)
   return hash.digest().subarray(0, 8)
 }
 
-function sourceOf(addresses: readonly Uint8Array[]): Uint8Array {
-  const [only] = addresses
-  return addresses.length === 1 && only !== undefined ? only : Buffer.concat(addresses)
-}
-
 function claimedAddresses(request: AnnounceRequest): Uint8Array[] | undefined {
   const addresses: Uint8Array[] = []
   for (const text of [request.ipv4, request.ipv6, request.ip]) {
@@ -66,14 +68,7 @@ function claimedAddresses(request: AnnounceRequest): Uint8Array[] | undefined {
   return addresses
 }
 
-function endpoint(address: Uint8Array, port: number, allowPrivate: boolean): Uint8Array {
-  const bytes = Buffer.alloc(address.length + 2)
-  if (!allowPrivate && isPrivateAddress(address)) return bytes
-  bytes.set(address)
-  bytes.writeUInt16BE(port, address.length)
-  return bytes
-}
-
-function limitKeyOf(address: Uint8Array): string {
+/** Whom the announce limit counts where there are no users: an address, or the /64 of an IPv6 one. */
+export function limitKeyOf(address: Uint8Array): string {
   return Buffer.from(address.subarray(0, 8)).toString('hex')
 }

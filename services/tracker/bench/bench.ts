@@ -1,0 +1,91 @@
+// Compares this tracker with others under the same load on this machine, and prints one table. See docs/performance.md.
+// Usage: pnpm --filter tracker bench [seconds for each measurement]
+import { removeTemporaryFolder, temporaryFolder } from 'dev-env'
+import { type Load, measure } from './load.ts'
+import { populateOverHttp } from './populate.ts'
+import { startNpmTracker, startOpentracker, startOurs, startPlain, type Target } from './servers.ts'
+import { machine, startWorld } from './world.ts'
+
+const seconds = Number(process.argv[2] ?? 8)
+const only = process.argv[3]
+const folder = temporaryFolder('bench')
+const world = await startWorld(folder)
+
+type Size = { readonly torrents: number; readonly peers: number }
+const SMALL: Size = { torrents: 1_000, peers: 10_000 }
+const WIDE: Size = { torrents: 100_000, peers: 100_000 }
+const DEEP: Size = { torrents: 1_000, peers: 1_000_000 }
+const LARGE: Size = { torrents: 100_000, peers: 1_000_000 }
+
+function print(...cells: readonly string[]): void {
+  process.stdout.write(`| ${cells.join(' | ')} |\n`)
+}
+
+async function row(target: Target, size: Size, load: Partial<Load> = {}): Promise<number> {
+  const keepAlive = load.keepAlive ?? true
+  const whole = { ...size, connections: 64, keepAlive, seconds, ...load }
+  await measure(target, { ...whole, seconds: 2 })
+  const { perSecond, p50Ms, p99Ms, errors, cpuMicros } = await measure(target, whole)
+  print(
+    target.name,
+    size.torrents.toLocaleString('en'),
+    size.peers.toLocaleString('en'),
+    keepAlive ? (load.pauseMs === undefined ? 'keep-alive' : 'keep-alive, half load') : 'one each',
+    Math.round(perSecond).toLocaleString('en'),
+    p50Ms.toFixed(1),
+    p99Ms.toFixed(1),
+    cpuMicros.toFixed(0),
+    String(errors),
+  )
+  return perSecond
+}
+
+process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine()}\n\n`)
+print('tracker', 'torrents', 'peers', 'connections', 'requests/s', 'p50 ms', 'p99 ms', 'CPU us/request', 'errors')
+print('---', '--:', '--:', '---', '--:', '--:', '--:', '--:', '--:')
+
+const memory: string[] = []
+async function ours(workers: number): Promise<void> {
+  for (const size of [SMALL, WIDE, DEEP, LARGE]) {
+    await world.addTorrents(size.torrents)
+    const bytes = await world.populate(size.torrents, size.peers)
+    if (workers === 1)
+      memory.push(
+        `${size.peers.toLocaleString('en')} peers in ${size.torrents.toLocaleString('en')} torrents: ${bytes.toFixed(0)} bytes of Redis a peer`,
+      )
+    const target = await startOurs({ workers, ...world })
+    const full = await row(target, size)
+    if (size === SMALL) {
+      await row(target, size, { keepAlive: false })
+      await row(target, size, { pauseMs: (64 / (full / 2)) * 1000 })
+    }
+    await target.stop()
+  }
+}
+
+async function other(make: () => Promise<Target>): Promise<void> {
+  for (const size of [SMALL, WIDE]) {
+    const target = await make()
+    await populateOverHttp(target, size)
+    await row(target, size)
+    await row(target, size, { keepAlive: false })
+    await target.stop()
+  }
+}
+
+try {
+  if (only === undefined || only === 'plain') {
+    const plain = await startPlain()
+    await row(plain, SMALL)
+    await row(plain, SMALL, { keepAlive: false })
+    await plain.stop()
+  }
+  if (only === undefined || only === '1') await ours(1)
+  if (only === undefined || only === '2') await ours(2)
+  if (only === undefined || only === 'npm') await other(startNpmTracker)
+  if (only === undefined || only === 'opentracker') await other(() => startOpentracker(folder))
+  process.stdout.write(`\n${memory.join('\n')}\n`)
+} finally {
+  await world.stop()
+  removeTemporaryFolder(folder)
+}

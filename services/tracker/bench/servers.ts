@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from 'dev-env'
+
+/** A tracker under load. */
+export type Target = {
+  readonly name: string
+  readonly url: string
+  /** Users whose passkeys announces carry; 0 where there are none. */
+  readonly users: number
+  /** Seconds of processor time used so far, by the tracker and what works for it. */
+  cpuSeconds(): number
+  stop(): Promise<void>
+}
+
+const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
+
+/** Plain node:http. */
+export async function startPlain(): Promise<Target> {
+  const port = await freePort()
+  return start('plain node:http', port, process.execPath, [here('plain-http.mjs'), String(port)], '/')
+}
+
+/** The npm package bittorrent-tracker. */
+export async function startNpmTracker(): Promise<Target> {
+  const port = await freePort()
+  return start('bittorrent-tracker (npm)', port, process.execPath, [here('npm-tracker.mjs'), String(port)], '/stats')
+}
+
+/** Debian's opentracker, where it is installed. */
+export async function startOpentracker(folder: string): Promise<Target> {
+  const port = await freePort()
+  const config = join(folder, 'opentracker.conf')
+  writeFileSync(config, `listen.tcp 127.0.0.1:${String(port)}\ntracker.user nobody\n`)
+  const args = ['-i', '127.0.0.1', '-p', String(port), '-d', folder]
+  return start('opentracker (Debian)', port, 'opentracker', args, '/stats')
+}
+
+/** Ours, as built. */
+export async function startOurs(options: {
+  workers: number
+  databaseUrl: string
+  redisUrl: string
+  redisPid: number
+}): Promise<Target> {
+  const port = await freePort()
+  const args = [here('../dist/main.js')]
+  const target = await start(
+    `this tracker, ${String(options.workers)} worker(s)`,
+    port,
+    process.execPath,
+    args,
+    '/health',
+    {
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      PUBLIC_URL: `http://127.0.0.1:${String(port)}`,
+      DATABASE_URL: options.databaseUrl,
+      REDIS_URL: options.redisUrl,
+      TRACKER_WORKERS: String(options.workers),
+      ALLOW_PRIVATE_PEERS: 'true',
+      ANNOUNCE_LIMIT: '0',
+      // Otherwise most announces of a bench come too soon, and are answered from cheap state.
+      MIN_ANNOUNCE_INTERVAL: '1',
+      LOG_LEVEL: 'warn',
+    },
+  )
+  return { ...target, users: 10_000, cpuSeconds: () => target.cpuSeconds() + cpuOf(options.redisPid) }
+}
+
+async function start(
+  name: string,
+  port: number,
+  command: string,
+  args: readonly string[],
+  readyPath: string,
+  env: Record<string, string> = {},
+): Promise<Target> {
+  const child = spawn(command, args, {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const url = `http://127.0.0.1:${String(port)}`
+  await ready(child, url + readyPath)
+  const pid = child.pid ?? 0
+  return {
+    name,
+    url,
+    users: 0,
+    cpuSeconds: () => cpuOfTree(pid),
+    stop: async () => {
+      const exited = once(child, 'exit')
+      child.kill('SIGTERM')
+      await Promise.race([exited, sleep(5000).then(() => child.kill('SIGKILL'))])
+    },
+  }
+}
+
+async function ready(child: ChildProcess, url: string): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended while starting`)
+    const answered = await fetch(url).then(
+      (response) => response.arrayBuffer().then(() => true),
+      () => false,
+    )
+    if (answered) return
+    await sleep(50)
+  }
+  throw new Error(`${child.spawnfile} does not answer`)
+}
+
+const TICKS_PER_SECOND = 100
+
+/** User and system time of a process (proc(5)). */
+export function cpuOf(pid: number): number {
+  const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+function cpuOfTree(pid: number): number {
+  const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8').trim()
+  const below = children === '' ? [] : children.split(' ')
+  return below.reduce((sum, child) => sum + cpuOfTree(Number(child)), cpuOf(pid))
+}

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createTestDatabase, startPostgres, startRedis } from 'dev-env'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { systemClock } from 'service-kit/clock'
+import { migrate } from '../src/db/migrate.ts'
+import { timeToLive } from '../src/swarm/interval.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
+import { infoHashOf, peerIdOf, placeOf, portOf, USERS, uuidOf } from './numbering.ts'
+
+/** Postgres with users and torrents, and Redis. */
+export async function startWorld(folder: string) {
+  const postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
+  const redisServer = await startRedis({ dataDir: `${folder}/redis`, durable: true })
+  const database = await createTestDatabase({
+    service: 'tracker',
+    server: postgres,
+    migrate: async (target) => {
+      await migrate(target)
+    },
+  })
+  const client = new pg.Client({ connectionString: database.adminUrl })
+  await client.connect()
+  const redis = new Redis(redisServer.url)
+
+  await client.query(
+    `insert into users (id, username, email, password_hash, passkey, created_at)
+     select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'user-' || n, n || '@example.org', 'none',
+       lpad(to_hex(n), 40, '0'), now()
+     from generate_series(0, $1::int - 1) as n`,
+    [USERS],
+  )
+  await client.query(
+    `insert into categories (id, slug, name, torznab_id, created_at) values ($1, 'tv', 'TV', 5000, now())`,
+    [uuidOf(1)],
+  )
+
+  return {
+    databaseUrl: database.appUrl,
+    redisUrl: redisServer.url,
+    redisPid: Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]),
+    /** Makes sure that torrents 0 to n - 1 exist. */
+    async addTorrents(count: number): Promise<void> {
+      await client.query(
+        `insert into torrents (id, info_hash, name, category_id, size, file_count, search, created_at)
+         select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
+           decode(lpad(to_hex(n % 256), 2, '0') || lpad(to_hex(n), 8, '0'), 'hex') || 'bench-info-hash'::bytea,
+           'torrent ' || n, $2, 1, 1, '', now()
+         from generate_series(0, $1::int - 1) as n on conflict do nothing`,
+        [count, uuidOf(1)],
+      )
+    },
+    /** Fills the swarms; returns the bytes that Redis uses for a peer. */
+    async populate(torrents: number, peers: number): Promise<number> {
+      await redis.flushall()
+      await redis.call('MEMORY', 'PURGE')
+      const before = await usedMemory(redis)
+      const swarms = createRedisSwarms({
+        redis,
+        clock: systemClock,
+        random: Math.random,
+        terms: {
+          timeToLive: timeToLive(1800),
+          minInterval: 0,
+          repeatWindow: 30,
+          hurriedInterval: 300,
+          slots: 5,
+          evicts: false,
+          keepCounters: 0,
+          fastest: 1.25e9,
+        },
+      })
+      for (let from = 0; from < peers; from += 1000) {
+        const batch = Array.from({ length: Math.min(1000, peers - from) }, (_, i) => from + i)
+        await Promise.all(
+          batch.map((p) => {
+            const { t, k, user } = placeOf(p, torrents)
+            const seeds = p % 3 === 0
+            return swarms.announce({
+              swarm: infoHashOf(t),
+              owner: idBytes(user).subarray(8),
+              peerId: peerIdOf(p),
+              ipv4: Buffer.from([127, 0, 0, 1, portOf(k) >> 8, portOf(k) & 255]),
+              ipv6: undefined,
+              kind: 'started',
+              state: seeds ? 'seeder' : 'leecher',
+              uploaded: p * 1000,
+              downloaded: p * 10,
+              left: seeds ? 0 : 1_048_576,
+              want: 0,
+              withPeerIds: false,
+              completed: 0,
+              account: undefined,
+            })
+          }),
+        )
+      }
+      return ((await usedMemory(redis)) - before) / peers
+    },
+    async stop(): Promise<void> {
+      redis.disconnect()
+      await client.end()
+      await redisServer.stop()
+      await postgres.stop()
+    },
+  }
+}
+
+/** What the machine is, for the head of the table. */
+export function machine(): string {
+  const model = /model name\s*:\s*(.*)/.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 'unknown processor'
+  const cores = execFileSync('nproc', { encoding: 'utf8' }).trim()
+  return `${cores} cores, ${model}, Node ${process.version}`
+}
+
+function idBytes(n: number): Buffer {
+  return Buffer.from(uuidOf(n).replaceAll('-', ''), 'hex')
+}
+
+async function usedMemory(redis: Redis): Promise<number> {
+  return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
+}
