@@ -73,7 +73,7 @@ test('while Postgres is stopped every request is unavailable; afterwards the vau
   await works()
   expect(await get()).toEqual([200, {}])
   expect(await create('after-the-stop')).toEqual([201, { ok: true, id: 'after-the-stop' }])
-}, 60_000)
+})
 
 test('what was answered is there after Postgres was killed, and what was refused is whole or absent', async () => {
   const answered = new Map<string, string>()
@@ -96,7 +96,7 @@ test('what was answered is there after Postgres was killed, and what was refused
   const [, stored] = await get()
   expect(stored).toMatchObject(Object.fromEntries(answered))
   for (const [name, value] of Object.entries(stored as Record<string, string>)) expect(value).toBe(`value of ${name}`)
-}, 60_000)
+})
 
 test('while Postgres only reads every request is unavailable: a fetch that cannot be recorded is refused', async () => {
   await works()
@@ -113,7 +113,7 @@ test('while Postgres only reads every request is unavailable: a fetch that canno
   await sql(`alter database ${database.name} reset default_transaction_read_only`)
   await disconnect()
   await works()
-}, 60_000)
+})
 
 test('while Postgres is slow requests are unavailable within bounds, leave nothing behind, and health answers', async () => {
   await works()
@@ -131,7 +131,7 @@ test('while Postgres is slow requests are unavailable within bounds, leave nothi
   await works()
   const after = await written()
   expect(after).toEqual([{ ...(before as object[])[0], entries: expect.any(Number) }])
-}, 60_000)
+})
 
 test('while Postgres is frozen requests are unavailable within bounds', async () => {
   await works()
@@ -141,4 +141,4 @@ test('while Postgres is frozen requests are unavailable within bounds', async ()
   expect(Date.now() - began).toBeLessThan(BOUND_MS)
   postgres.resume()
   await works()
-}, 60_000)
+})

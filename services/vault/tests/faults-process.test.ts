@@ -3,6 +3,7 @@ import { Agent, request as httpRequest } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { removeTemporaryFolder, type TestDatabase, temporaryFolder, testRedis } from 'dev-env'
 import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
+import { build } from './support/process.ts'
 import { eventually, type Service, type ServiceOptions, spawnService, startService } from './support/service.ts'
 import { connectSql, type Sql } from './support/sql.ts'
 import { createVaultDatabase, KEYS } from './support/vault.ts'
@@ -13,6 +14,7 @@ let sql: Sql
 const running: Service[] = []
 
 beforeAll(async () => {
+  await build()
   database = await createVaultDatabase()
   sql = await connectSql(database.adminUrl)
   const { url: redisUrl } = await testRedis()
@@ -83,7 +85,6 @@ test.each(['GET', 'PUT'])(
     ])
     expect(puts).toEqual([{ key: 'BEFORE' }])
   },
-  60_000,
 )
 
 test('SIGTERM under load loses no accepted request and ends with 0', async () => {
@@ -115,7 +116,7 @@ test('SIGTERM under load loses no accepted request and ends with 0', async () =>
   )
   // Neither more nor less: what was written was answered.
   expect(stored.map(({ key: name }) => name).sort()).toEqual(answered.sort())
-}, 60_000)
+})
 
 /** The status of a PUT, `refused` when the port is closed, else what went wrong. */
 async function putOver(
@@ -181,7 +182,7 @@ test('with a key-encryption key removed or changed the start is refused and name
 
   const again = await start({ env: keyring({ '2026-11': old }, '2026-11') })
   expect(await fetched(again, 'wrapped', key)).toEqual([200, { KEPT: 'KEPT' }])
-}, 60_000)
+})
 
 test('a replica whose keyring lost a key in use is not ready, the others stay so', async () => {
   const whole = await start()
@@ -199,4 +200,4 @@ test('a replica whose keyring lost a key in use is not ready, the others stay so
   await admin(whole.url, 'DELETE', '/projects/ready')
   await sql(`delete from keks where kek_id = '2031-05'`)
   expect((await send(`${whole.url}/ready`)).status).toBe(200)
-}, 60_000)
+})

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { TestDatabase } from 'dev-env'
+import { admin, createProject, type Key, send, signedSend } from './support/client.ts'
+import { connectSql, type Sql } from './support/sql.ts'
+import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+const FAILED = [
+  500,
+  { error: 'decryption_failed', message: 'a stored value does not decrypt; nothing of it is answered' },
+]
+/** Longer than data keys are kept in memory. */
+const KEPT_MS = 300_000
+
+let database: TestDatabase
+let sql: Sql
+let vault: TestVault
+const keys = new Map<string, Key>()
+
+/** Every secret has two versions with values of the same length, so that only the binding can tell them apart. */
+const SECRETS = ['production', 'staging'].flatMap((env) => ['ALPHA', 'BRAVO'].map((key) => ({ env, key })))
+const valueOf = (project: string, env: string, key: string, version: number) =>
+  `${project} ${env.padEnd(10)} ${key} ${String(version)}`
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  sql = await connectSql(database.adminUrl)
+  vault = await startVault({ databaseUrl: database.appUrl })
+  for (const project of ['one', 'two']) {
+    const key = await createProject(vault.url, project)
+    keys.set(project, key)
+    for (const secret of SECRETS) {
+      for (const version of [1, 2]) {
+        const body = { ...secret, value: valueOf(project, secret.env, secret.key, version) }
+        const url = `${vault.url}/v1/secrets`
+        expect((await signedSend({ project, key, method: 'PUT', url, body })).status).toBe(200)
+      }
+    }
+  }
+})
+afterAll(async () => {
+  await vault.stop()
+  await sql.end()
+  await database.drop()
+})
+
+async function fetchAll(project: string, env = 'production'): Promise<[number, unknown]> {
+  const key = keys.get(project)
+  if (key === undefined) throw new Error(`no project ${project}`)
+  const created = Math.floor(vault.clock.now() / 1000)
+  const url = `${vault.url}/v1/secrets?env=${env}`
+  const { status, body } = await signedSend({ project, key, method: 'GET', url, created })
+  return [status, body]
+}
+
+const intact = (project: string, env = 'production') => [
+  200,
+  { ALPHA: valueOf(project, env, 'ALPHA', 2), BRAVO: valueOf(project, env, 'BRAVO', 2) },
+]
+
+type Place = { project: string; env: string; key: string; version: number }
+type Stored = { id: string; blob: Buffer }
+
+async function stored(place: Place): Promise<Stored> {
+  const [row] = await sql<Stored>(
+    `select v.secret_id as id, v.blob from secret_versions v join secrets s on s.id = v.secret_id
+     join projects p on p.uid = s.project_uid where p.name = $1 and s.env = $2 and s.key = $3 and v.version = $4`,
+    [place.project, place.env, place.key, place.version],
+  )
+  if (row === undefined) throw new Error('no such version')
+  return row
+}
+
+async function overwrite(place: Place, blob: Buffer): Promise<void> {
+  const { id } = await stored(place)
+  await sql('update secret_versions set blob = $1 where secret_id = $2 and version = $3', [blob, id, place.version])
+}
+
+async function failures(): Promise<number> {
+  const metrics = await (await fetch(`${vault.url}/metrics`)).text()
+  return Number(/^vault_decryption_failures_total (\d+)$/m.exec(metrics)?.[1])
+}
+
+const HERE = { project: 'one', env: 'production', key: 'ALPHA', version: 2 }
+
+test.each([
+  ['keys', { ...HERE, key: 'BRAVO' }],
+  ['environments', { ...HERE, env: 'staging' }],
+  ['projects', { ...HERE, project: 'two' }],
+  ['versions', { ...HERE, version: 1 }],
+])('two ciphertexts that changed places between %s do not decrypt, on either side', async (_what, there) => {
+  const [a, b] = [await stored(HERE), await stored(there)]
+  expect(a.blob.length).toBe(b.blob.length)
+  const before = await failures()
+  await overwrite(HERE, b.blob)
+  await overwrite(there, a.blob)
+  expect(await fetchAll(HERE.project, HERE.env)).toEqual(FAILED)
+  if (there.version === 2) expect(await fetchAll(there.project, there.env)).toEqual(FAILED)
+  else expect((await admin(vault.url, 'POST', `/secrets/${b.id}/versions/1/restore`)).status).toBe(500)
+  expect(await failures()).toBeGreaterThanOrEqual(before + 2)
+  await overwrite(HERE, a.blob)
+  await overwrite(there, b.blob)
+  expect(await fetchAll(HERE.project, HERE.env)).toEqual(intact(HERE.project, HERE.env))
+  expect(await fetchAll(there.project, there.env)).toEqual(intact(there.project, there.env))
+})
+
+test('whole rows that changed places do not decrypt', async () => {
+  const [a, b] = [await stored(HERE), await stored({ ...HERE, key: 'BRAVO' })]
+  const rename = (id: string, key: string) => sql('update secrets set key = $1 where id = $2', [key, id])
+  const swap = async (first: string, second: string) => {
+    await rename(a.id, 'elsewhere')
+    await rename(b.id, second)
+    await rename(a.id, first)
+  }
+  await swap('BRAVO', 'ALPHA')
+  expect(await fetchAll('one')).toEqual(FAILED)
+  await swap('ALPHA', 'BRAVO')
+  expect(await fetchAll('one')).toEqual(intact('one'))
+})
+
+test('an old version presented as the current one does not decrypt', async () => {
+  const [old, current] = [await stored({ ...HERE, version: 1 }), await stored(HERE)]
+  await overwrite(HERE, old.blob)
+  expect(await fetchAll('one')).toEqual(FAILED)
+  await overwrite(HERE, current.blob)
+  // Turning the version number back is a rollback that the encryption allows: that very version was current once.
+  expect(await fetchAll('one')).toEqual(intact('one'))
+})
+
+test('a ciphertext with any single bit flipped does not decrypt', async () => {
+  const { blob } = await stored(HERE)
+  for (let i = 0; i < blob.length; i++) {
+    const flipped = Buffer.from(blob)
+    flipped.writeUInt8(flipped.readUInt8(i) ^ (1 << (i % 8)), i)
+    await overwrite(HERE, flipped)
+    expect(await fetchAll('one')).toEqual(FAILED)
+  }
+  await overwrite(HERE, blob)
+  expect(await fetchAll('one')).toEqual(intact('one'))
+})
+
+test('a ciphertext that was cut or grew does not decrypt; a truncated tag is no tag', async () => {
+  const { blob } = await stored(HERE)
+  const cut = Array.from({ length: blob.length }, (_, length) => blob.subarray(0, length))
+  for (const wrong of [...cut, Buffer.concat([blob, Buffer.alloc(1)]), Buffer.concat([blob, blob.subarray(-16)])]) {
+    await overwrite(HERE, wrong)
+    expect(await fetchAll('one')).toEqual(FAILED)
+  }
+  await overwrite(HERE, blob)
+  expect(await fetchAll('one')).toEqual(intact('one'))
+})
+
+async function wrappedKey(project: string): Promise<Buffer> {
+  const [row] = await sql<{ wrapped: Buffer }>(
+    'select wrapped from project_deks join projects on uid = project_uid where name = $1',
+    [project],
+  )
+  return row?.wrapped ?? Buffer.alloc(0)
+}
+
+async function overwriteKey(project: string, wrapped: Buffer): Promise<void> {
+  await sql('update project_deks set wrapped = $1 where project_uid = (select uid from projects where name = $2)', [
+    wrapped,
+    project,
+  ])
+  vault.clock.offsetMs += KEPT_MS + 1
+}
+
+test('data keys that changed places between projects do not open, and open again in theirs', async () => {
+  const [one, two] = [await wrappedKey('one'), await wrappedKey('two')]
+  await overwriteKey('one', two)
+  await overwriteKey('two', one)
+  expect([await fetchAll('one'), await fetchAll('two')]).toEqual([FAILED, FAILED])
+  await overwriteKey('one', one)
+  await overwriteKey('two', two)
+  expect([await fetchAll('one'), await fetchAll('two')]).toEqual([intact('one'), intact('two')])
+})
+
+test('a data key with any single bit flipped, or cut, does not open', async () => {
+  const wrapped = await wrappedKey('one')
+  const flipped = Array.from(wrapped, (byte, i) => {
+    const copy = Buffer.from(wrapped)
+    copy.writeUInt8(byte ^ (1 << (i % 8)), i)
+    return copy
+  })
+  const cut = [1, 4, 8, 12, 16, wrapped.length].map((bytes) => wrapped.subarray(0, -bytes))
+  for (const wrong of [...flipped, ...cut]) {
+    await overwriteKey('one', wrong)
+    expect(await fetchAll('one')).toEqual(FAILED)
+  }
+  await overwriteKey('one', wrapped)
+  expect(await fetchAll('one')).toEqual(intact('one'))
+})
+
+test('rows of a deleted project that somebody puts back are not read under a new project of its name', async () => {
+  const key = await createProject(vault.url, 'phoenix')
+  keys.set('phoenix', key)
+  const created = Math.floor(vault.clock.now() / 1000)
+  const body = { key: 'ALPHA', value: 'of the first one', env: 'production' }
+  const url = `${vault.url}/v1/secrets`
+  await signedSend({ project: 'phoenix', key, method: 'PUT', url, body, created })
+  const place = { project: 'phoenix', env: 'production', key: 'ALPHA', version: 1 }
+  const { blob } = await stored(place)
+  await admin(vault.url, 'DELETE', '/projects/phoenix')
+  keys.set('phoenix', await createProject(vault.url, 'phoenix'))
+  await sql(
+    `with put as (insert into secrets (id, project_uid, env, key, version, updated_at)
+       select gen_random_uuid(), uid, 'production', 'ALPHA', 1, now() from projects where name = 'phoenix' returning id)
+     insert into secret_versions (secret_id, version, dek_v, blob, created_at) select id, 1, 1, $1, now() from put`,
+    [blob],
+  )
+  expect(await fetchAll('phoenix')).toEqual(FAILED)
+  expect((await send(`${vault.url}/health`)).status).toBe(200)
+})
