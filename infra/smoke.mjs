@@ -12,6 +12,7 @@ import { createVaultClient } from '../packages/vault-client/dist/index.js'
 
 const READY_TIMEOUT_MS = 60_000
 const TRANSFER_TIMEOUT_MS = 60_000
+const CREDIT_TIMEOUT_MS = 30_000
 const FILE_BYTES = 8 * 1024 * 1024
 const PIECE_BYTES = 256 * 1024
 
@@ -134,6 +135,23 @@ async function checkTracker(ok) {
     address: addressAsSeen(),
   })
   ok(`the same ${FILE_BYTES / 1024 / 1024} MiB arrive from one aria2c at another in ${(elapsedMs / 1000).toFixed(1)} s`)
+  await Promise.all([credited(uploader, 'uploaded'), credited(member, 'downloaded')])
+  ok('the bytes are credited to both users')
+}
+
+/** Waits until the tracker has written down what a user moved, and that the user's client is gone. */
+async function credited(user, direction) {
+  const { id } = await user('GET', '/api/user/me')
+  const deadline = Date.now() + CREDIT_TIMEOUT_MS
+  for (;;) {
+    const stats = await user('GET', `/api/user/${id}/stats`)
+    if (stats[direction] === FILE_BYTES && stats.seeding + stats.leeching === 0) return
+    expect(
+      Date.now() < deadline,
+      `not all bytes were credited within ${CREDIT_TIMEOUT_MS / 1000} s: ${JSON.stringify(stats)}`,
+    )
+    await sleep(1_000)
+  }
 }
 
 /** Makes a user as an operator does, signs in over HTTP, and returns how to call the API as this user. */
