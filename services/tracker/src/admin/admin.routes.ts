@@ -3,7 +3,13 @@ import { presentUser, publicUser } from '../accounts/account-api.routes.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, ROLES } from '../accounts/accounts.ts'
 import { type BoundEndpoint, bind, defineEndpoint, plain, sessionOf } from '../rest/endpoint.routes.ts'
 import { idParams, pageOf, pageQuery, text, time } from '../rest/fields.routes.ts'
-import { downloadPercent, presentTorrent, torrentAnswer, uploadPercent } from '../torrents/torrent-api.routes.ts'
+import {
+  downloadPercent,
+  listedTorrent,
+  presentTorrent,
+  torrentAnswer,
+  uploadPercent,
+} from '../torrents/torrent-api.routes.ts'
 import { TORRENT_STATES, type Torrents } from '../torrents/torrents.ts'
 import type { Site } from './site.ts'
 
@@ -76,7 +82,7 @@ export const adminApi = {
       ...pageQuery,
       state: z.enum(TORRENT_STATES, `must be one of ${TORRENT_STATES.join(', ')}`).default('pending'),
     }),
-    answer: pageOf(torrentAnswer),
+    answer: pageOf(listedTorrent),
   }),
   approve: defineEndpoint({
     ...moderator,
@@ -139,7 +145,7 @@ export function adminRoutes(deps: { accounts: Accounts; torrents: Torrents; site
         category: undefined,
         search: undefined,
       })
-      return { items: items.map(presentTorrent), page, limit, total }
+      return { items: items.map((torrent) => presentTorrent(torrent)), page, limit, total }
     }),
     bind(adminApi.approve, async ({ params }) => presentTorrent(await torrents.moderate(params.id, 'approved', null))),
     bind(adminApi.reject, async ({ params, body }) =>

@@ -3,7 +3,7 @@ import { SLUG_PATTERN } from '../categories/categories.ts'
 import { defineEndpoint, plain } from '../rest/endpoint.routes.ts'
 import { idParams, pageOf, pageQuery, text, time } from '../rest/fields.routes.ts'
 import { MAX_TORRENT_BYTES } from './torrent-file.ts'
-import { type ExternalIds, SORTS, TORRENT_STATES, type Torrent } from './torrents.ts'
+import { type ExternalIds, type ListedTorrent, SORTS, TORRENT_STATES, type Torrent } from './torrents.ts'
 
 const release = z
   .object({
@@ -21,7 +21,7 @@ const release = z
   })
   .meta({ id: 'Release', description: 'what the release name tells; null where it says nothing' })
 
-export const torrentAnswer = z
+export const listedTorrent = z
   .object({
     id: z.string(),
     infoHash: z.string().meta({ description: '40 lower-case hex digits' }),
@@ -35,7 +35,6 @@ export const torrentAnswer = z
     leechers: z.int(),
     completed: z.int(),
     uploader: z.string().nullable(),
-    description: z.string(),
     imdb: z.string().nullable().meta({ description: '`tt` and at least seven digits' }),
     tmdb: z.int().nullable(),
     tvdb: z.int().nullable(),
@@ -45,7 +44,9 @@ export const torrentAnswer = z
     uploadPercent: z.int().meta({ description: 'how much of an upload is credited; 200 is double upload' }),
     release,
   })
-  .meta({ id: 'Torrent' })
+  .meta({ id: 'ListedTorrent' })
+
+export const torrentAnswer = listedTorrent.extend({ description: z.string() }).meta({ id: 'Torrent' })
 
 /** An empty form field is an absent one. */
 const formField = <Schema extends z.ZodType>(schema: Schema) =>
@@ -98,7 +99,7 @@ export const torrentApi = {
     path: '/api/torrents',
     summary: 'Torrents, newest first unless sorted otherwise',
     query: listQuery,
-    answer: pageOf(torrentAnswer),
+    answer: pageOf(listedTorrent),
   }),
   upload: defineEndpoint({
     ...write,
@@ -182,8 +183,10 @@ export const torrentApi = {
   }),
 }
 
-/** A torrent as the API shows it. */
-export function presentTorrent(torrent: Torrent): z.input<typeof torrentAnswer> {
+/** A torrent as the API shows it, in a list or, with its description, by itself. */
+export function presentTorrent(torrent: Torrent): z.input<typeof torrentAnswer>
+export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent>
+export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent> {
   const { fileCount, uploader, externalIds, createdAt, ...same } = torrent
   return {
     ...same,

@@ -1,10 +1,10 @@
 import { type InsertObject, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../db/schema.ts'
 import type { Release } from './release-name.ts'
-import type { NewTorrent, Torrent } from './torrents.ts'
+import type { ListedTorrent, NewTorrent } from './torrents.ts'
 
-/** Every column of a torrent's presentation, from the tables it is spread over. */
-export function torrentColumns(db: Kysely<Database>) {
+/** The columns that lists show, from the tables they are spread over. */
+export function listedColumns(db: Kysely<Database>) {
   return db
     .selectFrom('torrents')
     .innerJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')
@@ -18,7 +18,6 @@ export function torrentColumns(db: Kysely<Database>) {
       'torrents.size',
       'torrents.file_count',
       'torrents.uploader_id',
-      'torrents.description',
       'torrents.imdb_id',
       'torrents.tmdb_id',
       'torrents.tvdb_id',
@@ -46,10 +45,10 @@ export function torrentColumns(db: Kysely<Database>) {
     .select(sql<string | null>`torrents.air_date::text`.as('air_date'))
 }
 
-type TorrentRow = Awaited<ReturnType<ReturnType<typeof torrentColumns>['executeTakeFirstOrThrow']>>
+type ListedRow = Awaited<ReturnType<ReturnType<typeof listedColumns>['executeTakeFirstOrThrow']>>
 
 /** A row as the domain knows it. */
-export function toTorrent(row: TorrentRow): Torrent {
+export function toListed(row: ListedRow): ListedTorrent {
   return {
     id: row.id,
     infoHash: row.info_hash.toString('hex'),
@@ -60,7 +59,6 @@ export function toTorrent(row: TorrentRow): Torrent {
     fileCount: row.file_count,
     uploader:
       row.uploader_id === null || row.username === null ? null : { id: row.uploader_id, username: row.username },
-    description: row.description,
     externalIds: { imdb: row.imdb_id, tmdb: row.tmdb_id, tvdb: row.tvdb_id },
     state: row.state,
     stateReason: row.state_reason,

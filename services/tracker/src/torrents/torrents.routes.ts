@@ -11,7 +11,7 @@ export function torrentRoutes(deps: { torrents: Torrents }): readonly BoundEndpo
     bind(torrentApi.list, async ({ query }) => {
       const { category, search, ...rest } = query
       const { items, total } = await torrents.list({ ...rest, category, search, state: 'approved' })
-      return { items: items.map(presentTorrent), page: query.page, limit: query.limit, total }
+      return { items: items.map((torrent) => presentTorrent(torrent)), page: query.page, limit: query.limit, total }
     }),
     bind(torrentApi.upload, async ({ body, file, caller }) => {
       if (file === undefined) throw failure('BAD_REQUEST', 'torrent: send the .torrent file in this field.')

@@ -3,7 +3,7 @@ import { violatedUniqueConstraint } from 'service-kit/postgres'
 import type { Database } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'
 import { failure } from '../errors.ts'
-import { releaseRow, searchColumn, toRow, torrentColumns, toTorrent } from './torrent-rows.store.ts'
+import { listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
 import type { NewTorrent, Torrent, TorrentChanges, TorrentQuery, TorrentStore } from './torrents.ts'
 
 /** A search that finds no more than this is sorted as a whole; a wider one walks the sort order and filters. */
@@ -40,7 +40,7 @@ export function createTorrentStore(db: Kysely<Database>): TorrentStore {
         ? pageOfFound(db, query)
         : pageOfWalk(db, query))
       if (ids.length === 0) return { items: [], total }
-      const rows = await torrentColumns(db)
+      const rows = await listedColumns(db)
         .where(
           'torrents.id',
           'in',
@@ -51,7 +51,7 @@ export function createTorrentStore(db: Kysely<Database>): TorrentStore {
       return {
         items: ids.flatMap(({ id }) => {
           const row = byIds.get(id)
-          return row === undefined ? [] : [toTorrent(row)]
+          return row === undefined ? [] : [toListed(row)]
         }),
         total,
       }
@@ -104,11 +104,12 @@ export function createTorrentStore(db: Kysely<Database>): TorrentStore {
 }
 
 async function byId(from: Kysely<Database>, id: string): Promise<Torrent | undefined> {
-  const row = await torrentColumns(from)
+  const row = await listedColumns(from)
+    .select('torrents.description')
     .where('torrents.id', '=', id)
     .where('torrents.deleted_at', 'is', null)
     .executeTakeFirst()
-  return row && toTorrent(row)
+  return row && { ...toListed(row), description: row.description }
 }
 
 /** Foreign keys of a torrent can only fail for its category: users are never deleted. */

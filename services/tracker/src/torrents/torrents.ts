@@ -20,8 +20,8 @@ export type ExternalIds = {
   readonly tvdb: number | null
 }
 
-/** A torrent as the index knows it. Hashes are lower-case hex. */
-export type Torrent = {
+/** A torrent as lists show it. Hashes are lower-case hex. */
+export type ListedTorrent = {
   readonly id: string
   /** Of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
   readonly infoHash: string
@@ -32,7 +32,6 @@ export type Torrent = {
   readonly size: number
   readonly fileCount: number
   readonly uploader: { readonly id: string; readonly username: string } | null
-  readonly description: string
   readonly externalIds: ExternalIds
   readonly state: TorrentState
   readonly stateReason: string | null
@@ -46,6 +45,9 @@ export type Torrent = {
   readonly completed: number
   readonly createdAt: Date
 }
+
+/** A torrent with all there is to say about it. */
+export type Torrent = ListedTorrent & { readonly description: string }
 
 export type NewTorrent = {
   readonly id: string
@@ -91,7 +93,7 @@ export type TorrentStore = {
   /** @throws AppError CONFLICT when either hash is there already, or the category is gone */
   create(torrent: NewTorrent): Promise<Torrent>
   byId(id: string): Promise<Torrent | undefined>
-  list(query: TorrentQuery): Promise<{ items: readonly Torrent[]; total: number }>
+  list(query: TorrentQuery): Promise<{ items: readonly ListedTorrent[]; total: number }>
   files(id: string): Promise<readonly { path: string; size: number }[]>
   /** The bencoded info dictionary and piece layers. */
   source(id: string): Promise<Pick<TorrentContent, 'info' | 'pieceLayers'> | undefined>
@@ -191,7 +193,7 @@ export function createTorrents(deps: {
         category: string | undefined
         search: string | undefined
       },
-    ): Promise<{ items: readonly Torrent[]; total: number }> {
+    ): Promise<{ items: readonly ListedTorrent[]; total: number }> {
       const { category: slug, search, ...rest } = query
       const tokens = search === undefined ? [] : queryTokens(search)
       // Signs alone are a search too, but for nothing we could find.
