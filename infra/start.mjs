@@ -54,8 +54,9 @@ async function start() {
   })
   if (await stopLeftoverServices(dataDir)) console.log('The last run was cut off; its services have been stopped.')
   await requireFreePorts(settings)
-  await bootstrap(step)
+  // First what a user may have to do by hand, then what takes long.
   if (settings.redisUrl === undefined) await ensurePrograms([REDIS], step)
+  await bootstrap(step)
   devEnv = await loadDevEnv()
   if (!ending.running) return
   const world = await devEnv.startWorld({ ...settings, root: ROOT, step })

@@ -34,8 +34,9 @@ console.log(`\nThat took ${seconds(Date.now() - began)}.\n${passed} passed, ${fa
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1
 
 async function prepare() {
-  if (!dependenciesAreCurrent()) await progress('dependencies installed', installDependencies)
+  // First what a user may have to do by hand, then what takes long.
   await ensurePrograms(process.env.TEST_REDIS_URL ? [ARIA2] : [REDIS, ARIA2], progress)
+  if (!dependenciesAreCurrent()) await progress('dependencies installed', installDependencies)
 }
 
 async function runTests() {

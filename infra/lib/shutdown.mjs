@@ -21,7 +21,7 @@ export function createShutdown({ stop, kill, say, exit = (code) => process.exit(
       const forced = ended.filter(({ signal }) => signal === 'SIGKILL')
       const failed = ended.filter((one) => one.signal === null && one.code !== 0)
       for (const { name } of forced) say(`${name} did not stop in time and was killed.`)
-      for (const one of failed) say(`${one.name} ended with exit code ${one.code}.`)
+      for (const one of failed) say(`${one.name} ended with exit code ${one.code}; its log tells why.`)
       exit(forced.length + failed.length > 0 ? 1 : code)
     } catch (error) {
       say(error.stack)
