@@ -134,6 +134,21 @@ test('bodies beyond their bounds are 413', async () => {
   expect(field.status).toBe(413)
 })
 
+test('an upload that is cut off changes nothing and is no fault of ours', async () => {
+  const { port, hostname } = new URL(tracker.url)
+  const socket = connect(Number(port), hostname)
+  socket.write(
+    `POST /api/torrents HTTP/1.1\r\nhost: x\r\ncookie: session=${member.cookie}\r\ncontent-length: 5000\r\n` +
+      'content-type: multipart/form-data; boundary=x\r\n\r\n' +
+      '--x\r\ncontent-disposition: form-data; name="torrent"; filename="t"\r\n\r\nhalf of it',
+  )
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  socket.destroy()
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect((await member.get('/api/torrents')).json).toMatchObject({ total: 0 })
+  expect(tracker.logged()).not.toContain('a request failed')
+})
+
 test('a file in another field is 400', async () => {
   const form = new FormData()
   form.append('other', new Blob(['x']), 'x.torrent')

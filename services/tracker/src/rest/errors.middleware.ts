@@ -1,5 +1,4 @@
 import type { ErrorRequestHandler } from 'express'
-import { MulterError } from 'multer'
 import { AppError, isError, UnavailableError } from 'service-kit/errors'
 import type { Logger } from 'service-kit/logger'
 import { isPostgresUnavailable } from 'service-kit/postgres'
@@ -12,7 +11,9 @@ export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const { code, message } = explain(error)
     if (code === 'INTERNAL_ERROR') logger.error({ err: error, method: request.method }, 'a request failed')
-    if (code === 'UNAVAILABLE') logger.warn({ err: error }, 'a request could not be carried out')
+    // A refusal of ours, such as too many sign-ins at once, is no news.
+    if (code === 'UNAVAILABLE' && !(error instanceof AppError))
+      logger.warn({ err: error }, 'a request could not be carried out')
     if (response.headersSent) return void response.destroy()
     const { status, body } = presentError(code, message)
     if (code === 'UNAVAILABLE') response.set('Retry-After', '5')
@@ -32,13 +33,8 @@ function explain(error: unknown): { code: ErrorCode; message: string } {
   return explainParser(error) ?? { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' }
 }
 
-/** What the body parsers refuse, by the types that they document. */
+/** What Express and its body parser refuse, by the types that they document. */
 function explainParser(error: unknown): { code: ErrorCode; message: string } | undefined {
-  if (error instanceof MulterError) {
-    return error.code === 'LIMIT_UNEXPECTED_FILE'
-      ? { code: 'BAD_REQUEST', message: 'There is a file in a field that takes none.' }
-      : { code: 'PAYLOAD_TOO_LARGE', message: 'The upload is larger than allowed.' }
-  }
   if (!isError(error)) return undefined
   const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
   if (type === 'entity.too.large') return { code: 'PAYLOAD_TOO_LARGE', message: 'The body is larger than allowed.' }
@@ -48,8 +44,5 @@ function explainParser(error: unknown): { code: ErrorCode; message: string } | u
     return { code: 'BAD_REQUEST', message: 'The body is malformed.' }
   // A path that cannot be percent-decoded.
   if (error.name === 'URIError') return { code: 'BAD_REQUEST', message: 'The path is malformed.' }
-  // Multer's own parser throws plain errors for a malformed multipart body.
-  if (/^(Multipart: |Malformed part header|Unexpected end of form)/.test(error.message))
-    return { code: 'BAD_REQUEST', message: 'The multipart body is malformed.' }
   return undefined
 }

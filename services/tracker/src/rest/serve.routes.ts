@@ -104,8 +104,17 @@ function uploadParser(upload: { field: string; maxBytes: number }): RequestHandl
     response.once('close', () => {
       reading -= 1
     })
-    parse(request, response, next)
+    parse(request, response, (error: unknown) => next(error === undefined ? undefined : refusedForm(error)))
   }
+}
+
+/** Forms are kept in memory, so whatever the parser fails with is the sender's doing: too much, broken or cut off. */
+function refusedForm(error: unknown): Error {
+  if (!(error instanceof multer.MulterError))
+    return failure('BAD_REQUEST', 'The multipart body is malformed.', { cause: error })
+  return error.code === 'LIMIT_UNEXPECTED_FILE'
+    ? failure('BAD_REQUEST', 'There is a file in a field that takes none.')
+    : failure('PAYLOAD_TOO_LARGE', 'The upload is larger than allowed.')
 }
 
 function answer(bound: BoundEndpoint): RequestHandler {
