@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type TestDatabase, testRedis } from 'dev-env'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { createLogger } from 'service-kit/logger'
+import { type Answer, admin, createProject, keyOf, send, signedSend, signHeaders } from './support/client.ts'
+import { ADMIN_TOKEN, createVaultDatabase, KEYS, startVault, type TestVault } from './support/vault.ts'
+
+const VALUE = `canary-value-${randomBytes(12).toString('hex')}`
+const BROKEN = `canary-broken-${randomBytes(12).toString('hex')}`
+
+let database: TestDatabase
+let vault: TestVault
+let redis: Redis
+let owner: pg.Client
+const logged: string[] = []
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  const { url: redisUrl } = await testRedis()
+  redis = new Redis(redisUrl)
+  owner = new pg.Client({ connectionString: database.ownerUrl })
+  await owner.connect()
+  const destination = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      logged.push(chunk.toString())
+      done()
+    },
+  })
+  const logger = createLogger({ name: 'vault', level: 'trace', destination })
+  // Limits on, so that their keys are in Redis too.
+  const env = { FETCH_RATE_LIMIT: '1000', SIGNATURE_FAILURE_LIMIT: '1000', ADMIN_FAILURE_LIMIT: '1000' }
+  vault = await startVault({ databaseUrl: database.appUrl, redisUrl, logger, env })
+})
+afterAll(async () => {
+  await vault.stop()
+  redis.disconnect()
+  await owner.end()
+  await database.drop()
+})
+
+async function databaseDump(): Promise<string> {
+  const { rows: tables } = await owner.query<{ name: string }>(
+    "select quote_ident(relname) as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+  )
+  const dump: string[] = []
+  for (const { name } of tables) {
+    const { rows } = await owner.query<{ row: string }>(`select t::text as row from ${name} t`)
+    dump.push(...rows.map(({ row }) => row))
+  }
+  return dump.join('\n')
+}
+
+async function redisDump(): Promise<string> {
+  const keys = await redis.keys('*')
+  const values = await Promise.all(keys.map((key) => redis.get(key)))
+  return keys.map((key, i) => `${key} ${String(values[i])}`).join('\n')
+}
+
+/** A secret in every form it could stand in. */
+function forms(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  return [secret, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, ''), encodeURIComponent(secret)]
+}
+
+test('no secret shows in a log line, an error, a metric, the database or Redis', async () => {
+  const url = `${vault.url}/v1/secrets`
+  const key = await createProject(vault.url, 'shop')
+  const secret = { key: 'A', value: VALUE, env: 'production' }
+  const put = (body: unknown) => signedSend({ project: 'shop', key, method: 'PUT', url, body })
+  const errors: Answer[] = []
+
+  expect((await put(secret)).status).toBe(200)
+  const headers = await signHeaders({ project: 'shop', key, method: 'GET', url })
+  expect((await send(url, { headers })).body).toEqual({ A: VALUE })
+  const rotated = await admin(vault.url, 'PUT', '/projects/shop/rotate')
+  const { privateKey } = rotated.body as { privateKey: string }
+  expect((await signedSend({ project: 'shop', key: keyOf(privateKey), method: 'GET', url })).status).toBe(200)
+
+  // Every way to fail that has a secret at hand.
+  errors.push(await send(url, { headers }))
+  errors.push(await put(`{"key":"A","value":"${BROKEN}`))
+  errors.push(await put({ ...secret, value: BROKEN, env: '/' }))
+  errors.push(await put({ ...secret, [BROKEN]: 1 }))
+  errors.push(await put(`{"key":"A","value":"${BROKEN}","value":"${BROKEN}","env":"e"}`))
+  errors.push(await admin(vault.url, 'POST', '/projects', { name: BROKEN, publicKey: privateKey }))
+  errors.push(await admin(vault.url, 'POST', '/projects', { name: 'shop', publicKey: key.publicKeyHex }))
+  errors.push(
+    await send(`${vault.url}/v1/admin/audit?token=${ADMIN_TOKEN}`, {
+      headers: { Authorization: `Basic ${ADMIN_TOKEN}` },
+    }),
+  )
+  errors.push(await admin(vault.url, 'GET', `/nowhere/${BROKEN}`))
+  errors.push(await admin(vault.url, 'GET', `/audit?limit=${BROKEN}`))
+  // A value that Postgres itself refuses while it is in a statement, and one that does not decrypt.
+  await owner.query('alter table secret_versions add constraint no_more check (version < 2) not valid')
+  errors.push(await put({ ...secret, value: BROKEN }))
+  await owner.query("update secret_versions set blob = overlay(blob placing '\\x00' from 20)")
+  errors.push(await signedSend({ project: 'shop', key, method: 'GET', url }))
+  expect(errors.map(({ status }) => status)).toEqual([401, 400, 400, 400, 400, 400, 409, 401, 404, 400, 500, 500])
+  await vault.context.sealer.sealNow()
+
+  const places = {
+    log: logged.join(''),
+    errors: errors.map(({ body, headers: answered }) => JSON.stringify([body, [...answered]])).join('\n'),
+    metrics: await (await fetch(`${vault.url}/metrics`)).text(),
+    database: await databaseDump(),
+    redis: await redisDump(),
+  }
+  // The nets hold something: the places are not empty, and names, which may be seen, are in them.
+  expect(places.log).toContain('does not decrypt')
+  expect(places.database).toContain('shop')
+  expect(places.redis).toContain('vault:nonce:')
+  expect(places.metrics).toContain('vault_decryption_failures_total 1')
+
+  const { d } = JSON.parse(privateKey) as { d: string }
+  const signature = String(headers['Signature']).slice('sig1=:'.length, -1)
+  const password = new URL(database.appUrl).password
+  const secrets = [VALUE, BROKEN, ADMIN_TOKEN, privateKey, d, signature, password, ...Object.values(KEYS)]
+  const keyBytes = [...Object.values(KEYS), d].map((text) => Buffer.from(text, 'base64').toString('hex'))
+  for (const [place, text] of Object.entries(places)) {
+    for (const form of [...secrets.flatMap(forms), ...keyBytes]) {
+      if (text.includes(form)) throw new Error(`the ${place} holds ${form}`)
+    }
+  }
+})
