@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type TestDatabase, testRedis } from 'dev-env'
+import pg from 'pg'
+import { admin, createProject, type Key, signedSend } from './support/client.ts'
+import { build, command } from './support/process.ts'
+import { createVaultDatabase, KEYS, startVault, vaultEnv } from './support/vault.ts'
+
+/** In the order in which foreign keys allow to fill them. */
+const TABLES = [
+  'projects',
+  'project_keys',
+  'keks',
+  'project_deks',
+  'secrets',
+  'secret_versions',
+  'audit',
+  'audit_keys',
+  'audit_seals',
+  'audit_prunings',
+]
+
+let original: TestDatabase
+let restored: TestDatabase
+const projects = new Map<string, Key>()
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A logical dump: all rows as text, and the sequence, as pg_dump writes them. */
+function dump(url: string): Promise<{ tables: Map<string, string>; sequence: string }> {
+  return withClient(url, async (client) => {
+    const tables = new Map<string, string>()
+    for (const table of TABLES) {
+      const { rows } = await client.query<{ rows: string }>(
+        `select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows from ${table} t`,
+      )
+      tables.set(table, rows[0]?.rows ?? '[]')
+    }
+    const { rows } = await client.query<{ last: string }>('select last_value as last from audit_seq')
+    return { tables, sequence: String(rows[0]?.last) }
+  })
+}
+
+function load(url: string, { tables, sequence }: Awaited<ReturnType<typeof dump>>): Promise<void> {
+  return withClient(url, async (client) => {
+    for (const [table, rows] of tables)
+      await client.query(`insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`, [
+        rows,
+      ])
+    await client.query("select setval('audit_seq', $1)", [sequence])
+  })
+}
+
+beforeAll(async () => {
+  await build()
+  original = await createVaultDatabase()
+  const vault = await startVault({ databaseUrl: original.appUrl })
+  for (const name of ['one', 'two', 'three']) {
+    const key = await createProject(vault.url, name)
+    projects.set(name, key)
+    for (const value of ['first', `secret of ${name}`]) {
+      const body = { key: 'A', value, env: 'production' }
+      await signedSend({ project: name, key, method: 'PUT', url: `${vault.url}/v1/secrets`, body })
+    }
+  }
+  await vault.context.sealer.sealNow()
+  await vault.stop()
+  restored = await createVaultDatabase()
+  await load(restored.ownerUrl, await dump(original.ownerUrl))
+  await original.drop()
+})
+afterAll(async () => {
+  await restored.drop()
+})
+
+test('with its keyring, everything in a restored database reads back, old versions too, and the log verifies', async () => {
+  const vault = await startVault({ databaseUrl: restored.appUrl })
+  try {
+    for (const [project, key] of projects) {
+      const url = `${vault.url}/v1/secrets`
+      const fetched = await signedSend({ project, key, method: 'GET', url })
+      expect([fetched.status, fetched.body]).toEqual([200, { A: `secret of ${project}` }])
+      const [secret] = (await admin(vault.url, 'GET', `/projects/${project}/secrets`)).body as { id: string }[]
+      expect((await admin(vault.url, 'POST', `/secrets/${String(secret?.id)}/versions/1/restore`)).status).toBe(200)
+      expect((await signedSend({ project, key, method: 'GET', url })).body).toEqual({ A: 'first' })
+    }
+    await vault.context.sealer.sealNow()
+  } finally {
+    await vault.stop()
+  }
+  const env = vaultEnv({ databaseUrl: restored.appUrl, redisUrl: '' })
+  const verified = await command('audit/audit.command.js', ['verify'], env)
+  expect(verified.stderr).toBe('')
+  expect(JSON.parse(verified.stdout)).toMatchObject({ intact: true, unsealed: 0 })
+  const { sealNo, code } = JSON.parse(verified.stdout) as { sealNo: number; code: string }
+  expect(
+    (await command('audit/audit.command.js', ['verify', '--expect', `${String(sealNo)}:${code}`], env)).status,
+  ).toBe(0)
+
+  await withClient(restored.ownerUrl, (client) => client.query("update audit set ip = '6.6.6.6' where seq = 3"))
+  const broken = await command('audit/audit.command.js', ['verify'], env)
+  expect([broken.status, JSON.parse(broken.stdout)]).toMatchObject([1, { intact: false, seq: 3 }])
+})
+
+async function startOutput(keyring: Record<string, string>, active: string): Promise<string> {
+  const list = Object.entries(keyring).map(([id, key]) => `${id}:${key}`)
+  const env = vaultEnv(
+    { databaseUrl: restored.appUrl, redisUrl: (await testRedis()).url },
+    { VAULT_KEYRING: list.join(','), VAULT_KEYRING_ACTIVE: active, LOG_LEVEL: 'info' },
+  )
+  const { status, stdout, stderr } = await command('main.js', [], env)
+  expect(status).toBe(1)
+  return stdout + stderr
+}
+
+test('with another key under the same id, the start is refused and both fingerprints are named', async () => {
+  const output = await startOutput({ ...KEYS, '2026-11': randomBytes(32).toString('base64') }, '2026-11')
+  const { rows } = await withClient(restored.ownerUrl, (client) =>
+    client.query<{ fingerprint: string }>("select fingerprint from keks where kek_id = '2026-11'"),
+  )
+  const [, inDatabase, inKeyring] =
+    /key 2026-11 differs: the database was written with fingerprint ([0-9a-f]{16}), the keyring holds ([0-9a-f]{16})/.exec(
+      output,
+    ) ?? []
+  expect(inDatabase).toBe(rows[0]?.fingerprint)
+  expect(inKeyring).not.toBe(inDatabase)
+})
+
+test('without a key that is in use, the start is refused and the key is named', async () => {
+  const output = await startOutput({ '2027-01': randomBytes(32).toString('base64') }, '2027-01')
+  expect(output).toMatch(/key 2026-11 \(fingerprint [0-9a-f]{16}\) is in use and not in the keyring/)
+  await withClient(restored.ownerUrl, async (client) => {
+    expect((await client.query("select 1 from keks where kek_id = '2027-01'")).rowCount).toBe(0)
+  })
+})
