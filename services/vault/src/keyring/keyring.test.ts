@@ -1,0 +1,122 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { expect, test } from '@jest/globals'
+import { BoxError, openBox, sealBox } from './box.ts'
+import { dataKeyVersionOf, openValue, sealValue } from './envelope.ts'
+import { assertMatches } from './key-check.ts'
+import { KeyringError, parseKeyringFile, parseKeyringList, unwrapKey, wrapKey } from './keyring.ts'
+
+const newKey = () => randomBytes(32).toString('base64')
+const [one, two] = [newKey(), newKey()]
+const file = (keys: Record<string, unknown>, active: unknown = 'k1') => JSON.stringify({ active, keys })
+const keyring = parseKeyringFile(file({ k1: one, k2: two }))
+
+test('a keyring of a file and one of a list are the same', () => {
+  const list = parseKeyringList(`k1:${one}, k2:${two}`, 'k1')
+  expect([...list.keys.keys()]).toEqual(['k1', 'k2'])
+  expect(list.keys.get('k2')?.fingerprint).toBe(keyring.keys.get('k2')?.fingerprint)
+  expect(list.keys.get('k2')?.fingerprint).toMatch(/^[0-9a-f]{16}$/)
+  expect(list.keys.get('k1')?.fingerprint).not.toBe(list.keys.get('k2')?.fingerprint)
+})
+
+test.each([
+  ['no JSON', 'x', 'must be JSON'],
+  ['an array of keys', JSON.stringify({ active: 'k1', keys: [one] }), 'must be JSON'],
+  ['no active key', JSON.stringify({ keys: { k1: one } }), 'must be JSON'],
+  ['no keys', file({}), 'the active key is not in the keyring'],
+  ['another active key', file({ k1: one }, 'k2'), 'the active key is not in the keyring'],
+  ['a key of 31 bytes', file({ k1: randomBytes(31).toString('base64') }), 'exactly 32 bytes'],
+  ['a key in hex', file({ k1: randomBytes(32).toString('hex') }), 'exactly 32 bytes'],
+  [
+    'a key with bits left over',
+    file({ k1: `${one.slice(0, -2)}${one.at(-2) === 'B' ? 'C' : 'B'}=` }),
+    'exactly 32 bytes',
+  ],
+  ['a number for a key', file({ k1: 7 }), 'exactly 32 bytes'],
+  ['zeros for a key', file({ k1: Buffer.alloc(32).toString('base64') }), 'not random'],
+  ['one key under two ids', file({ k1: one, k2: one }), 'second id'],
+  ['a bad id', file({ 'k 1': one }, 'k 1'), 'key id must be'],
+])('a keyring with %s is refused, without its material', (_name, text, problem) => {
+  let message = ''
+  try {
+    parseKeyringFile(text)
+  } catch (error) {
+    message = error instanceof KeyringError ? error.message : 'another error'
+  }
+  expect(message).toContain(problem)
+  expect(message).not.toContain(one)
+})
+
+test('all problems of a list come at once', () => {
+  const list = () => parseKeyringList(`k1:${one},k1:${two},bad id:${two},k4`, 'k9')
+  expect(list).toThrow(/k1 occurs twice.*key id must be.*active/)
+})
+
+const owner = { purpose: 'dek', owner: '01890a5d-ac96-774b-bcce-b302099a8057', version: 1 } as const
+
+test('a data key is wrapped by the active key and unwraps for its owner only', () => {
+  const dataKey = createSecretKey(randomBytes(32))
+  const stored = wrapKey(keyring, dataKey, owner)
+  expect(stored.kekId).toBe('k1')
+  expect(unwrapKey(keyring, stored, owner).equals(dataKey)).toBe(true)
+  const wrongOwners = [
+    { ...owner, version: 2 },
+    { ...owner, owner: 'other' },
+    { ...owner, purpose: 'audit' as const },
+  ]
+  for (const wrong of wrongOwners) expect(() => unwrapKey(keyring, stored, wrong)).toThrow(BoxError)
+  expect(() => unwrapKey(keyring, { ...stored, kekId: 'k2' }, owner)).toThrow(BoxError)
+  expect(() => unwrapKey(keyring, { ...stored, kekId: 'k3' }, owner)).toThrow('k3 is not in the keyring')
+  expect(wrapKey(keyring, dataKey, owner).wrapped).not.toEqual(stored.wrapped)
+})
+
+const place = { projectUid: owner.owner, env: 'ab', key: 'c', version: 3 }
+const dataKey = createSecretKey(randomBytes(32))
+
+test('a value opens in its place only; places that join to the same text are not the same', () => {
+  const blob = sealValue(dataKey, 7, place, 'value')
+  expect(dataKeyVersionOf(blob)).toBe(7)
+  expect(openValue(dataKey, place, blob)).toBe('value')
+  const elsewhere = [
+    { ...place, env: 'a', key: 'bc' },
+    { ...place, key: 'C' },
+    { ...place, version: 4 },
+    { ...place, projectUid: '01890a5d-ac96-774b-bcce-b302099a8058' },
+  ]
+  for (const other of elsewhere) expect(() => openValue(dataKey, other, blob)).toThrow(BoxError)
+  expect(() => openValue(createSecretKey(randomBytes(32)), place, blob)).toThrow(BoxError)
+})
+
+test('the header of a value is bound too', () => {
+  const blob = sealValue(dataKey, 7, place, 'value')
+  blob.writeUInt32BE(8, 2)
+  expect(() => openValue(dataKey, place, blob)).toThrow(BoxError)
+  for (const unknown of [
+    Buffer.alloc(0),
+    Buffer.from([1, 1, 0]),
+    Buffer.from([2, 1, 0, 0, 0, 1]),
+    Buffer.from([1, 2, 0, 0, 0, 1]),
+  ])
+    expect(() => dataKeyVersionOf(unknown)).toThrow(BoxError)
+})
+
+test('a tag of 4, 8, 12 or 15 bytes opens nothing, although Node would take some of them', () => {
+  const context = Buffer.from('context')
+  const box = sealBox(dataKey, Buffer.from('text'), context)
+  expect(openBox(dataKey, box, context).toString()).toBe('text')
+  for (const cut of [1, 4, 8, 12, box.length])
+    expect(() => openBox(dataKey, box.subarray(0, box.length - cut), context)).toThrow(BoxError)
+})
+
+test('the database may know keys that are missing here, as long as they wrap nothing', () => {
+  const known = { id: 'gone', fingerprint: '0123456789abcdef', used: false, retired: false }
+  assertMatches(keyring, [known])
+  expect(() => assertMatches(keyring, [{ ...known, used: true }])).toThrow(
+    'key gone (fingerprint 0123456789abcdef) is in use and not in the keyring',
+  )
+  const differs = { ...known, id: 'k2' }
+  expect(() => assertMatches(keyring, [differs, { ...known, used: true }])).toThrow(
+    new RegExp(`k2 differs.*0123456789abcdef.*${String(keyring.keys.get('k2')?.fingerprint)}.*key gone`),
+  )
+  const own = { id: 'k1', fingerprint: String(keyring.keys.get('k1')?.fingerprint), used: true, retired: true }
+  expect(() => assertMatches(keyring, [own])).toThrow('k1 is retired')
+})

@@ -1,0 +1,52 @@
+import { expect, test } from '@jest/globals'
+import { parseStrictJson } from './strict-json.ts'
+
+const parse = (text: string) => parseStrictJson(Buffer.from(text))
+
+test.each([
+  '{}',
+  '[]',
+  'null',
+  '1.5e3',
+  '"a\\"b"',
+  '{"a":{"a":1},"b":[{"a":1},{"a":2}]}',
+  '{"a":"{\\"a\\":1}","b":":,{"}',
+  ' {"a" : "\\\\"} ',
+])('%s is read as JSON.parse reads it', (text) => {
+  expect(parse(text)).toEqual(JSON.parse(text))
+})
+
+test.each([
+  '{"a":1,"a":1}',
+  '{"a":1,"\\u0061":2}',
+  '{"b":{"a":1,"c":2,"a":3}}',
+  '[{"a":1},{"a":1,"a":2}]',
+  '{"":1,"":2}',
+  '{"__proto__":1,"__proto__":2}',
+])('%s has a member twice', (text) => {
+  expect(() => parse(text)).toThrow('occurs twice')
+})
+
+test.each(['{"a":"\\ud800"}', '{"\\udfff":1}', '["\\ude00\\ud83d"]'])('%s has a lone surrogate', (text) => {
+  expect(() => parse(text)).toThrow('lone surrogate')
+})
+
+test('a pair of escaped surrogates is one character', () => {
+  expect(parse('"\\ud83d\\ude00"')).toBe('😀')
+})
+
+test.each(['', '{', '{"a":1}x', "{'a':1}", '\ufeff{}', 'undefined'])('%j is not JSON', (text) => {
+  expect(() => parse(text)).toThrow('not JSON')
+})
+
+test('bytes that are not UTF-8 are refused', () => {
+  expect(() => parseStrictJson(Buffer.from([0x22, 0xc3, 0x28, 0x22]))).toThrow('not UTF-8')
+})
+
+test('a text of half a megabyte is read in a moment, however it is nested or escaped', () => {
+  const started = performance.now()
+  parse(`"${'\\"'.repeat(250_000)}"`)
+  parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)
+  parse(`[${'0,'.repeat(250_000)}0]`)
+  expect(performance.now() - started).toBeLessThan(5_000)
+})

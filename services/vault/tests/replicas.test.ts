@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type TestDatabase, testRedis } from 'dev-env'
+import { type Answer, admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
+import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+let database: TestDatabase
+let one: TestVault
+let two: TestVault
+/** Both replicas behind one name: what a client signs for, either may get. */
+const PROXY = { TRUSTED_PROXIES: '127.0.0.0/8' }
+const PUBLIC = 'http://vault.example'
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  const { url: redisUrl } = await testRedis()
+  one = await startVault({ databaseUrl: database.appUrl, redisUrl, env: PROXY })
+  two = await startVault({ databaseUrl: database.appUrl, redisUrl, env: PROXY })
+})
+afterAll(async () => {
+  await one.stop()
+  await two.stop()
+  await database.drop()
+})
+
+/** A request signed for the common name, sent to one replica. */
+async function through(vault: TestVault, project: string, key: Key, method = 'GET', body?: unknown): Promise<Answer> {
+  const headers = await signHeaders({ project, key, method, url: `${PUBLIC}/v1/secrets` })
+  return forward(vault, headers, method, body)
+}
+
+function forward(vault: TestVault, headers: Record<string, string>, method = 'GET', body?: unknown): Promise<Answer> {
+  return send(`${vault.url}/v1/secrets`, {
+    method,
+    headers: { ...headers, 'X-Forwarded-Host': 'vault.example', 'Content-Type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+}
+
+const code = ({ status, body }: Answer) => (status === 200 ? 200 : (body as { error: string }).error)
+
+test('a deletion through one replica counts at the other at once, and so does the next project of the name', async () => {
+  const key = await createProject(one.url, 'phoenix')
+  await through(two, 'phoenix', key, 'PUT', { key: 'A', value: 'old', env: 'production' })
+  expect((await through(two, 'phoenix', key)).body).toEqual({ A: 'old' })
+  await admin(one.url, 'DELETE', '/projects/phoenix')
+  expect(code(await through(two, 'phoenix', key))).toBe('unknown_project')
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  // The same key again: nothing but the project itself tells the two apart.
+  await admin(one.url, 'POST', '/projects', { name: 'phoenix', publicKey: key.publicKeyHex })
+  const again = await through(two, 'phoenix', key)
+  expect([again.status, again.body]).toEqual([200, {}])
+})
+
+test('a project deleted and made again with the same key, between two requests to a replica that knew it, is the new one', async () => {
+  const key = await createProject(one.url, 'twin')
+  await through(two, 'twin', key, 'PUT', { key: 'A', value: 'old', env: 'production' })
+  await admin(one.url, 'DELETE', '/projects/twin')
+  await admin(one.url, 'POST', '/projects', { name: 'twin', publicKey: key.publicKeyHex })
+  const put = await through(two, 'twin', key, 'PUT', { key: 'B', value: 'new', env: 'production' })
+  expect(put.status).toBe(200)
+  expect((await through(two, 'twin', key)).body).toEqual({ B: 'new' })
+})
+
+test('a demand for digests made at one replica holds at the other at once', async () => {
+  const key = await createProject(one.url, 'demanding')
+  const secret = { key: 'A', value: '1', env: 'production' }
+  expect((await through(two, 'demanding', key, 'PUT', secret)).status).toBe(200)
+  await admin(one.url, 'PATCH', '/projects/demanding', { requireContentDigest: true })
+  expect(code(await through(two, 'demanding', key, 'PUT', secret))).toBe('invalid_signature')
+})
+
+test('reads racing the deletion of their project get everything or nothing', async () => {
+  for (let round = 0; round < 5; round++) {
+    const name = `read-${String(round)}`
+    const key = await createProject(one.url, name)
+    for (const secret of ['A', 'B'])
+      await through(one, name, key, 'PUT', { key: secret, value: 'v', env: 'production' })
+    const cold = await startVault({ databaseUrl: database.appUrl, redisUrl: (await testRedis()).url, env: PROXY })
+    const reads = Array.from({ length: 10 }, (_, i) => through(i % 2 === 0 ? cold : two, name, key))
+    const [, ...answers] = await Promise.all([admin(one.url, 'DELETE', `/projects/${name}`), ...reads])
+    for (const answer of answers) {
+      if (answer.status === 200) expect(answer.body).toEqual({ A: 'v', B: 'v' })
+      else expect(code(answer)).toBe('unknown_project')
+    }
+    await cold.stop()
+  }
+})
+
+test('a project that signs at the wrong replica name is refused there', async () => {
+  const key = await createProject(one.url, 'direct')
+  const headers = await signHeaders({ project: 'direct', key, method: 'GET', url: `${two.url}/v1/secrets` })
+  expect((await send(`${one.url}/v1/secrets`, { headers })).status).toBe(401)
+  expect((await signedSend({ project: 'direct', key, method: 'GET', url: `${one.url}/v1/secrets` })).status).toBe(200)
+})
