@@ -17,8 +17,10 @@ local call, sub, rep, floor, max, min, concat, spread, pack, read
 local EPOCH, MINUTE, WEEK = 1577836800, 60, 604800
 -- name 10 (owner and slot, as in the index), IPv4 and port 6, minute of expiry 3, IPv6 and port 18
 local RECORD, NAME = 37, 10
--- place, uploaded, downloaded, last announce over IPv4, over IPv6, flags, minute of expiry, peer id
-local PEER, ID_FROM, ID_TO = '>I4I7I7I4I4I1I3c20', 31, 50
+-- place, uploaded, downloaded, last announce, minutes since the last one of the other family and flags, minute of
+-- expiry without its upper bits, peer id: 44 bytes, which with Redis's own fill an allocation of 48
+local PEER, ID_FROM, ID_TO = '>I3I7I6I4I2I2c20', 25, 44
+local MOST_DOWN, NEVER = 281474976710655, 4095
 -- places of seeders, of others; living seeders, others, paused; completed; clock hand; minute folded; next refresh
 local SWARM = '>I4I4I4I4I4I4I4I3I4'
 local COUNTS = '>I4I4I4'
@@ -26,14 +28,14 @@ local NO_COUNTS = '\0\0\0\0\0\0\0\0\0\0\0\0'
 -- credited up and down, actual up and down, seed seconds, last seen, left, state, completed at, first seen
 local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
 local REMEMBERED = '>I7I7I4'
-local ANNOUNCE = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I1c32'
+local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I1c32', 122
 local CALL = '>I4I4I4I4I4I2I4I6'
 local RESULT = '>I1I1I4I4I4I4I2'
 
 local STARTED, COMPLETED = 1, 2
 local STOPPED, SEEDER, PAUSED = 0, 2, 3
 local IPV4, IPV6 = 1, 2
-local IS_SEEDER, IS_PAUSED, IS_HURRIED = 1, 2, 4
+local IS_SEEDER, IS_PAUSED, IS_HURRIED, WAS_IPV6 = 1, 2, 4, 8
 local IS_ACCOUNTED, WANTS_IDS, EVICTS = 1, 2, 4
 local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL = 0, 1, 2, 3
 local REJOINED, IMPLAUSIBLE = 1, 2
@@ -151,6 +153,27 @@ local function counts_changed()
   return s.complete ~= s.was_complete or s.incomplete ~= s.was_incomplete or s.completed ~= s.was_completed
 end
 
+-- The index ---------------------------------------------------------------------------------------------------------
+
+-- Returns place, uploaded, downloaded, last announce over IPv4 and over IPv6, flags, minute of expiry. The earlier one
+-- of the two times is exact to a minute.
+local function read_peer(value)
+  local at, up, down, last, mix, expires = read(PEER, value)
+  local flags, minutes = mix % 16, floor(mix / 16)
+  local other = minutes == NEVER and 0 or last - minutes * MINUTE
+  local ahead = (expires - s.folded) % 65536
+  expires = s.folded + (ahead < 32768 and ahead or ahead - 65536)
+  if has(flags, WAS_IPV6) then return at, up, down, other, last, flags - WAS_IPV6, expires end
+  return at, up, down, last, other, flags, expires
+end
+
+local function pack_peer(at, last4, last6, flags, expires)
+  local last, other = last4, last6
+  if last6 > last4 then last, other, flags = last6, last4, flags + WAS_IPV6 end
+  local minutes = other == 0 and NEVER or min(NEVER, floor((last - other) / MINUTE))
+  return pack(PEER, at, a.up, a.down, last, minutes * 16 + flags, expires % 65536, a.id)
+end
+
 -- The records ------------------------------------------------------------------------------------------------------
 
 local function record(at)
@@ -160,7 +183,7 @@ end
 local function place(at, bytes)
   local name = sub(bytes, 1, NAME)
   call('SETRANGE', s.p, at * RECORD, bytes)
-  call('HSET', s.h, name, pack('>I4', at) .. sub(call('HGET', s.h, name), 5))
+  call('HSET', s.h, name, pack('>I3', at) .. sub(call('HGET', s.h, name), 4))
 end
 
 -- Closes a gap: the last of the same role moves into it, and the last of all behind that one.
@@ -200,9 +223,10 @@ end
 local function forget(at, bytes)
   local name = sub(bytes, 1, NAME)
   if terms.keep > 0 then
-    local _, up, down, last4, last6, _, _, id = read(PEER, call('HGET', s.h, name))
+    local value = call('HGET', s.h, name)
+    local _, up, down, last4, last6 = read_peer(value)
     local week = key_of('k:') .. floor(terms.now / WEEK)
-    call('HSET', week, s.hash .. sub(name, 1, 8) .. id, pack(REMEMBERED, up, down, max(last4, last6)))
+    call('HSET', week, s.hash .. sub(name, 1, 8) .. sub(value, ID_FROM, ID_TO), pack(REMEMBERED, up, down, max(last4, last6)))
     call('EXPIRE', week, terms.keep + WEEK)
   end
   call('HDEL', s.h, name)
@@ -279,7 +303,7 @@ local function free()
   local oldest, oldest_last
   for i = 0, terms.slots - 1 do
     local name = a.owner .. pack('>I2', i)
-    local at, _, _, last4, last6, _, expires = read(PEER, call('HGET', s.h, name))
+    local at, _, _, last4, last6, _, expires = read_peer(call('HGET', s.h, name))
     if expires < s.folded then
       forget(at, record(at))
       return name
@@ -287,7 +311,7 @@ local function free()
     if not oldest or max(last4, last6) < oldest_last then oldest, oldest_last = name, max(last4, last6) end
   end
   if not has(a.options, EVICTS) then return nil end
-  local at, _, _, _, _, flags, expires = read(PEER, call('HGET', s.h, oldest))
+  local at, _, _, _, _, flags, expires = read_peer(call('HGET', s.h, oldest))
   recount(expires, flags, nil, 0)
   call('HSET', s.h, spread(writes, 1, written))
   written = 0
@@ -374,6 +398,7 @@ end
 local function announce(key, bytes)
   a.owner, a.id, a.families, a.ipv4, a.ipv6, a.event, a.state, a.up, a.down, a.left, a.want, a.random, a.up_percent,
     a.down_percent, a.completed, a.options, a.account = read(ANNOUNCE, bytes)
+  a.down = min(a.down, MOST_DOWN)
   local first_name = a.owner .. '\0\0'
   local found = call('HMGET', key, '#', first_name)
   local first = found[2]
@@ -391,7 +416,7 @@ local function announce(key, bytes)
   if not name and not stops then name = free() end
   local at, up, down, last4, last6, flags, expires, last = 0, nil, nil, 0, 0, 0, nil, 0
   if value then
-    at, up, down, last4, last6, flags, expires = read(PEER, value)
+    at, up, down, last4, last6, flags, expires = read_peer(value)
     last = max(last4, last6)
   elseif has(a.options, IS_ACCOUNTED) and (name or stops) then
     up, down, last = recall()
@@ -428,7 +453,7 @@ local function announce(key, bytes)
     status = SLOTS_FULL
   elseif verdict == 'soon' then
     status, last = TOO_SOON, since
-    write(name, pack(PEER, at, a.up, a.down, last4, last6, flags, expires, a.id))
+    write(name, pack_peer(at, last4, last6, flags, expires))
   else
     if not value and a.event ~= STARTED and a.event ~= COMPLETED then notes = notes + REJOINED end
     if a.event == COMPLETED and seeder and not has(flags, IS_SEEDER) then s.completed = s.completed + 1 end
@@ -445,7 +470,7 @@ local function announce(key, bytes)
       recount(expires, flags, new_expires, new_flags)
     end
     at = settle(name, value, at, flags, new_expires, last4, last6, seeder)
-    write(name, pack(PEER, at, a.up, a.down, last4, last6, new_flags, new_expires, a.id))
+    write(name, pack_peer(at, last4, last6, new_flags, new_expires))
     if terms.now >= s.refresh then
       call('ZADD', key_of('x'), terms.now + terms.ttl + MINUTE, s.hash)
       s.refresh = terms.now + min(300, floor(terms.ttl / 4))
@@ -474,12 +499,16 @@ local function agree_on(bytes)
   terms.minute = floor((terms.now - EPOCH) / MINUTE)
 end
 
--- keys: {xx}:h:<info hash> of each announce; args: the terms, then each announce.
+-- keys: {xx}:h:<info hash> of each announce; args: the terms, the announces one behind the other. Returns the results
+-- likewise, each behind its length: one long string costs a client far less to read than many short ones.
 redis.register_function('announce_VERSION', function(keys, args)
   agree_on(args[1])
-  local results = {}
-  for i = 1, #keys do results[i] = announce(keys[i], args[i + 1]) end
-  return results
+  local results, announces = {}, args[2]
+  for i = 1, #keys do
+    local result = announce(keys[i], sub(announces, (i - 1) * ANNOUNCE_LENGTH + 1, i * ANNOUNCE_LENGTH))
+    results[i * 2 - 1], results[i * 2] = pack('>I4', #result), result
+  end
+  return concat(results)
 end)
 
 -- keys: {xx}:h:<info hash> of each swarm; args: the terms, then how often the database knows each to be completed.

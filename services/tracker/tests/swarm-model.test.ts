@@ -59,8 +59,8 @@ async function checkLayout(swarm: Buffer): Promise<void> {
   for (let place = 0; place < seeders + others; place++) {
     const name = records.subarray(place * RECORD, place * RECORD + 10).toString('hex')
     const entry = entries.get(name)
-    expect(entry?.readUInt32BE(0)).toBe(place)
-    expect((entry?.[26] ?? 0) % 2 === 1).toBe(place < seeders)
+    expect(entry?.readUIntBE(0, 3)).toBe(place)
+    expect((entry?.[21] ?? 0) % 2 === 1).toBe(place < seeders)
   }
 }
 

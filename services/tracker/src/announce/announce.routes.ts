@@ -16,14 +16,14 @@ import {
 import type { Clock } from 'service-kit/clock'
 import { UnavailableError } from 'service-kit/errors'
 import type { Logger } from 'service-kit/logger'
-import { listPeers, selectPeers } from '../swarm/selection.ts'
+import { type Asker, listPeers, selectPeers } from '../swarm/selection.ts'
 import type { Accepted, Announces, Refusal } from './announce.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
 import type { Scrapes } from './scrape.ts'
 
 /** Seconds before which no scrape is welcome, as scrapes are told. */
 const SCRAPE_INTERVAL = 600
-const NOBODY = new Uint8Array(0)
+const NO_PEERS = { peers: new Uint8Array(0), peers6: new Uint8Array(0) }
 
 /** What the handler works with. */
 export type AnnounceRouteOptions = {
@@ -60,28 +60,36 @@ export function announceRoutes(
 
   const present = (request: AnnounceRequest, outcome: Accepted, externalIp: Uint8Array): Buffer => {
     const { answer, warning, interval, minInterval, owner } = outcome
-    const fields = {
-      complete: answer?.complete ?? 0,
-      incomplete: answer?.incomplete ?? 0,
-      downloaded: answer?.completed ?? 0,
-      interval,
-      minInterval,
-      externalIp,
-      trackerId: request.trackerId,
-      warning: warning === undefined ? undefined : WARNINGS[warning].message,
-    }
-    const asker = {
+    const asker: Asker = {
       owner,
       want: request.numwant,
       now: clock.now() / 1000,
       random: Math.floor(options.random() * 0x1_0000_0000),
     }
+    const warningMessage = warning === undefined ? undefined : WARNINGS[warning].message
+    const complete = answer?.complete ?? 0
+    const incomplete = answer?.incomplete ?? 0
+    const downloaded = answer?.completed ?? 0
+    const { trackerId, noPeerId } = request
     if (!request.compact) {
       const peers = answer === undefined ? [] : listPeers(answer, asker)
-      return announceListReply({ ...fields, peers, noPeerId: request.noPeerId })
+      const list = { complete, incomplete, downloaded, interval, minInterval, externalIp, trackerId, peers, noPeerId }
+      return announceListReply({ ...list, warning: warningMessage })
     }
-    const { peers, peers6 } = answer === undefined ? { peers: NOBODY, peers6: NOBODY } : selectPeers(answer, asker)
-    return announceReply({ ...fields, peers, peers6 })
+    const { peers, peers6 } = answer === undefined ? NO_PEERS : selectPeers(answer, asker)
+    // One literal and no spread: this object is made for nearly every request there is.
+    return announceReply({
+      complete,
+      incomplete,
+      downloaded,
+      interval,
+      minInterval,
+      externalIp,
+      trackerId,
+      warning: warningMessage,
+      peers,
+      peers6,
+    })
   }
 
   const announce = async (message: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {

@@ -41,21 +41,20 @@ export function selectPeers(answer: SwarmAnswer, asker: Asker): CompactPeers {
   if (recordCount === 0 || asker.want === 0) return { peers: NOBODY, peers6: NOBODY }
   const room = Math.min(recordCount, asker.want)
   const peers = Buffer.allocUnsafe(room * ENTRY4)
-  let peers6: Buffer | undefined
+  const peers6 = Buffer.allocUnsafe(room * ENTRY6)
   let length = 0
   let length6 = 0
   forEachPeer(answer, asker, (at) => {
-    if (hasIpv4(records, at)) {
-      records.copy(peers, length, at + IPV4, at + IPV4 + ENTRY4)
-      length += ENTRY4
-    }
-    if (hasIpv6(records, at)) {
-      peers6 ??= Buffer.allocUnsafe(room * ENTRY6)
-      records.copy(peers6, length6, at + IPV6, at + IPV6 + ENTRY6)
-      length6 += ENTRY6
-    }
+    if (hasIpv4(records, at)) length = append(peers, length, records, at + IPV4, ENTRY4)
+    if (hasIpv6(records, at)) length6 = append(peers6, length6, records, at + IPV6, ENTRY6)
   })
-  return { peers: peers.subarray(0, length), peers6: peers6?.subarray(0, length6) ?? NOBODY }
+  return { peers: peers.subarray(0, length), peers6: length6 === 0 ? NOBODY : peers6.subarray(0, length6) }
+}
+
+/** For so few bytes a loop is several times faster than `Buffer.copy`. */
+function append(to: Buffer, at: number, from: Buffer, start: number, length: number): number {
+  for (let i = 0; i < length; i++) to[at + i] = from[start + i] ?? 0
+  return at + length
 }
 
 /** As `selectPeers`, for the list form (BEP 3); the announce must have asked for peer ids. */

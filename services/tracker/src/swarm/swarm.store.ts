@@ -40,10 +40,16 @@ export function createRedisSwarms(options: {
 
   const send = async (batch: readonly Waiting[]): Promise<void> => {
     try {
-      const records = batch.map((announce) => announce.record)
+      const records = Buffer.concat(batch.map((announce) => announce.record))
       const keys = batch.map((announce) => announce.key)
-      const answers = buffersOf(await functions.call('announce', keys, [now(), ...records]), batch.length)
-      for (const [i, answer] of answers.entries()) batch[i]?.resolve(readAnswer(answer))
+      const results = await functions.call('announce', keys, [now(), records])
+      if (!Buffer.isBuffer(results)) throw unknownForm()
+      let at = 0
+      for (const announce of batch) {
+        const length = results.readUInt32BE(at)
+        announce.resolve(readAnswer(results.subarray(at + 4, at + 4 + length)))
+        at += 4 + length
+      }
     } catch (error) {
       for (const announce of batch) announce.reject(error)
     }
@@ -116,6 +122,10 @@ function byTag(announces: readonly Waiting[]): Waiting[][] {
 
 function buffersOf(reply: unknown, length: number): Buffer[] {
   if (!Array.isArray(reply) || reply.length !== length || !reply.every((item) => Buffer.isBuffer(item)))
-    throw new UnavailableError('redis', { cause: new Error('the swarm answered in an unknown form') })
+    throw unknownForm()
   return reply
+}
+
+function unknownForm(): Error {
+  return new UnavailableError('redis', { cause: new Error('the swarm answered in an unknown form') })
 }
