@@ -3,8 +3,9 @@ import express, { type Express } from 'express'
 import { trustedProxies } from 'service-kit/client-address'
 import { healthRoutes } from 'service-kit/health'
 import { accountRoutes } from './accounts/account.routes.ts'
+import { manageUsersRoutes } from './accounts/manage-users.routes.ts'
 import { ABSOLUTE_MS } from './accounts/sessions.ts'
-import { adminRoutes } from './admin/admin.routes.ts'
+import { siteRoutes } from './admin/site.routes.ts'
 import { categoryRoutes } from './categories/categories.routes.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
@@ -13,6 +14,7 @@ import { createErrorAnswer } from './rest/errors.middleware.ts'
 import { createIdentify, createRefuseCrossSite, restHeaders } from './rest/guards.middleware.ts'
 import { createLimits } from './rest/limits.middleware.ts'
 import { serveEndpoints } from './rest/serve.routes.ts'
+import { moderationRoutes } from './torrents/moderation.routes.ts'
 import { torrentRoutes } from './torrents/torrents.routes.ts'
 
 /** Every endpoint of the REST surface. */
@@ -23,7 +25,9 @@ export function restEndpoints(context: Context): readonly BoundEndpoint[] {
     ...accountRoutes({ ...context, peerTtlMs }),
     ...categoryRoutes(context),
     ...torrentRoutes(context),
-    ...adminRoutes(context),
+    ...manageUsersRoutes(context),
+    ...moderationRoutes(context),
+    ...siteRoutes(context),
   ]
 }
 

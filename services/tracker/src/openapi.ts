@@ -1,10 +1,12 @@
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { accountApi } from './accounts/account-api.routes.ts'
-import { adminApi } from './admin/admin.routes.ts'
+import { manageUsersApi } from './accounts/manage-users.routes.ts'
+import { siteApi } from './admin/site.routes.ts'
 import { categoryApi } from './categories/categories.routes.ts'
 import { ERRORS, type ErrorCode } from './errors.ts'
 import { type Endpoint, plain } from './rest/endpoint.routes.ts'
+import { moderationApi } from './torrents/moderation.routes.ts'
 import { torrentApi } from './torrents/torrent-api.routes.ts'
 
 type Json = Record<string, unknown>
@@ -14,7 +16,9 @@ export const restApi: readonly Endpoint[] = [
   ...Object.values(accountApi),
   ...Object.values(categoryApi),
   ...Object.values(torrentApi),
-  ...Object.values(adminApi),
+  ...Object.values(manageUsersApi),
+  ...Object.values(moderationApi),
+  ...Object.values(siteApi),
 ]
 
 /**

@@ -34,14 +34,14 @@ test('every reference in the document leads somewhere', () => {
 })
 
 test('the README lists every error code with its status, and no other', () => {
-  const rows = [...readText('README.md').matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)]
+  const rows = [...readText('README.md').matchAll(/^\| `([A-Z_]+)` +\| (\d{3}) +\|/gm)]
   expect(rows.map(([, code, status]) => [code, Number(status)])).toEqual(
     Object.entries(ERRORS).map(([code, { status }]) => [code, status]),
   )
 })
 
 test('the README lists every endpoint with who may call it, and no other', () => {
-  const rows = [...readText('README.md').matchAll(/^\| (GET|POST|PATCH|DELETE) \| `([^`]+)` \| (\w+) \|/gm)]
+  const rows = [...readText('README.md').matchAll(/^\| (GET|POST|PATCH|DELETE) +\| `([^`]+)` +\| (\w+) +\|/gm)]
   expect(rows.map(([, method, path, access]) => `${method} ${path} ${access}`).toSorted()).toEqual(
     restApi.map(({ method, path, access }) => `${method} ${path} ${access}`).toSorted(),
   )

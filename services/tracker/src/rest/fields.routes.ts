@@ -41,6 +41,17 @@ export const pageQuery = {
   limit: queryInteger({ min: 1, max: 100, fallback: 25 }),
 }
 
+const percent = (min: number, max: number) =>
+  z
+    .int(`must be a whole number from ${min} to ${max}`)
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`)
+
+/** How much of a download is charged, in per cent; 0 is freeleech. */
+export const downloadPercent = percent(0, 100)
+/** How much of an upload is credited, in per cent; 200 is double upload. */
+export const uploadPercent = percent(100, 1_000)
+
 /** A list as every list endpoint answers it. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), page: z.int(), limit: z.int(), total: z.int() })

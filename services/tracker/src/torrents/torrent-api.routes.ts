@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SLUG_PATTERN } from '../categories/categories.ts'
 import { defineEndpoint, plain } from '../rest/endpoint.routes.ts'
-import { idParams, pageOf, pageQuery, text, time } from '../rest/fields.routes.ts'
+import { downloadPercent, idParams, pageOf, pageQuery, text, time, uploadPercent } from '../rest/fields.routes.ts'
 import { MAX_TORRENT_BYTES } from './torrent-file.ts'
 import { type ExternalIds, type ListedTorrent, SORTS, TORRENT_STATES, type Torrent } from './torrents.ts'
 
@@ -68,15 +68,6 @@ const externalId = z
   .transform(Number)
   .refine((id) => id > 0 && id <= MAX_ID, 'must be a positive whole number')
 const jsonId = z.int().min(1, 'must be a positive whole number').max(MAX_ID, 'must be a positive whole number')
-const percent = (min: number, max: number) =>
-  z
-    .int(`must be a whole number from ${min} to ${max}`)
-    .min(min, `must be at least ${min}`)
-    .max(max, `must be at most ${max}`)
-
-export const downloadPercent = percent(0, 100)
-export const uploadPercent = percent(100, 1_000)
-
 const listQuery = z.object({
   ...pageQuery,
   sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
