@@ -1,0 +1,63 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { removeTemporaryFolder, type TestDatabase, temporaryFolder, testRedis } from 'dev-env'
+import { build } from './support/process.ts'
+import { type Service, startService } from './support/service.ts'
+import { createVaultDatabase } from './support/vault.ts'
+
+let database: TestDatabase
+let service: Service
+const folder = temporaryFolder('malformed-http')
+
+beforeAll(async () => {
+  await build()
+  database = await createVaultDatabase()
+  const { url: redisUrl } = await testRedis()
+  service = await startService({ folder, databaseUrl: database.appUrl, redisUrl })
+})
+afterAll(async () => {
+  await service.process.stop()
+  await database.drop()
+  removeTemporaryFolder(folder)
+})
+
+/** Sends bytes as they are and reads until the vault closes. */
+function raw(bytes: string): Promise<{ head: string; body: string }> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(service.port, '127.0.0.1', () => socket.write(bytes))
+    let text = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+    socket.on('error', reject)
+    socket.on('close', () => {
+      const [head = '', body = ''] = text.split('\r\n\r\n')
+      resolve({ head, body })
+    })
+  })
+}
+
+test.each([
+  ['no HTTP at all', 'hello\r\n\r\n'],
+  ['a method in lower case', 'get /health HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a header without a name', 'GET /health HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
+  ['a folded header', 'GET /health HTTP/1.1\r\nHost: x\r\nSignature: a\r\n b\r\n\r\n'],
+  ['NUL in a header', 'GET /health HTTP/1.1\r\nHost: x\0\r\n\r\n'],
+  ['two lengths', 'PUT /v1/secrets HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+  [
+    'a length and chunks',
+    'PUT /v1/secrets HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+  ],
+  ['headers of 20 KiB', `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+])('%s is answered in the one shape, and the connection ends', async (_name, bytes) => {
+  const { head, body } = await raw(bytes)
+  expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
+  expect(head).toMatch(/Content-Type: application\/json/i)
+  expect(head).toMatch(/Cache-Control: no-store/i)
+  expect(JSON.parse(body)).toEqual({ error: 'invalid_request', message: 'this is not a request of HTTP/1.1' })
+})
+
+test('a request without Host is answered by the app: health is health, a signed request is refused', async () => {
+  const health = await raw('GET /health HTTP/1.1\r\nConnection: close\r\n\r\n')
+  expect(health.body).toBe('{"ok":true}')
+  const signed = 'Signature: a\r\nSignature-Input: a\r\nSignature-Agent: a\r\nConnection: close\r\n\r\n'
+  expect((await raw(`GET /v1/secrets HTTP/1.1\r\n${signed}`)).body).toBe('{"error":"invalid_signature"}')
+})
