@@ -10,6 +10,9 @@ import { type Config, readConfig } from './config.ts'
 import { createContext } from './context.ts'
 import { presentRefusal, refusal } from './errors.ts'
 
+/** The log has partitions for three months ahead: once a day is often enough, whatever may fail meanwhile. */
+const PARTITIONS_MS = 86_400_000
+
 const config = configOrExit()
 const logger = createLogger({ name: 'vault', level: config.LOG_LEVEL })
 
@@ -18,6 +21,10 @@ await run(logger, async (scope) => {
   scope.defer('connections', () => context.close())
   scope.defer('audit sealer', () => context.sealer.stop())
   context.sealer.start()
+  const partitions = setInterval(() => {
+    context.audit.ensurePartitions().catch((err: unknown) => logger.warn({ err }, 'could not prepare the next months'))
+  }, PARTITIONS_MS)
+  scope.defer('audit partitions', () => clearInterval(partitions))
   const app = createApp(context, { logger, stopping: scope.signal })
   // Slow senders: 10 s for the headers, 30 s for all of a request. A missing Host is refused in our own words.
   const options = { headersTimeout: 10_000, requestTimeout: 30_000, requireHostHeader: false }

@@ -96,6 +96,19 @@ test('further actions are recorded with what they were about, and listed when as
   expect(await listed('action=fetch&projectId=busy')).toEqual([])
 })
 
+test('a rare action is found by an index of its own', async () => {
+  const client = new pg.Client({ connectionString: database.adminUrl })
+  await client.connect()
+  try {
+    await client.query('set enable_seqscan = off')
+    const text = "explain select id from audit where action in ('put') order by id desc limit 100"
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(text)
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/_action_id_idx/)
+  } finally {
+    await client.end()
+  }
+})
+
 test('a fetch of an unknown environment is an empty object and recorded', async () => {
   const answer = await signed('GET', '/secrets?env=nobody')
   expect([answer.status, answer.body]).toEqual([200, {}])
