@@ -1,10 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { ERRORS, type ErrorCode } from './errors.ts'
 
-/** The vault's own metrics. The only label is an error code of the table. */
-export type VaultMetrics = ReturnType<typeof createVaultMetrics>
-
-/** Registers the vault's own metrics. */
+/** Registers the vault's own metrics. The only label is an error code of the table. */
 export function createVaultMetrics(registry: Registry) {
   const refused = new Counter({
     name: 'vault_authentication_failures_total',

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from 'dev-env'
+import { type TestDatabase, testRedis } from 'dev-env'
 import { importPrivateKey, signRequest } from 'http-signatures'
+import { Redis } from 'ioredis'
 import { type Answer, admin, createProject, type Key, newKey, send, signedSend, signHeaders } from './support/client.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 
@@ -10,14 +11,18 @@ let database: TestDatabase
 let vault: TestVault
 let key: Key
 let url: string
+let redis: Redis
 
 beforeAll(async () => {
   database = await createVaultDatabase()
-  vault = await startVault({ databaseUrl: database.appUrl, env: { TRUSTED_PROXIES: '127.0.0.2' } })
+  const { url: redisUrl } = await testRedis()
+  redis = new Redis(redisUrl)
+  vault = await startVault({ databaseUrl: database.appUrl, redisUrl, env: { TRUSTED_PROXIES: '127.0.0.2' } })
   key = await createProject(vault.url, 'shop')
   url = `${vault.url}/v1/secrets`
 })
 afterAll(async () => {
+  redis.disconnect()
   await vault.stop()
   await database.drop()
 })
@@ -134,6 +139,13 @@ test('a nonce stays spent as long as its signature could be valid', async () => 
   } finally {
     vault.clock.offsetMs = 0
   }
+})
+
+test('Redis remembers a nonce for longer than ten minutes', async () => {
+  const nonce = randomBytes(16).toString('hex')
+  expect(await get(await signHeaders({ project: 'shop', key, method: 'GET', url, nonce }))).toEqual([200, {}])
+  const [stored = ''] = await redis.keys(`*${nonce}`)
+  expect(await redis.pttl(stored)).toBeGreaterThan(600_000)
 })
 
 test('a nonce in capitals is the same nonce', async () => {

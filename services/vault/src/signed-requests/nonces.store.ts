@@ -5,7 +5,7 @@ import type { NonceStore } from './signed-requests.ts'
  * A signature dated five minutes ahead lives for ten: nonces are kept ten minutes and five seconds, the five for the
  * difference between the clocks of the vault and of Redis.
  */
-export const NONCE_TTL_MS = 605_000
+const NONCE_TTL_MS = 605_000
 
 /**
  * Spent nonces in Redis, shared by all replicas: `SET NX` lets exactly one of them spend one. A Redis that is away

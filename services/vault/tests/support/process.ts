@@ -11,15 +11,6 @@ const run = promisify(execFile)
 /** What a finished process left. */
 export type Outcome = { status: number | null; stdout: string; stderr: string }
 
-/** A vault in a process of its own, as in production. */
-export type VaultProcess = {
-  url: string
-  pid: number
-  output: () => string
-  signal(signal: NodeJS.Signals): void
-  exit: Promise<{ status: number | null; signal: NodeJS.Signals | null }>
-}
-
 /** Compiles the service and what it needs; quick when nothing has changed. */
 export async function build(): Promise<void> {
   const typescript = createRequire(join(SERVICE, '../../package.json')).resolve('typescript/bin/tsc')
@@ -40,32 +31,4 @@ export async function command(script: string, args: string[], env: Record<string
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
   const [status] = (await once(child, 'close')) as [number | null]
   return { status, stdout, stderr }
-}
-
-/** Starts the service and waits until it listens. */
-export async function startProcess(env: Record<string, string>): Promise<VaultProcess> {
-  const child = spawn(process.execPath, [join(SERVICE, 'dist/main.js')], {
-    env: nodeEnv({ ...env, LOG_LEVEL: 'info' }),
-  })
-  let output = ''
-  const port = new Promise<number>((resolve, reject) => {
-    const look = (chunk: Buffer) => {
-      output += chunk.toString()
-      const found = /"port":(\d+)/.exec(output)?.[1]
-      if (found !== undefined) resolve(Number(found))
-    }
-    child.stdout.on('data', look)
-    child.stderr.on('data', look)
-    child.once('close', () => reject(new Error(`the vault ended before it listened: ${output}`)))
-  })
-  const exit = new Promise<{ status: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    child.once('close', (status, signal) => resolve({ status, signal }))
-  })
-  return {
-    url: `http://127.0.0.1:${String(await port)}`,
-    pid: child.pid ?? 0,
-    output: () => output,
-    signal: (signal) => void child.kill(signal),
-    exit,
-  }
 }

@@ -24,7 +24,7 @@ export type TestVault = {
   stop(): Promise<void>
 }
 
-export function createTestClock(): TestClock {
+function createTestClock(): TestClock {
   return {
     offsetMs: 0,
     now() {
