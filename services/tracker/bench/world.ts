@@ -91,6 +91,7 @@ export async function startWorld(folder: string) {
               want: 0,
               withPeerIds: false,
               completed: 0,
+              expected: 0,
               account: undefined,
             })
           }),

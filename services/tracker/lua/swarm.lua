@@ -28,7 +28,7 @@ local NO_COUNTS = '\0\0\0\0\0\0\0\0\0\0\0\0'
 -- credited up and down, actual up and down, seed seconds, last seen, left, state, completed at, first seen
 local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
 local REMEMBERED = '>I7I7I4'
-local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I1c32', 122
+local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I4I1c32', 126
 local CALL = '>I4I4I4I4I4I2I4I6'
 local RESULT = '>I1I1I4I4I4I4I2'
 
@@ -397,7 +397,7 @@ end
 -- One announce: returns a head, the records picked and, on request, their peer ids.
 local function announce(key, bytes)
   a.owner, a.id, a.families, a.ipv4, a.ipv6, a.event, a.state, a.up, a.down, a.left, a.want, a.random, a.up_percent,
-    a.down_percent, a.completed, a.options, a.account = read(ANNOUNCE, bytes)
+    a.down_percent, a.completed, a.expected, a.options, a.account = read(ANNOUNCE, bytes)
   a.down = min(a.down, MOST_DOWN)
   local first_name = a.owner .. '\0\0'
   local found = call('HMGET', key, '#', first_name)
@@ -455,7 +455,10 @@ local function announce(key, bytes)
     status, last = TOO_SOON, since
     write(name, pack_peer(at, last4, last6, flags, expires))
   else
-    if not value and a.event ~= STARTED and a.event ~= COMPLETED then notes = notes + REJOINED end
+    -- It was here before, and so were others that the database knows of: Redis has lost them.
+    if not value and a.event ~= STARTED and a.event ~= COMPLETED and a.expected > s.complete + s.incomplete + 1 then
+      notes = notes + REJOINED
+    end
     if a.event == COMPLETED and seeder and not has(flags, IS_SEEDER) then s.completed = s.completed + 1 end
     local new_flags = (seeder and IS_SEEDER or 0) + (paused and IS_PAUSED or 0)
       + (has(notes, REJOINED) and IS_HURRIED or 0)

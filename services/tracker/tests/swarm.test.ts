@@ -190,15 +190,20 @@ test.each([
   await expect(swarms.announce(peer(1, { kind: 'regular', ...change }))).resolves.toMatchObject({ status: 'accepted' })
 })
 
-test('a peer that the swarm forgot is noticed, and may come back early', async () => {
-  await swarms.announce(peer(1))
-  await server.flush()
-  await expect(swarms.announce(peer(1, { kind: 'regular' }))).resolves.toMatchObject({ rejoined: true, incomplete: 1 })
+test('a peer that comes back to a swarm which Redis lost is noticed, and may come again early', async () => {
+  const back = peer(1, { kind: 'regular', expected: 5 })
+  await expect(swarms.announce(back)).resolves.toMatchObject({ rejoined: true, incomplete: 1 })
   pass(TERMS.hurriedInterval + 1)
-  await expect(swarms.announce(peer(1, { kind: 'regular' }))).resolves.toMatchObject({
-    status: 'accepted',
-    rejoined: false,
-  })
+  await expect(swarms.announce(back)).resolves.toMatchObject({ status: 'accepted', rejoined: false })
+  pass(TERMS.hurriedInterval + 1)
+  await expect(swarms.announce(back)).resolves.toMatchObject({ status: 'announce_too_soon' })
+})
+
+test.each([
+  ['starts', { kind: 'started' as const, expected: 5 }],
+  ['is all there was', { kind: 'regular' as const, expected: 1 }],
+])('a peer that %s is in no hurry', async (_what, change) => {
+  await expect(swarms.announce(peer(1, change))).resolves.toMatchObject({ rejoined: false })
 })
 
 test('functions are loaded again where they were lost', async () => {

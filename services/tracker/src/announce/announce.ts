@@ -140,6 +140,7 @@ export function createAnnounces(options: {
       want: state === 'stopped' ? 0 : request.numwant,
       withPeerIds: !request.compact,
       completed: listing?.completed ?? 0,
+      expected: listing?.peers ?? 0,
       account: member && listing && site && accountOf(member, listing, site),
     }
     return present(await swarms.announce(announce), owner)

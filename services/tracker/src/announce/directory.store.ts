@@ -51,6 +51,7 @@ export function createDirectoryStore(db: Kysely<Database>): DirectoryStore {
             state: deleted ? 'deleted' : row.state,
             reason: deleted ? row.delete_reason : row.state_reason,
             completed: row.completed ?? 0,
+            peers: (row.seeders ?? 0) + (row.leechers ?? 0),
             uploadPercent: row.upload_percent,
             downloadPercent: row.download_percent,
           }
@@ -81,7 +82,7 @@ type ListingRow = Pick<
   | 'delete_reason'
   | 'upload_percent'
   | 'download_percent'
-> & { readonly completed: number | null }
+> & { readonly [Count in 'completed' | 'seeders' | 'leechers']: number | null }
 
 const COLUMNS = sql.raw(
   'id, info_hash, info_hash_v2, state, state_reason, deleted_at, delete_reason, upload_percent, download_percent',
@@ -102,7 +103,7 @@ function selectListings(hashes: readonly Buffer[]): RawBuilder<ListingRow> {
       union
       select ${COLUMNS} from torrents where info_hash_v2 = any(${hashes}) and deleted_at > now() - interval '30 days'
     )
-    select ${COLUMNS}, completed
+    select ${COLUMNS}, completed, seeders, leechers
     from found left join torrent_stats on torrent_id = id
     order by deleted_at nulls last`
 }

@@ -30,6 +30,8 @@ export type Listing = {
   /** Why it was rejected or deleted. */
   readonly reason: string | null
   readonly completed: number
+  /** How many peers there were when this was read. */
+  readonly peers: number
   readonly uploadPercent: number
   readonly downloadPercent: number
 }

@@ -7,7 +7,7 @@ const STATES: Record<PeerState, number> = { stopped: 0, leecher: 1, seeder: 2, p
 const ACCOUNTED = 1
 const WITH_IDS = 2
 const EVICTS = 4
-const LENGTH = 122
+const LENGTH = 126
 
 /** Picked beyond those wanted: himself, his other clients, and whoever has no address for him. */
 export const SPARE_RECORDS = 10
@@ -36,9 +36,10 @@ export function announceRecord(announce: PeerAnnounce, evicts: boolean, random: 
   bytes.writeUInt16BE(account?.uploadPercent ?? 0, 81)
   bytes.writeUInt16BE(account?.downloadPercent ?? 0, 83)
   bytes.writeUInt32BE(announce.completed, 85)
-  bytes[89] = (account ? ACCOUNTED : 0) + (announce.withPeerIds ? WITH_IDS : 0) + (evicts ? EVICTS : 0)
-  if (account) account.id.copy(bytes, 90)
-  else bytes.fill(0, 90)
+  bytes.writeUInt32BE(announce.expected, 89)
+  bytes[93] = (account ? ACCOUNTED : 0) + (announce.withPeerIds ? WITH_IDS : 0) + (evicts ? EVICTS : 0)
+  if (account) account.id.copy(bytes, 94)
+  else bytes.fill(0, 94)
   return bytes
 }
 

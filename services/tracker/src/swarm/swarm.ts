@@ -25,6 +25,8 @@ export type PeerAnnounce = {
   readonly withPeerIds: boolean
   /** How many completions the database knows of. */
   readonly completed: number
+  /** How many peers the database knew of last: when there are fewer, Redis may have lost the others. */
+  readonly expected: number
   /** Whose account is credited, and how; `undefined` where nothing is accounted. */
   readonly account: PeerAccount | undefined
 }
@@ -43,7 +45,7 @@ export type AnnounceStatus = 'accepted' | 'stopped_unknown_peer' | 'announce_too
 /** What the swarm answers. */
 export type SwarmAnswer = {
   readonly status: AnnounceStatus
-  /** The peer says it was there before, and the swarm does not know it: the swarm is filling up again. */
+  /** The peer says it was there before, and like others it is not: the swarm is filling up again. */
   readonly rejoined: boolean
   /** The counters rose faster than any line carries, so nothing was credited. */
   readonly implausible: boolean

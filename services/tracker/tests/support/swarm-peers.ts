@@ -70,6 +70,7 @@ export function peer(n: number, change: Partial<PeerAnnounce> = {}): PeerAnnounc
     want: 50,
     withPeerIds: false,
     completed: 0,
+    expected: 0,
     account: { id: Buffer.concat([Buffer.alloc(8), ownerOf(n), TORRENT]), uploadPercent: 100, downloadPercent: 100 },
     ...change,
   }
