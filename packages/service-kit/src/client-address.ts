@@ -24,8 +24,10 @@ export function trustedProxies(ranges: readonly string[]): TrustedProxies {
   return list
 }
 
-/** An IPv4 address that a dual-stack socket shows as `::ffff:a.b.c.d`, in its own form. */
-function plainAddress(address: string): string {
+/** An IPv4 address that a dual-stack socket shows as `::ffff:a.b.c.d`, in its own form; any address without its zone. */
+function plainAddress(text: string): string {
+  const zone = text.indexOf('%')
+  const address = zone === -1 ? text : text.slice(0, zone)
   return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
 }
 

@@ -21,6 +21,8 @@ test.each([
   ['the last proxy, when nothing else is readable', '10.0.0.1', 'unknown, 10.9.9.9', '10.9.9.9'],
   ['the socket, when the header is missing', '10.0.0.1', '', '10.0.0.1'],
   ['an IPv4 address in its own form', '::ffff:203.0.113.9', '', '203.0.113.9'],
+  ['a link-local address without its zone', 'fe80::1%eth0', '', 'fe80::1'],
+  ['a forwarded address without its zone', '10.0.0.1', 'fe80::1%eth0', 'fe80::1'],
   ['an IPv6 client behind an IPv6 proxy', '2001:db8::1', '2001:dead::7', '2001:dead::7'],
 ])('the address is %s', (_name, remote, forwarded, expected) => {
   expect(clientAddress(request(remote, forwarded === '' ? {} : { 'x-forwarded-for': forwarded }), proxies)).toBe(
