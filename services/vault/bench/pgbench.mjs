@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createSecretStore } from '../dist/secrets/secrets.store.js'
+import { statementOf } from './statement.mjs'
 
 /** The statement of a fetch by pgbench; undefined where pgbench is not installed. */
 export async function pgbench({ databaseUrl, caller, connections, seconds, folder }) {
@@ -20,22 +20,15 @@ export async function pgbench({ databaseUrl, caller, connections, seconds, folde
 
 /** The store's own text with its parameters written out; each run makes an id for its audit entry. */
 async function statement(caller) {
-  let text = ''
-  const query = (config) => {
-    text = config.text
-    return Promise.resolve({ rows: [] })
-  }
-  const entry = { id: '', action: '', ip: '' }
-  const by = { ...caller, publicKey: Buffer.alloc(0) }
-  await createSecretStore(undefined, { query }).readAll(by, '', new Date(), entry)
+  const { config } = await statementOf(caller)
   const values = [
-    `'${caller.projectUid}'::uuid`,
-    `'\\x${caller.publicKeyHex}'::bytea`,
-    'now()',
-    'uuidv7()',
-    `'fetch'`,
-    `'production'`,
-    `'127.0.0.1'`,
+    `array['${caller.projectUid}'::uuid]`,
+    `array['\\x${caller.publicKeyHex}'::bytea]`,
+    'array[now()]',
+    'array[uuidv7()]',
+    `array['fetch']`,
+    `array['production']`,
+    `array['127.0.0.1'::inet]`,
   ]
-  return `${text.replace(/\$(\d)/g, (_all, n) => values[n - 1])};\n`
+  return `${config.text.replace(/\$(\d)/g, (_all, n) => values[n - 1])};\n`
 }

@@ -1,8 +1,8 @@
-// The statement of a fetch alone: the vault's own store on a bare pg pool, as many callers and connections at once as
-// asked for, nothing decrypted. Each run is a real one: it commits an audit entry.
+// The statement of one fetch alone on a bare pg pool, as many callers and connections at once as asked for, nothing
+// decrypted. Each run is a real one: it commits an audit entry.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { createSecretStore } from '../dist/secrets/secrets.store.js'
+import { statementOf } from './statement.mjs'
 
 process.once('message', (job) => {
   void run(job).then((result) => process.send(result, () => process.disconnect()))
@@ -10,8 +10,8 @@ process.once('message', (job) => {
 
 async function run({ databaseUrl, caller, secrets, connections, seconds, warmUpSeconds }) {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
-  const store = createSecretStore(undefined, pool)
-  const by = { ...caller, publicKey: Buffer.from(caller.publicKeyHex, 'hex') }
+  const { config, values } = await statementOf(caller)
+  const [uid, publicKey, , , ...others] = values
   const latencies = []
   let errors = 0
   const warmUntil = performance.now() + warmUpSeconds * 1000
@@ -19,9 +19,8 @@ async function run({ databaseUrl, caller, secrets, connections, seconds, warmUpS
   const loop = async () => {
     while (performance.now() < until) {
       const started = performance.now()
-      const now = new Date()
-      const entry = { id: randomUUID(), action: 'fetch', ip: '127.0.0.1' }
-      const rows = await store.readAll(by, 'production', now, entry)
+      const fresh = [uid, publicKey, [new Date()], [randomUUID()], ...others]
+      const { rows } = await pool.query({ ...config, values: fresh })
       if (rows.length !== secrets) errors++
       if (started >= warmUntil) latencies.push(performance.now() - started)
     }

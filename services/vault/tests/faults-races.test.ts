@@ -25,18 +25,25 @@ afterAll(async () => {
   await database.drop()
 })
 
-type Request = { project: string; key: Key; method: string; body?: object }
+type Request = { project: string; key: Key; method: string; body?: object; env?: string }
 
 /** A signed request that any replica can be sent, once or several times. */
-async function signed({ project, key, method, body }: Request): Promise<(replica: TestVault) => Promise<Answered>> {
-  const headers = await signHeaders({ project, key, method, url: `${PUBLIC}/v1/secrets` })
+async function signed({
+  project,
+  key,
+  method,
+  body,
+  env,
+}: Request): Promise<(replica: TestVault) => Promise<Answered>> {
+  const path = env === undefined ? '/v1/secrets' : `/v1/secrets?env=${env}`
+  const headers = await signHeaders({ project, key, method, url: PUBLIC + path })
   const init = {
     method,
     headers: { ...headers, ...PROXY, 'content-type': 'application/json' },
     body: body === undefined ? null : JSON.stringify(body),
   }
   return async (replica) => {
-    const answer = await send(`${replica.url}/v1/secrets`, init)
+    const answer = await send(replica.url + path, init)
     return [answer.status, answer.body]
   }
 }
@@ -165,4 +172,45 @@ test('two replicas that overwrite one secret at once store both values as versio
      where s.project_uid = (select uid from projects where name = 'overwritten') order by v.version`,
   )
   expect(versions.map(({ version }) => version)).toEqual(values.map((_, i) => i + 1))
+})
+
+test('fetches that share a statement get each their own values, and one that is refused changes none', async () => {
+  const projects = await Promise.all(
+    Array.from({ length: 6 }, async (_, i) => {
+      const project = `together-${String(i)}`
+      return { project, key: await createProject(replicas[0].url, project) }
+    }),
+  )
+  const secrets = projects.flatMap(({ project, key }, i) =>
+    ['production', 'staging'].map((env) => ({
+      project,
+      key,
+      env,
+      value: `${project} ${env}`,
+      name: `OWN_${String(i)}`,
+    })),
+  )
+  for (const { project, key, env, value, name } of secrets) {
+    const put = await signed({ project, key, method: 'PUT', body: { key: name, value, env } })
+    expect(await put(replicas[0])).toEqual([200, { ok: true }])
+  }
+  // Known to the first replica, gone from the database: the statement finds nobody for it.
+  const gone = await createProject(replicas[0].url, 'together-gone')
+  await (await signed({ project: 'together-gone', key: gone, method: 'GET' }))(replicas[0])
+  await admin(replicas[1].url, 'DELETE', '/projects/together-gone')
+
+  const requests = Array.from({ length: 20 }, () => secrets).flat()
+  const fetches = await Promise.all(
+    requests.map(({ project, key, env }) => signed({ project, key, method: 'GET', env })),
+  )
+  const stale = await signed({ project: 'together-gone', key: gone, method: 'GET' })
+  const [refused, ...answers] = await Promise.all([stale(replicas[0]), ...fetches.map((fetch) => fetch(replicas[0]))])
+  expect(refused).toEqual([401, { error: 'unknown_project' }])
+  expect(answers).toEqual(requests.map(({ name, value }) => [200, { [name]: value }]))
+  const entries = await sql(
+    `select project_id as project, env, count(*)::int from audit
+     where action = 'fetch' and project_id in (select name from projects where name like 'together-%')
+     group by 1, 2 order by 1, 2`,
+  )
+  expect(entries).toEqual(secrets.map(({ project, env }) => ({ project, env, count: 20 })))
 })

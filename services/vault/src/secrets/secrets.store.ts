@@ -1,44 +1,75 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
-import { entryRow } from '../audit/audit.ts'
+import { entryRow, type NewEntry } from '../audit/audit.ts'
 import type { Database } from '../db/schema.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
-import type { Caller, SecretStore } from './secrets.ts'
+import { gather } from './gather.ts'
+import type { Caller, SecretStore, Stale, StoredValue } from './secrets.ts'
 
 /**
- * Reads all values and writes the audit entry in one statement, which commits by itself: when its rows arrive, the
- * entry is durable. No row at all means that the caller's key or project is not valid any more; a project without
- * secrets gives one row of nulls. Named, so that each connection parses and plans it once.
+ * Reads all values and writes the audit entries of all callers that ask at this moment in one statement, which commits
+ * by itself: when its rows arrive, the entries are durable. No row at all for a caller means that his key or project
+ * is not valid any more; a project without secrets gives one row of nulls. Named, so that each connection parses and
+ * plans it once.
  */
 const READ_ALL = {
   name: 'read-all',
   rowMode: 'array' as const,
   text: `with caller as materialized (
-      select p.uid, p.name
-      from projects p join project_keys k on k.project_uid = p.uid
-      where p.uid = $1 and k.public_key = $2 and (k.not_after is null or k.not_after > $3)
+      select asked.*, p.name
+      from unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::inet[])
+        with ordinality as asked (uid, public_key, now, entry_id, action, env, ip, n)
+      join projects p on p.uid = asked.uid
+      join project_keys k on k.project_uid = p.uid and k.public_key = asked.public_key
+        and (k.not_after is null or k.not_after > asked.now)
     ), entry as (
       insert into audit (id, project_uid, project_id, action, env, requested_at, ip)
-      select $4::uuid, uid, name, $5::text, $6::text, $3, $7::inet from caller
+      select entry_id, uid, name, action, env, now, ip from caller
     )
-    select s.key, s.version, v.blob
+    select c.n, s.key, s.version, v.blob
     from caller c
     left join (secrets s join secret_versions v on v.secret_id = s.id and v.version = s.version)
-      on s.project_uid = c.uid and s.env = $6`,
+      on s.project_uid = c.uid and s.env = c.env`,
 }
 
-type ReadAllRow = [key: string, version: number, blob: Buffer] | [null, null, null]
+type ReadAllRow = [n: number, key: string, version: number, blob: Buffer] | [n: number, null, null, null]
+
+/**
+ * Commits and round trips are most of what a fetch costs Postgres, so fetches under load share them. Four statements at
+ * once keep the server busy while results are taken in; docs/performance.md has the measurements.
+ */
+const TOGETHER = { lanes: 4, most: 32 }
+
+type ReadAll = { caller: Caller; env: string; now: Date; entry: NewEntry }
 
 /** Secrets in Postgres. `pool` serves the one statement that every fetch runs. */
 export function createSecretStore(db: Database, pool: Pool): SecretStore {
+  const readAll = gather(readTogether, TOGETHER)
+
+  async function readTogether(asked: readonly ReadAll[]): Promise<(StoredValue[] | Stale)[]> {
+    const values = [
+      asked.map(({ caller }) => caller.projectUid),
+      asked.map(({ caller }) => caller.publicKey),
+      asked.map(({ now }) => now),
+      asked.map(({ entry }) => entry.id),
+      asked.map(({ entry }) => entry.action),
+      asked.map(({ env }) => env),
+      asked.map(({ entry }) => entry.ip),
+    ]
+    const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
+    const answers = asked.map((): StoredValue[] | Stale => 'stale')
+    for (const [n, key, version, blob] of rows) {
+      const i = n - 1
+      const known = answers[i]
+      const answer = known === undefined || known === 'stale' ? [] : known
+      if (known === 'stale') answers[i] = answer
+      if (key !== null) answer.push({ key, version, blob })
+    }
+    return answers
+  }
+
   return {
-    readAll: async (caller, env, now, entry) => {
-      const { projectUid, publicKey } = caller
-      const values = [projectUid, publicKey, now, entry.id, entry.action, env, entry.ip]
-      const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
-      if (rows.length === 0) return 'stale'
-      return rows.flatMap(([key, version, blob]) => (key === null ? [] : [{ key, version, blob }]))
-    },
+    readAll: (caller, env, now, entry) => readAll({ caller, env, now, entry }),
 
     hasProject: async (projectUid) => {
       const row = await db.selectFrom('projects').select('uid').where('uid', '=', projectUid).executeTakeFirst()
