@@ -11,7 +11,10 @@ import type { Logger } from './logger.ts'
  * @throws UnavailableError when Redis does not answer within ten seconds
  */
 export async function connectRedis(
-  options: { url: string; name: string; logger: Logger } & Pick<RedisOptions, 'commandTimeout' | 'enableAutoPipelining'>,
+  options: { url: string; name: string; logger: Logger } & Pick<
+    RedisOptions,
+    'commandTimeout' | 'enableAutoPipelining'
+  >,
 ): Promise<Redis> {
   const redis = new Redis(options.url, {
     connectionName: options.name,
