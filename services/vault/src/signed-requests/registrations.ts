@@ -16,22 +16,34 @@ const UNKNOWN_MS = 1_000
 const MAX_KEPT = 10_000
 
 /**
- * Keeps registrations so that a fetch needs no query but its own. At most 10,000, the longest unused goes first;
- * simultaneous reads of one project share one query.
+ * Keeps registrations so that a fetch needs no query but its own. At most 10,000, the longest unused goes first; names
+ * that are unknown have a place of their own, so that a stranger who tries many pushes nobody out. Simultaneous reads
+ * of one project share one query.
  */
 export function createRegistrations(deps: {
   read: (name: string) => Promise<Registration | undefined>
   clock: Clock
 }): Registrations {
-  const kept = new Map<string, { registration: Registration | undefined; until: number }>()
+  const { clock } = deps
+  const kept = new Map<string, { registration: Registration; until: number }>()
+  const unknown = new Map<string, number>()
   const reading = new Map<string, Promise<Registration | undefined>>()
+  let changes = 0
 
   async function read(name: string): Promise<Registration | undefined> {
+    const before = changes
     const registration = await deps.read(name)
-    kept.delete(name)
-    kept.set(name, { registration, until: deps.clock.now() + (registration ? KNOWN_MS : UNKNOWN_MS) })
-    if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value ?? '')
+    // What was changed here meanwhile may not be what was read.
+    if (changes !== before) return registration
+    drop(name)
+    if (registration === undefined) put(unknown, name, clock.now() + UNKNOWN_MS)
+    else put(kept, name, { registration, until: clock.now() + KNOWN_MS })
     return registration
+  }
+
+  function drop(name: string): void {
+    kept.delete(name)
+    unknown.delete(name)
   }
 
   /** Joins a read under way. Such a read may have begun before a change that the caller knows of. */
@@ -48,8 +60,9 @@ export function createRegistrations(deps: {
   return {
     find: async (name, fresh) => {
       if (fresh) return read(name)
+      if ((unknown.get(name) ?? 0) > clock.now()) return undefined
       const entry = kept.get(name)
-      if (entry === undefined || entry.until <= deps.clock.now()) return joinOrStart(name)
+      if (entry === undefined || entry.until <= clock.now()) return joinOrStart(name)
       // The most recently used stand last.
       kept.delete(name)
       kept.set(name, entry)
@@ -57,8 +70,14 @@ export function createRegistrations(deps: {
     },
 
     forget: (name) => {
-      kept.delete(name)
+      changes++
+      drop(name)
       reading.delete(name)
     },
   }
+}
+
+function put<Value>(map: Map<string, Value>, name: string, value: Value): void {
+  map.set(name, value)
+  if (map.size > MAX_KEPT) map.delete(map.keys().next().value ?? '')
 }
