@@ -1,9 +1,8 @@
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startRedis, temporaryFolder, testRedis } from 'dev-env'
-import express, { type RequestHandler } from 'express'
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
+import request from 'supertest'
 import { healthRoutes } from '../src/health.ts'
 import { createLogger } from '../src/logger.ts'
 import { createMetrics } from '../src/metrics.ts'
@@ -18,19 +17,10 @@ beforeAll(async () => {
 })
 afterAll(() => closeRedis(redis))
 
-async function serving(...handlers: RequestHandler[]): Promise<{ url: string; [Symbol.dispose]: () => void }> {
+function appOf(...handlers: (RequestHandler | ErrorRequestHandler)[]): Express {
   const app = express()
   for (const handler of handlers) app.use(handler)
-  const server = await new Promise<Server>((resolve) => {
-    const listening = app.listen(0, '127.0.0.1', () => resolve(listening))
-  })
-  return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    [Symbol.dispose]: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  return app
 }
 
 function limiter(store: Redis, limit: number, whenRedisIsAway: 'allow' | 'refuse', name = 'test'): RequestHandler {
@@ -49,77 +39,73 @@ function limiter(store: Redis, limit: number, whenRedisIsAway: 'allow' | 'refuse
 const hello: RequestHandler = (_request, response) => void response.send('hello')
 
 test('a limit is shared by all replicas and counted apart for each key', async () => {
-  using one = await serving(limiter(redis, 2, 'refuse', 'shared'), hello)
-  using two = await serving(limiter(redis, 2, 'refuse', 'shared'), hello)
-  expect((await fetch(one.url, { headers: { 'x-who': 'a' } })).status).toBe(200)
-  expect((await fetch(two.url, { headers: { 'x-who': 'a' } })).status).toBe(200)
-  const refused = await fetch(one.url, { headers: { 'x-who': 'a' } })
-  expect(refused.status).toBe(429)
-  expect(await refused.json()).toEqual({ error: 'rate_limited' })
-  expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
-  expect(refused.headers.get('ratelimit')).toContain('r=0')
-  expect((await fetch(two.url, { headers: { 'x-who': 'b' } })).status).toBe(200)
+  const one = appOf(limiter(redis, 2, 'refuse', 'shared'), hello)
+  const two = appOf(limiter(redis, 2, 'refuse', 'shared'), hello)
+  await request(one).get('/').set('x-who', 'a').expect(200)
+  await request(two).get('/').set('x-who', 'a').expect(200)
+  await request(one)
+    .get('/')
+    .set('x-who', 'a')
+    .expect(429, { error: 'rate_limited' })
+    .expect('retry-after', /^\d+$/)
+    .expect('ratelimit', /r=0/)
+  await request(two).get('/').set('x-who', 'b').expect(200)
 })
 
 test('a limit of 0 is no limit', async () => {
-  using server = await serving(limiter(redis, 0, 'refuse', 'off'), hello)
-  const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await fetch(server.url)).status))
-  expect(new Set(statuses)).toEqual(new Set([200]))
+  const app = appOf(limiter(redis, 0, 'refuse', 'off'), hello)
+  for (let i = 0; i < 20; i++) await request(app).get('/').expect(200)
 })
 
 test('which way a limit fails without Redis is what it was told', async () => {
   const own = await startRedis({ dataDir: temporaryFolder('kit'), durable: false })
   const store = await connectRedis({ url: own.url, name: 'test', logger, commandTimeout: 200 })
-  using open = await serving(limiter(store, 1, 'allow', 'open'), hello)
-  using closed = await serving(
-    limiter(store, 1, 'refuse', 'closed'),
-    hello,
-    ((_error, _request, response, _next) =>
-      void response.status(503).end()) as express.ErrorRequestHandler as unknown as RequestHandler,
-  )
-  expect([(await fetch(open.url)).status, (await fetch(closed.url)).status]).toEqual([200, 200])
+  const unavailable: ErrorRequestHandler = (_error, _request, response, _next) => void response.status(503).end()
+  const open = appOf(limiter(store, 1, 'allow', 'open'), hello)
+  const closed = appOf(limiter(store, 1, 'refuse', 'closed'), hello, unavailable)
+  await request(open).get('/').expect(200)
+  await request(closed).get('/').expect(200)
   await own.kill()
-  expect([(await fetch(open.url)).status, (await fetch(closed.url)).status]).toEqual([200, 503])
+  await request(open).get('/').expect(200)
+  await request(closed).get('/').expect(503)
   store.disconnect()
 })
 
 test('health never asks anything, readiness asks everything and names what failed', async () => {
   const stopping = new AbortController()
   let postgres: () => Promise<void> = () => Promise.resolve()
-  const metrics = createMetrics()
-  using server = await serving(
+  const app = appOf(
     healthRoutes({
       checks: { postgres: () => postgres(), redis: () => Promise.resolve() },
       stopping: stopping.signal,
       logger,
-      metrics: metrics.handler,
+      metrics: createMetrics().handler,
     }),
   )
-  const ready = async (): Promise<unknown[]> => {
-    const response = await fetch(`${server.url}/ready`)
-    return [response.status, await response.json()]
-  }
-  expect(await ready()).toEqual([200, { ok: true, checks: { postgres: 'ok', redis: 'ok' } }])
+  await request(app)
+    .get('/ready')
+    .expect(200, { ok: true, checks: { postgres: 'ok', redis: 'ok' } })
   postgres = () => Promise.reject(new Error('away'))
-  expect(await ready()).toEqual([503, { ok: false, checks: { postgres: 'failed', redis: 'ok' } }])
-  expect(await (await fetch(`${server.url}/health`)).json()).toEqual({ ok: true })
+  await request(app)
+    .get('/ready')
+    .expect(503, { ok: false, checks: { postgres: 'failed', redis: 'ok' } })
+  await request(app).get('/health').expect(200, { ok: true })
   postgres = () => Promise.resolve()
   stopping.abort()
-  expect(await ready()).toEqual([503, { ok: false, checks: { postgres: 'ok', redis: 'ok' } }])
+  await request(app)
+    .get('/ready')
+    .expect(503, { ok: false, checks: { postgres: 'ok', redis: 'ok' } })
 })
 
 test('requests are measured by route pattern, whatever they name', async () => {
   const metrics = createMetrics()
   const router = express.Router()
   router.get('/items/:id', hello)
-  using server = await serving(
-    metrics.middleware,
-    router,
-    ((_request, response) => void response.status(404).end()) as RequestHandler,
-  )
-  await fetch(`${server.url}/items/canary-1`)
-  await fetch(`${server.url}/items/canary-2`)
-  await fetch(`${server.url}/canary-3`, { method: 'PROPFIND' }).catch(() => undefined)
+  const unknown: RequestHandler = (_request, response) => void response.status(404).end()
+  const app = appOf(metrics.middleware, router, unknown)
+  await request(app).get('/items/canary-1').expect(200)
+  await request(app).get('/items/canary-2').expect(200)
+  await request(app).propfind('/canary-3').expect(404)
   const text = await metrics.registry.metrics()
   expect(text).toContain('http_request_duration_seconds_count{method="GET",route="/items/:id",status="200"} 2')
   expect(text).toContain('http_request_duration_seconds_count{method="other",route="unmatched",status="404"} 1')
