@@ -1,12 +1,15 @@
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { TestDatabase } from 'dev-env'
 import pg from 'pg'
-import { addToKeyringFile } from '../src/keyring/keyring-file.ts'
-import { admin, createProject, type Key, signedSend } from './support/client.ts'
-import { build, command, type Outcome } from './support/process.ts'
+import { activateInKeyringFile, addToKeyringFile } from '../src/keyring/keyring-file.ts'
+import { admin, createProject, type Key, newKey, signedSend } from './support/client.ts'
+import { build, command, type Outcome, start } from './support/process.ts'
+import { eventually } from './support/service.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 
 let database: TestDatabase
@@ -139,6 +142,71 @@ test('a key is replaced while the vault runs: add, activate, rewrap, retire; not
   expect(await keys('activate', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('retired') })
   expect(await keys('add', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('choose a new id') })
   await third.stop()
+})
+
+test('a rewrap that was killed is finished by the next one', async () => {
+  const vault = await vaultWithFile()
+  const key = newKey()
+  const names = Array.from({ length: 700 }, (_, i) => `p${i}`)
+  for (const name of names)
+    await vault.context.projects.create({
+      name,
+      publicKey: key.publicKeyHex,
+      requireContentDigest: false,
+      ip: '127.0.0.1',
+    })
+  const last = names.at(-1) ?? ''
+  await put(vault, last, key, `value-${last}`)
+  await vault.stop()
+  addToKeyringFile(file, 'k2')
+  activateInKeyringFile(file, 'k2')
+
+  const left = () => count("select count(*) from project_deks where kek_id = 'k1'")
+  // The first batch waits for its audit entries, and the command is killed there: none of it counts.
+  const blocker = new pg.Client({ connectionString: database.ownerUrl })
+  await blocker.connect()
+  await blocker.query('begin')
+  await blocker.query('lock table audit in exclusive mode')
+  const killed = start('keyring/vault-keys.command.js', ['rewrap'], env())
+  await eventually(async () => (await count('select count(*) from pg_locks where not granted')) > 0)
+  killed.kill('SIGKILL')
+  await once(killed, 'close')
+  await blocker.query('rollback')
+  await blocker.end()
+  expect(await left()).toBe(700)
+
+  const interrupted = start('keyring/vault-keys.command.js', ['rewrap'], env())
+  await eventually(async () => (await left()) < 700)
+  interrupted.kill('SIGKILL')
+  await once(interrupted, 'close')
+  expect(await keys('rewrap')).toMatchObject({ status: 0, stderr: '' })
+  expect(await left()).toBe(0)
+  const again = await vaultWithFile()
+  await readAll(again, new Map([[last, key]]))
+  expect(await count("select count(*) from audit where action = 'key.rewrap'")).toBe(700)
+  await again.stop()
+})
+
+test('projects that are deleted while their values are moved break nothing', async () => {
+  const vault = await vaultWithFile()
+  const projects = await fill(vault, 8)
+  const [renewed] = await Promise.all([
+    Promise.all([keys('renew', '--older-than', '0'), keys('renew', '--older-than', '0')]),
+    (async () => {
+      await sleep(500)
+      for (const name of ['p0', 'p1', 'p2', 'p3']) {
+        expect((await admin(vault.url, 'DELETE', `/projects/${name}`)).status).toBe(200)
+        projects.delete(name)
+        await sleep(50)
+      }
+    })(),
+  ])
+  expect(renewed.map(({ status, stderr }) => [status, stderr])).toEqual([
+    [0, ''],
+    [0, ''],
+  ])
+  await readAll(vault, projects)
+  await vault.stop()
 })
 
 test('data keys are renewed while the vault reads and writes, and the old ones go once nothing needs them', async () => {

@@ -137,7 +137,8 @@ export function createVaultKeyStore(db: Database): VaultKeyStore {
             d.dek_v as from_v, d.kek_id as from_kek, d.wrapped as from_wrapped,
             n.dek_v as to_v, n.kek_id as to_kek, n.wrapped as to_wrapped
           ${VALUES_BEHIND} and n.project_uid >= ${fromUid}
-          order by n.project_uid limit ${limit} for update of v skip locked`.execute(trx)
+          order by n.project_uid limit ${limit}
+          for key share of p skip locked for update of v skip locked`.execute(trx)
         if (rows.length === 0) return { moved: 0, last: undefined }
         const values = rows.map((row) => ({ row, blob: move(toMove(row)) }))
         await sql`update secret_versions v set dek_v = new.dek_v, blob = new.blob
@@ -145,11 +146,18 @@ export function createVaultKeyStore(db: Database): VaultKeyStore {
             ${values.map(({ row }) => row.to_v)}::int[], ${values.map(({ blob }) => blob)}::bytea[])
             as new (secret_id, version, dek_v, blob)
           where v.secret_id = new.secret_id and v.version = new.version`.execute(trx)
-        await sql`update project_deks d set encryptions = encryptions + new.moved
-          from (select project_uid, dek_v, count(*) as moved
+        // In order: two commands that moved values of the same projects must not wait for each other.
+        await sql`with new as (
+            select project_uid, dek_v, count(*) as moved
             from unnest(${rows.map((row) => row.project_uid)}::uuid[], ${rows.map((row) => row.to_v)}::int[])
-              as moved (project_uid, dek_v) group by 1, 2) as new
-          where d.project_uid = new.project_uid and d.dek_v = new.dek_v`.execute(trx)
+              as moved (project_uid, dek_v) group by 1, 2
+          ), locked as (
+            select d.project_uid, d.dek_v, new.moved
+            from project_deks d join new using (project_uid, dek_v)
+            order by d.project_uid, d.dek_v for update of d
+          )
+          update project_deks d set encryptions = d.encryptions + locked.moved from locked
+          where d.project_uid = locked.project_uid and d.dek_v = locked.dek_v`.execute(trx)
         return { moved: rows.length, last: rows.at(-1)?.project_uid }
       }),
 
@@ -218,6 +226,7 @@ type MoveRow = {
 /** Values that are not under the newest data key `n` of their project, but under `d`. */
 const VALUES_BEHIND = sql`
   from project_deks n
+  join projects p on p.uid = n.project_uid
   join secrets s on s.project_uid = n.project_uid
   join secret_versions v on v.secret_id = s.id and v.dek_v < n.dek_v
   join project_deks d on d.project_uid = n.project_uid and d.dek_v = v.dek_v

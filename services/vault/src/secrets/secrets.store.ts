@@ -178,6 +178,13 @@ export function createSecretStore(db: Database, pool: Pool): SecretStore {
 
     restore: (id, version, now, reseal, entryFor) =>
       db.transaction().execute(async (trx) => {
+        // First the project, like everybody: in another order this and a deletion could wait for each other.
+        await trx
+          .selectFrom('projects')
+          .select('uid')
+          .where('uid', 'in', (eb) => eb.selectFrom('secrets').select('project_uid').where('id', '=', id))
+          .forKeyShare()
+          .execute()
         const secret = await trx
           .selectFrom('secrets as s')
           .innerJoin('projects as p', 'p.uid', 's.project_uid')

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -22,9 +22,14 @@ function nodeEnv(env: Record<string, string>): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', ...env }
 }
 
+/** Starts a command of the service. */
+export function start(script: string, args: string[], env: Record<string, string>): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [join(SERVICE, 'dist', script), ...args], { env: nodeEnv(env) })
+}
+
 /** Runs a command of the service to its end. */
 export async function command(script: string, args: string[], env: Record<string, string>): Promise<Outcome> {
-  const child = spawn(process.execPath, [join(SERVICE, 'dist', script), ...args], { env: nodeEnv(env) })
+  const child = start(script, args, env)
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
