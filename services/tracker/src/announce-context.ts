@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import type { Kysely } from 'kysely'
 import { clientAddress, trustedProxies } from 'service-kit/client-address'
 import type { Clock } from 'service-kit/clock'
 import type { Logger } from 'service-kit/logger'
 import type { Metrics } from 'service-kit/metrics'
+import { connectRedis } from 'service-kit/redis'
 import { createFlusher, type FlushRound } from './accounting/accounting.ts'
 import { createAccountingMetrics } from './accounting/accounting-metrics.ts'
 import { createAccountingQueue } from './accounting/accounting-queue.store.ts'
@@ -25,6 +26,7 @@ import type { Database } from './db/schema.ts'
 import { listenForInvalidations } from './invalidation/invalidation-listener.store.ts'
 import { hurriedInterval, timeToLive } from './swarm/interval.ts'
 import { createRedisSwarms } from './swarm/swarm.store.ts'
+import { connectSwarmCluster } from './swarm/swarm-redis.store.ts'
 
 /** The announce engine, joined. */
 export type AnnounceEngine = {
@@ -32,6 +34,8 @@ export type AnnounceEngine = {
   readonly answer: (request: IncomingMessage, response: ServerResponse) => boolean
   /** Writes to Postgres what users moved, as the process that leads does every few seconds. */
   readonly flush: () => Promise<FlushRound>
+  /** Fails unless the swarms' own Redis answers, where they have one. */
+  readonly ping: () => Promise<void>
   /** Stops what runs in the background and gives the connection back. */
   close(): Promise<void>
 }
@@ -60,7 +64,8 @@ export async function createAnnounceEngine(options: {
   logger: Logger
   clock: Clock
 }): Promise<AnnounceEngine> {
-  const { config, db, redis, metrics, logger, clock } = options
+  const { config, db, metrics, logger, clock } = options
+  const redis = await connectSwarmRedis(options)
   const mode = config.TRACKER_MODE
   const random = Math.random
   const interval = config.ANNOUNCE_INTERVAL
@@ -140,10 +145,23 @@ export async function createAnnounceEngine(options: {
       logger,
     }),
     flush: () => flusher.flush(),
+    ping: async () => {
+      if (redis !== options.redis) await redis.ping()
+    },
     close: async () => {
       await Promise.all(background.map((task) => task.stop()))
       await leadership.resign()
       listener.close()
+      if (redis !== options.redis) redis.disconnect()
     },
   }
+}
+
+/** The Redis of the swarms: that of everything else, unless another one or a Cluster is configured. */
+async function connectSwarmRedis(options: { config: Config; redis: Redis; logger: Logger }): Promise<Redis | Cluster> {
+  const { config, redis, logger } = options
+  const [url, ...more] = config.SWARM_REDIS_URL
+  if (url === undefined) return redis
+  if (more.length > 0) return connectSwarmCluster({ urls: config.SWARM_REDIS_URL, logger })
+  return connectRedis({ url, name: 'tracker-swarm', logger })
 }

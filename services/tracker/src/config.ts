@@ -38,6 +38,15 @@ const schema = z.object({
   /** Beginnings of peer ids, such as `-TR3,-qB4`: only these clients may announce, where set, and never those. */
   CLIENTS_ALLOWED: clientPrefixes(),
   CLIENTS_DENIED: clientPrefixes(),
+  /** Where swarms and accounting live when not in REDIS_URL: several nodes, comma-separated, make it a Redis Cluster. */
+  SWARM_REDIS_URL: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .refine(
+      (parts) => parts.every((part) => URL.canParse(part) && /^rediss?:$/.test(new URL(part).protocol)),
+      'must be one or more comma-separated URLs that start with redis:// or rediss://',
+    )
+    .default([]),
   TRACKER_WORKERS: integer({ min: 1, max: 256, fallback: 1 }),
   REGISTRATION: z.enum(['open', 'invite', 'closed'], 'must be open, invite or closed').default('invite'),
   UPLOAD_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),

@@ -23,6 +23,7 @@ import type { Database } from './db/schema.ts'
 import { createInvalidationPublisher } from './invalidation/invalidation.store.ts'
 import { createTorrentStore } from './torrents/torrents.store.ts'
 import { createTorrents } from './torrents/torrents.ts'
+import { withMetricsOfAllWorkers } from './workers.ts'
 
 /** Everything the service is made of, joined. */
 export type Context = Awaited<ReturnType<typeof createContext>>
@@ -59,7 +60,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     announceUrl,
   })
 
-  const metrics = createMetrics()
+  const metrics = withMetricsOfAllWorkers(createMetrics())
   const engine = await createAnnounceEngine({ config, db, redis, metrics, logger, clock })
   const upkeep = repeat({
     everyMs: 3_600_000,
@@ -68,7 +69,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     },
     failed: (error) => logger.warn({ err: error }, 'could not forget deleted torrents; the next round tries again'),
   })
-  const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) }
+  const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: engine.ping }
   return {
     config,
     logger,

@@ -6,6 +6,7 @@ import { createLogger } from 'service-kit/logger'
 import { createRequestListener } from './app.ts'
 import { type Config, readConfig } from './config.ts'
 import { createContext } from './context.ts'
+import { isWorker, startWorkers } from './workers.ts'
 
 /** The configuration, or a plain list of what is wrong with it and exit status 1. */
 function configOrExit(): Config {
@@ -22,11 +23,15 @@ const config = configOrExit()
 const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL })
 
 await run(logger, async (scope) => {
+  if (config.TRACKER_WORKERS > 1 && !isWorker()) {
+    await startWorkers(scope, config.TRACKER_WORKERS, logger)
+    return
+  }
   const context = await createContext({ config, logger })
   scope.defer('connections', () => context.close())
 
   // An upload over a slow line takes its time; headers never do.
-  const server = createServer({ requestTimeout: 120_000, headersTimeout: 10_000 })
+  const server = createServer({ requestTimeout: 120_000, headersTimeout: 10_000, connectionsCheckingInterval: 2_000 })
   server.on('request', createRequestListener(context, scope.signal))
   // WEBSOCKET: server.on('upgrade', …) goes here.
   const running = await listen(server, { host: config.HOST, port: config.PORT })

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { removeTemporaryFolder, temporaryFolder } from 'dev-env'
+import { Redis } from 'ioredis'
+import { announce, percentBytes, rawGet } from './support/announcer.ts'
+import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
+import { type RedisCluster, startRedisCluster } from './support/redis-cluster.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let folder: string
+let cluster: RedisCluster
+let tracker: TestTracker
+
+beforeAll(async () => {
+  folder = temporaryFolder('cluster')
+  cluster = await startRedisCluster(folder)
+  tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', SWARM_REDIS_URL: cluster.urls.join(',') })
+  await tracker.context.categories.seed()
+}, 60_000)
+afterAll(async () => {
+  await tracker.stop()
+  await cluster.stop()
+  removeTemporaryFolder(folder)
+})
+
+test('swarms of a Redis Cluster are spread over its nodes and behave as those of one Redis', async () => {
+  const uploader = await createMember(tracker, 'uploader')
+  const seeder = await createAnnouncer(tracker, 'seeder')
+  const leecher = await createAnnouncer(tracker, 'leecher')
+  const torrents: { id: string; infoHash: string }[] = []
+  for (let i = 0; i < 40; i++) torrents.push(await uploadTorrent(uploader, `Torrent number ${String(i)}`))
+
+  await Promise.all(
+    torrents.map(({ infoHash }) => announce(tracker.url, seeder.passkey, { infoHash, left: 0, port: 7001 })),
+  )
+  const replies = await Promise.all(
+    torrents.map(({ infoHash }) => announce(tracker.url, leecher.passkey, { infoHash, port: 7002, event: 'started' })),
+  )
+  for (const reply of replies) expect(reply.peers).toEqual(['127.0.0.1:7001'])
+
+  const query = torrents.map(({ infoHash }) => `info_hash=${percentBytes(Buffer.from(infoHash, 'hex'))}`).join('&')
+  const scraped = (await rawGet(tracker.url, `/scrape/${leecher.passkey}?${query}`)).bytes.toString('latin1')
+  expect(scraped.match(/8:completei1e10:downloadedi0e11:downloadersi1e10:incompletei1e/g)).toHaveLength(40)
+
+  for (const url of cluster.urls) {
+    const node = new Redis(url)
+    expect((await node.keys('{*}:h:*')).length).toBeGreaterThan(0)
+    node.disconnect()
+  }
+
+  tracker.advance(1_800_000)
+  await Promise.all(
+    torrents.map(({ infoHash }) =>
+      announce(tracker.url, seeder.passkey, { infoHash, left: 0, port: 7001, uploaded: 1000 }),
+    ),
+  )
+  for (let i = 0; i < 3; i++) {
+    await tracker.context.engine.flush()
+    tracker.advance(4000)
+  }
+  await expect(tracker.sql('select uploaded from users where id = $1', [seeder.id])).resolves.toEqual([
+    { uploaded: '40000' },
+  ])
+}, 30_000)

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { announce, rawGet } from './support/announcer.ts'
+import { createClient } from './support/client.ts'
+import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+import { startTrackerProcess } from './support/tracker-process.ts'
+
+let world: TestTracker
+let uploader: TestMember
+let infoHash: string
+
+beforeAll(async () => {
+  world = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
+  await world.context.categories.seed()
+  uploader = await createMember(world, 'uploader')
+  infoHash = (await uploadTorrent(uploader, 'Shared torrent')).infoHash
+})
+afterAll(() => world.stop())
+
+function environment(): Record<string, string> {
+  return { DATABASE_URL: world.context.config.DATABASE_URL, REDIS_URL: world.redis.url }
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number)
+}
+
+test('workers share port, swarm and metrics; a dead one is replaced; all stop together', async () => {
+  const tracker = await startTrackerProcess({ ...environment(), TRACKER_WORKERS: '2' })
+  const pid = tracker.child.pid ?? 0
+  const first = childrenOf(pid)
+  expect(first).toHaveLength(2)
+  const members = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => createAnnouncer(world, `worker-user-${String(i)}`)),
+  )
+  const seen: number[] = []
+  for (const [i, member] of members.entries()) {
+    const reply = await announce(tracker.url, member.passkey, { infoHash, port: 7000 + i, event: 'started' })
+    seen.push(reply.peers.length)
+  }
+  expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  const metrics = (await rawGet(tracker.url, '/metrics')).bytes.toString('utf8')
+  expect(metrics).toMatch(/^tracker_announces_total\{event="started"\} 8$/m)
+
+  process.kill(first[0] ?? 0, 'SIGKILL')
+  for (let i = 0; i < 200 && (childrenOf(pid).length < 2 || childrenOf(pid).includes(first[0] ?? 0)); i++)
+    await sleep(50)
+  expect(childrenOf(pid)).toHaveLength(2)
+  for (const member of members) {
+    const reply = await announce(tracker.url, member.passkey, { infoHash, event: 'stopped', port: 7000 })
+    expect(reply.status).toBe(200)
+  }
+  const all = childrenOf(pid)
+  expect(await tracker.end('SIGTERM')).toBe(0)
+  for (const child of all) expect(() => process.kill(child, 0)).toThrow()
+}, 60_000)
+
+test('two replicas find peers across each other, and hear of a reset passkey within a second', async () => {
+  const [one, two] = await Promise.all([startTrackerProcess(environment()), startTrackerProcess(environment())])
+  const seeder = await createMember(world, 'replica-seeder')
+  const leecher = await createMember(world, 'replica-leecher')
+  const torrent = await uploadTorrent(seeder, 'Torrent of two replicas')
+  await announce(one.url, seeder.passkey, { infoHash: torrent.infoHash, left: 0, port: 7001, event: 'started' })
+  const reply = await announce(two.url, leecher.passkey, { infoHash: torrent.infoHash, port: 7002, event: 'started' })
+  expect(reply.peers).toEqual(['127.0.0.1:7001'])
+
+  const client = createClient(one.url)
+  client.cookie = leecher.client.cookie
+  const reset = await client.post('/api/user/passkey', undefined, { origin: one.url })
+  expect(reset.status).toBe(200)
+  await sleep(500)
+  const refused = await announce(two.url, leecher.passkey, { infoHash: torrent.infoHash, port: 7002 })
+  expect(refused.fields['failure reason']).toMatch(/^Unknown passkey/)
+  const accepted = await announce(two.url, reset.member('passkey'), { infoHash: torrent.infoHash, port: 7002 })
+  expect(accepted.fields['complete']).toBe(1)
+  expect(await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])).toEqual([0, 0])
+}, 60_000)
