@@ -60,6 +60,8 @@ function answerMalformed(server: Server): Server {
     '',
     text,
   ].join('\r\n')
+  // Node would answer an expectation it does not know by itself, without a body; nothing obliges us to refuse it.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   return server.on('clientError', (_error: Error, socket: Duplex) => {
     if (socket.writable) socket.end(answer)
     else socket.destroy()

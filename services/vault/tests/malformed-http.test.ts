@@ -55,6 +55,11 @@ test.each([
   expect(JSON.parse(body)).toEqual({ error: 'invalid_request', message: 'this is not a request of HTTP/1.1' })
 })
 
+test('an expectation that nobody knows is ignored', async () => {
+  const health = await raw('GET /health HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n')
+  expect(health.body).toBe('{"ok":true}')
+})
+
 test('a request without Host is answered by the app: health is health, a signed request is refused', async () => {
   const health = await raw('GET /health HTTP/1.1\r\nConnection: close\r\n\r\n')
   expect(health.body).toBe('{"ok":true}')
