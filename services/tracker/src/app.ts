@@ -64,6 +64,13 @@ function createRest(context: Context, stopping: AbortSignal): Express {
   return app
 }
 
+/** An upload over a slow line takes its time; headers never do, and who dribbles them is cut off. */
+export const SERVER_OPTIONS = {
+  requestTimeout: 120_000,
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 2_000,
+} as const
+
 /**
  * Answers every HTTP request of the service.
  *

@@ -3,7 +3,7 @@ import { EnvError } from 'service-kit/env'
 import { listen } from 'service-kit/http-server'
 import { run } from 'service-kit/lifecycle'
 import { createLogger } from 'service-kit/logger'
-import { createRequestListener } from './app.ts'
+import { createRequestListener, SERVER_OPTIONS } from './app.ts'
 import { type Config, readConfig } from './config.ts'
 import { createContext } from './context.ts'
 import { isWorker, startWorkers } from './workers.ts'
@@ -30,8 +30,7 @@ await run(logger, async (scope) => {
   const context = await createContext({ config, logger })
   scope.defer('connections', () => context.close())
 
-  // An upload over a slow line takes its time; headers never do.
-  const server = createServer({ requestTimeout: 120_000, headersTimeout: 10_000, connectionsCheckingInterval: 2_000 })
+  const server = createServer(SERVER_OPTIONS)
   server.on('request', createRequestListener(context, scope.signal))
   // WEBSOCKET: server.on('upgrade', …) goes here.
   const running = await listen(server, { host: config.HOST, port: config.PORT })

@@ -1,0 +1,231 @@
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  type PrivatePostgres,
+  type PrivateRedis,
+  removeTemporaryFolder,
+  startPostgres,
+  startRedis,
+  temporaryFolder,
+} from 'dev-env'
+import { Redis } from 'ioredis'
+import { announce, announceQuery, percentBytes, type Reply, rawGet } from './support/announcer.ts'
+import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let folder: string
+let postgres: PrivatePostgres
+let redis: PrivateRedis
+let tracker: TestTracker
+let alice: { id: string; passkey: string }
+let bob: { id: string; passkey: string }
+let infoHash: string
+
+beforeAll(async () => {
+  folder = temporaryFolder('faults')
+  postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: false })
+  redis = await startRedis({ dataDir: `${folder}/redis`, durable: true })
+  tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', ANNOUNCE_LIMIT: '0' }, { postgres, redisUrl: redis.url })
+  await tracker.context.categories.seed()
+  const uploader = await createMember(tracker, 'uploader')
+  alice = await createAnnouncer(tracker, 'alice')
+  bob = await createAnnouncer(tracker, 'bob')
+  infoHash = (await uploadTorrent(uploader, 'Torrent of the faults')).infoHash
+}, 60_000)
+
+afterAll(async () => {
+  await tracker.stop()
+  await redis.stop()
+  await postgres.stop()
+  removeTemporaryFolder(folder)
+}, 30_000)
+
+const seed = (uploaded = 0): Promise<Reply> =>
+  announce(tracker.url, alice.passkey, { infoHash, left: 0, port: 7001, uploaded })
+const leech = (): Promise<Reply> => announce(tracker.url, bob.passkey, { infoHash, port: 7002, event: 'started' })
+
+async function flushAll(): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    await tracker.context.engine.flush()
+    tracker.advance(4_000)
+  }
+}
+
+async function eventually(check: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if (await check()) return
+    await sleep(50)
+  }
+  throw new Error('it did not come to that')
+}
+
+function expectUnavailable(reply: Reply): void {
+  expect(reply.status).toBe(200)
+  expect(reply.fields['failure reason']).toBe('The tracker is temporarily unavailable')
+  expect(reply.fields['retry in']).toBe(5)
+}
+
+test('Redis stopped: announces and scrapes fail at once as unavailable, and work again by themselves', async () => {
+  await seed()
+  await redis.kill()
+  const started = Date.now()
+  expectUnavailable(await seed())
+  expectUnavailable(
+    await rawGet(tracker.url, `/scrape/${bob.passkey}?info_hash=${percentBytes(Buffer.from(infoHash, 'hex'))}`),
+  )
+  expect(Date.now() - started).toBeLessThan(3_000)
+  await redis.restart()
+  await eventually(async () => (await leech()).fields['failure reason'] === undefined)
+  expect((await leech()).peers).toEqual(['127.0.0.1:7001'])
+}, 30_000)
+
+test('Redis frozen: announces fail within two seconds, and work again when it thaws', async () => {
+  await seed()
+  redis.pause()
+  const started = Date.now()
+  const replies = await Promise.all([seed(), leech(), seed()])
+  expect(Date.now() - started).toBeLessThan(2_500)
+  for (const reply of replies) expectUnavailable(reply)
+  redis.resume()
+  await eventually(async () => (await seed()).fields['failure reason'] === undefined)
+}, 30_000)
+
+test('Redis emptied: the swarm fills again, and who comes back is asked to come again soon', async () => {
+  await seed()
+  await leech()
+  await flushAll()
+  // The counts that the database knows now are read again when the trust in the cached ones ends.
+  tracker.advance(301_000)
+  await seed()
+  await sleep(100)
+  const client = new Redis(redis.url)
+  await client.flushall()
+  client.disconnect()
+  const back = await seed()
+  expect(back.fields['complete']).toBe(1)
+  expect(Number(back.fields['interval'])).toBeLessThanOrEqual(330)
+  expect((await leech()).peers).toEqual(['127.0.0.1:7001'])
+}, 30_000)
+
+test('Postgres stopped: those who are cached announce on, and what they move is written later', async () => {
+  const stranger = await createAnnouncer(tracker, 'stranger')
+  const uploaded = async (): Promise<number> => {
+    const found = await tracker.context.db.selectFrom('users').select('uploaded').where('id', '=', alice.id).execute()
+    return found[0]?.uploaded ?? Number.NaN
+  }
+  await seed(10_000)
+  await flushAll()
+  const before = await uploaded()
+  tracker.advance(1_800_000)
+  await seed(11_000)
+  await postgres.kill()
+  tracker.advance(1_800_000)
+  const reply = await seed(15_000)
+  expect(reply.fields['complete']).toBe(1)
+  expectUnavailable(await announce(tracker.url, stranger.passkey, { infoHash }))
+  const round = await tracker.context.engine.flush()
+  tracker.advance(4_000)
+  expect(round.written).toBe(0)
+  expect((await tracker.context.engine.flush()).written).toBe(0)
+  tracker.advance(1_800_000)
+  await seed(16_000)
+  await postgres.restart()
+  await eventually(async () => {
+    await tracker.context.engine.flush()
+    tracker.advance(4_000)
+    return (await uploaded().catch(() => 0)) === before + 6_000
+  })
+  await eventually(async () => {
+    const announced = await announce(tracker.url, stranger.passkey, { infoHash })
+    return announced.fields['failure reason'] === undefined
+  })
+}, 60_000)
+
+/** Numbers that look random and are the same for one seed (mulberry32). */
+function randomFrom(seedNumber: number): () => number {
+  let state = seedNumber
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000
+  }
+}
+
+test('five thousand malformed requests are failures in bencode, and nothing worse', async () => {
+  const number = Number(process.env['FUZZ_SEED'] ?? '20261121')
+  const random = randomFrom(number)
+  const valid = announceQuery({
+    infoHash,
+    left: 0,
+    event: 'started',
+    compact: 1,
+    numwant: 50,
+    key: 'abcd',
+    ip: '1.2.3.4',
+  })
+  const pieces = [
+    '%',
+    '%f',
+    '%zz',
+    '&',
+    '=',
+    '?',
+    '&&',
+    '-1',
+    '9'.repeat(30),
+    '\x7f',
+    "'",
+    '"',
+    '<',
+    '%00',
+    'info_hash=',
+    '#',
+    '+',
+  ]
+  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
+  const mutate = (text: string): string => {
+    let mutated = text
+    for (let i = Math.floor(random() * 6); i >= 0; i--) {
+      const at = Math.floor(random() * (mutated.length + 1))
+      const cut = random() < 0.5 ? Math.floor(random() * 30) : 0
+      mutated = mutated.slice(0, at) + (random() < 0.7 ? (pick(pieces) ?? '') : '') + mutated.slice(at + cut)
+    }
+    return mutated
+  }
+  const statuses = new Map<number, number>()
+  for (let i = 0; i < 5_000; i += 50) {
+    const targets = Array.from({ length: 50 }, () => {
+      const action = random() < 0.8 ? 'announce' : 'scrape'
+      return `/${action}?${mutate(random() < 0.5 ? `passkey=${bob.passkey}&${valid}` : valid)}`
+    })
+    const replies = await Promise.all(targets.map((target) => rawGet(tracker.url, target)))
+    for (const [j, reply] of replies.entries()) {
+      statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1)
+      // decodeBencode in rawGet throws on anything that is not canonical; an empty answer is one from Node's parser.
+      if (reply.status === 200) expect([targets[j], reply.bytes[0]]).toEqual([targets[j], 0x64])
+    }
+  }
+  // Bytes that HTTP itself forbids are refused by Node with 400, and the limit of announces is 429.
+  expect([...statuses.keys()].filter((status) => ![200, 400, 429].includes(status))).toEqual([])
+  expect((await fetch(`${tracker.url}/health`)).status).toBe(200)
+  expect(tracker.logged()).not.toContain('an announce or scrape failed')
+}, 60_000)
+
+test('a request line beyond all measure is refused, and one that never ends is cut off', async () => {
+  const huge = await rawGet(tracker.url, `/announce?${'a'.repeat(60_000)}`)
+  expect(huge.status).toBe(431)
+  const { hostname, port } = new URL(tracker.url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => undefined)
+  const closed = new Promise<number>((resolve) => {
+    const started = Date.now()
+    socket.once('close', () => resolve(Date.now() - started))
+  })
+  socket.write('GET /announce?info_hash=')
+  const drip = setInterval(() => socket.write('a'), 200)
+  expect(await closed).toBeLessThan(15_000)
+  clearInterval(drip)
+  expect((await seed()).status).toBe(200)
+}, 30_000)
