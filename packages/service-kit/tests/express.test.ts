@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { startRedis, temporaryFolder, testRedis } from 'dev-env'
+import { removeTemporaryFolder, startRedis, temporaryFolder, testRedis } from 'dev-env'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
 import request from 'supertest'
@@ -57,10 +58,11 @@ test('a limit of 0 is no limit', async () => {
   for (let i = 0; i < 20; i++) await request(app).get('/').expect(200)
 })
 
+const unavailable: ErrorRequestHandler = (_error, _request, response, _next) => void response.status(503).end()
+
 test('which way a limit fails without Redis is what it was told', async () => {
   const own = await startRedis({ dataDir: temporaryFolder('kit'), durable: false })
   const store = await connectRedis({ url: own.url, name: 'test', logger, commandTimeout: 200 })
-  const unavailable: ErrorRequestHandler = (_error, _request, response, _next) => void response.status(503).end()
   const open = appOf(limiter(store, 1, 'allow', 'open'), hello)
   const closed = appOf(limiter(store, 1, 'refuse', 'closed'), hello, unavailable)
   await request(open).get('/').expect(200)
@@ -69,6 +71,25 @@ test('which way a limit fails without Redis is what it was told', async () => {
   await request(open).get('/').expect(200)
   await request(closed).get('/').expect(503)
   store.disconnect()
+})
+
+test('a limit works again when Redis is back, also one that could not load its script before', async () => {
+  const folder = temporaryFolder('limit-recovery')
+  const own = await startRedis({ dataDir: folder, durable: false })
+  const store = await connectRedis({ url: own.url, name: 'test', logger })
+  await own.kill()
+  const app = appOf(limiter(store, 5, 'refuse'), hello, unavailable)
+  await request(app).get('/').expect(503)
+  await own.restart()
+  if (store.status !== 'ready') await once(store, 'ready')
+  await request(app).get('/').expect(200)
+  // A restarted Redis has lost the script.
+  await own.restart()
+  if (store.status !== 'ready') await once(store, 'ready')
+  await request(app).get('/').expect(200)
+  store.disconnect()
+  await own.stop()
+  removeTemporaryFolder(folder)
 })
 
 test('health never asks anything, readiness asks everything and names what failed', async () => {
