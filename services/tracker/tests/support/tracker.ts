@@ -51,7 +51,7 @@ export async function startTracker(
   const logger = createLogger({ name: 'tracker', level: 'debug', destination })
   const context = await createContext({ config, logger, clock })
   const server = createServer(SERVER_OPTIONS, createRequestListener(context, new AbortController().signal))
-  const running = await listen(server, { host: '127.0.0.1', port: Number(env['PORT'] ?? 0) })
+  const running = await listen(server, { host: env['HOST'] ?? '127.0.0.1', port: Number(env['PORT'] ?? 0) })
   const url = `http://127.0.0.1:${running.port}`
 
   return {

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { announce } from './support/announcer.ts'
+import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+const script = fileURLToPath(new URL('support/npm-client.mjs', import.meta.url))
+const PEER_ID = Buffer.from('-WW0102-abcdefghijkl').toString('hex')
+
+async function npmClient(announceUrl: string, infoHash: string): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(process.execPath, [script, announceUrl, infoHash, PEER_ID, '7100'], {
+    env: { PATH: process.env['PATH'] },
+    timeout: 20_000,
+  })
+  return JSON.parse(stdout)
+}
+
+/** One seeder is there already; the client starts, scrapes, completes and stops. */
+const LIFE = {
+  started: { complete: 1, incomplete: 1, downloaded: 0 },
+  scraped: { complete: 1, incomplete: 1, downloaded: 0 },
+  completed: { complete: 2, incomplete: 0, downloaded: 1 },
+  stopped: { complete: 1, incomplete: 0, downloaded: 1 },
+  peers: ['127.0.0.1:7001'],
+  warnings: [],
+}
+
+let tracker: TestTracker
+let open: TestTracker
+
+beforeAll(async () => {
+  tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
+  open = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', TRACKER_MODE: 'open' })
+}, 30_000)
+afterAll(async () => {
+  await tracker.stop()
+  await open.stop()
+})
+
+test('the npm client announces to a private tracker and scrapes it by the address it derives', async () => {
+  await tracker.context.categories.seed()
+  const uploader = await createMember(tracker, 'uploader')
+  const other = await createAnnouncer(tracker, 'other')
+  const { infoHash } = await uploadTorrent(uploader, 'Torrent of the npm client')
+  await announce(tracker.url, uploader.passkey, { infoHash, left: 0, port: 7001, event: 'started' })
+  await expect(npmClient(`${tracker.url}/announce?passkey=${other.passkey}`, infoHash)).resolves.toEqual(LIFE)
+}, 30_000)
+
+test('the npm client announces to an open tracker and scrapes it', async () => {
+  const infoHash = 'c0'.repeat(20)
+  await announce(open.url, undefined, { infoHash, left: 0, port: 7001, event: 'started' })
+  await expect(npmClient(`${open.url}/announce`, infoHash)).resolves.toEqual(LIFE)
+}, 30_000)

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Redis } from 'ioredis'
+import { announce, announceQuery, percentBytes, rawGet } from './support/announcer.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+
+beforeAll(async () => {
+  tracker = await startTracker({
+    TRACKER_MODE: 'open',
+    ALLOW_PRIVATE_PEERS: 'true',
+    ALLOW_IP_PARAM: 'true',
+    ANNOUNCE_LIMIT: '60',
+  })
+})
+afterAll(() => tracker.stop())
+
+let serial = 0
+function fresh(): string {
+  serial += 1
+  return serial.toString(16).padStart(40, '0')
+}
+
+test('anybody may announce any torrent, with a passkey or without', async () => {
+  const infoHash = fresh()
+  await announce(tracker.url, undefined, { infoHash, left: 0, port: 7001 })
+  const reply = await rawGet(tracker.url, `/announce/${'a'.repeat(40)}?${announceQuery({ infoHash, port: 7002 })}`)
+  expect(reply.peers).toEqual(['127.0.0.1:7001'])
+})
+
+test('a peer is its address, port and peer id', async () => {
+  const infoHash = fresh()
+  const base = { infoHash, peerId: '-AA0001-abcdefghijkl', port: 7001, ip: '1.2.3.4' }
+  await announce(tracker.url, undefined, base)
+  await announce(tracker.url, undefined, base)
+  await announce(tracker.url, undefined, { ...base, port: 7002 })
+  await announce(tracker.url, undefined, { ...base, ip: '1.2.3.5' })
+  const reply = await announce(tracker.url, undefined, { ...base, peerId: '-AA0001-bbbbbbbbbbbb' })
+  expect(reply.fields['incomplete']).toBe(4)
+})
+
+test('announces over both families with one key are one peer; with different keys they are two', async () => {
+  const infoHash = fresh()
+  await announce(tracker.url, undefined, { infoHash, ip: '1.2.3.4', key: 'one' })
+  const linked = await announce(tracker.url, undefined, { infoHash, ip: '2a00::1', key: 'one' })
+  expect(linked.fields['incomplete']).toBe(1)
+  const apart = await announce(tracker.url, undefined, { infoHash, ip: '2a00::1', key: 'two' })
+  expect(apart.fields['incomplete']).toBe(2)
+})
+
+test('a scrape knows every torrent, and none is a failure', async () => {
+  const scraped = await rawGet(tracker.url, `/scrape?info_hash=${percentBytes(Buffer.from(fresh(), 'hex'))}`)
+  expect(scraped.bytes.toString('latin1')).toContain('d8:completei0e10:downloadedi0e11:downloadersi0e10:incompletei0ee')
+  expect((await rawGet(tracker.url, '/scrape')).fields['failure reason']).toBe('A scrape needs an info_hash')
+})
+
+test('nothing is accounted, and a swarm that ended leaves no key', async () => {
+  const infoHash = fresh()
+  const redis = new Redis(tracker.redis.url)
+  await announce(tracker.url, undefined, { infoHash, event: 'started' })
+  await announce(tracker.url, undefined, { infoHash, event: 'stopped', uploaded: 500 })
+  const keys = await redis.keysBuffer('*')
+  expect(keys.filter((key) => key.includes(Buffer.from(infoHash, 'hex')))).toEqual([])
+  expect(keys.filter((key) => /:(du|dirty|k:\d+)$/.test(key.toString('latin1')))).toEqual([])
+  redis.disconnect()
+})
+
+test('the announce limit counts addresses', async () => {
+  const infoHash = fresh()
+  const statuses: number[] = []
+  for (let i = 0; i < 70; i++) statuses.push((await announce(tracker.url, undefined, { infoHash })).status)
+  expect(statuses).toContain(429)
+})
