@@ -19,6 +19,7 @@ const say = (text) => console.error(text)
 
 let lock
 let devEnv
+let ready = false
 
 const ending = createShutdown({
   say,
@@ -27,6 +28,7 @@ const ending = createShutdown({
     stopCommands()
     return (await devEnv?.stopAll()) ?? []
   },
+  isReady: () => ready,
   kill: async () => await devEnv?.killAll(),
   exit: (code) => {
     lock?.release()
@@ -63,6 +65,7 @@ async function start() {
   world.onFailure((name, logTail) => {
     if (ending.running) void ending.shutdown(`\n${name} ended by itself. The last it wrote:\n\n${logTail}\n`, 1)
   })
+  ready = true
   console.log(`${banner(world.demo, dataDir)}\nReady after ${((Date.now() - began) / 1000).toFixed(1)} s.`)
   // Everything we started is independent of our event loop; this keeps us here until a signal comes.
   setInterval(() => {}, 2 ** 30)

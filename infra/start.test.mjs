@@ -49,13 +49,17 @@ function start(env = {}) {
 /** Starts it and returns when it has printed that it is ready. */
 async function startReady(env) {
   const one = start(env)
+  await printed(one, 'Ready after')
+  return one
+}
+
+async function printed(one, text) {
   let gone = false
   void one.exited.then(() => (gone = true))
-  while (!one.output.includes('Ready after')) {
-    if (gone) assert.fail(`it ended before it was ready:\n${one.output}`)
-    await sleep(50)
+  while (!one.output.includes(text)) {
+    if (gone) assert.fail(`it ended before it printed "${text}":\n${one.output}`)
+    await sleep(5)
   }
-  return one
 }
 
 /** The processes of a run, as it notes them. */
@@ -158,6 +162,15 @@ test('a signal stops everything in order and is a success', async () => {
     readFileSync(join(dataDir, 'postgres/postgres.log'), 'utf8').split('\n').slice(-2)[0],
     /database system is shut down/,
   )
+})
+
+test('a signal in the middle of a start ends it without leftovers, and is no success', async () => {
+  const run = start()
+  await printed(run, '✓ Redis')
+  const note = JSON.parse(readFileSync(join(dataDir, 'postgres/process.json'), 'utf8'))
+  run.child.kill('SIGTERM')
+  assert.deepEqual(await run.exited, { code: 130, signal: null })
+  await gone([note.process], 0)
 })
 
 test('when a service dies, it says so with what the service wrote last, and ends with everything else', async () => {

@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Fault } from './fault.mjs'
 
 /** The repository. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
@@ -17,4 +18,10 @@ export function dataDirectory(env = process.env) {
 export function openDataDirectory(folder) {
   const isNew = mkdirSync(folder, { recursive: true }) !== undefined
   if (isNew) chmodSync(folder, process.getuid?.() === 0 ? 0o711 : 0o700)
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    const remedy = 'start as the user who made it, delete it, or set DATA_DIR to another folder'
+    throw new Fault(`You may not write in ${folder}: ${remedy}.`, { cause })
+  }
 }

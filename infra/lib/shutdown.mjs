@@ -3,14 +3,14 @@ import { identityOf, isSameProcess, parentOf } from '../../packages/dev-env/reap
 
 /** npm hands a signal on that the terminal has sent us already; only what comes later is the user's impatience. */
 const ECHO_MS = 800
-/** 128 + 2, what a shell reports for a program that SIGINT ended. */
-const FORCED = 130
+/** 128 + 2, what a shell reports for a program that SIGINT ended before it was done. */
+const INTERRUPTED = 130
 
 /**
- * Ends the process once, in order and with a truthful exit code: 0 when everything that was asked to stop did so, 1
- * when something failed or had to be killed, 130 when a second signal cut it short.
+ * Ends the process once, in order and with a truthful exit code: 0 when everything that ran stopped as it was asked to,
+ * 1 when something failed or had to be killed, 130 when the start or the stop itself was cut short.
  */
-export function createShutdown({ stop, kill, say, exit = (code) => process.exit(code) }) {
+export function createShutdown({ stop, kill, say, isReady = () => true, exit = (code) => process.exit(code) }) {
   let startedAt
   async function shutdown(reason, code) {
     if (startedAt !== undefined) return
@@ -34,11 +34,12 @@ export function createShutdown({ stop, kill, say, exit = (code) => process.exit(
       return startedAt === undefined
     },
     async onSignal(name) {
-      if (startedAt === undefined) return await shutdown(`\n${name}: stopping. Once more to force it.`, 0)
+      if (startedAt === undefined)
+        return await shutdown(`\n${name}: stopping. Once more to force it.`, isReady() ? 0 : INTERRUPTED)
       if (Date.now() - startedAt < ECHO_MS) return
       say('Killing what is left.')
       await Promise.race([kill(), sleep(2000)])
-      exit(FORCED)
+      exit(INTERRUPTED)
     },
   }
 }

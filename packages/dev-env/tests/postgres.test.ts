@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
@@ -27,6 +28,15 @@ describe('startPostgres', () => {
     expect(await postgres.kill()).toEqual({ code: null, signal: 'SIGKILL' })
     expect(postgres.isRunning()).toBe(false)
     await postgres.restart()
+    expect(await query(postgres.url, 'select value from kept')).toEqual([{ value: 'yes' }])
+    await postgres.stop()
+  })
+
+  it('is not kept from starting by a stranger who has got the number of its last process', async () => {
+    const dataDir = join(folder, 'crash')
+    const lock = join(dataDir, 'cluster', 'postmaster.pid')
+    writeFileSync(lock, `${process.ppid}\n${join(dataDir, 'cluster')}\n1\n1\n\n127.0.0.1\n1 1\n`)
+    const postgres = await startPostgres({ dataDir, durable: true })
     expect(await query(postgres.url, 'select value from kept')).toEqual([{ value: 'yes' }])
     await postgres.stop()
   })

@@ -1,6 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { identityOf } from '../../reaper/identity.mjs'
 import { type Account, canEnter, postgresAccount } from './account.ts'
@@ -19,7 +30,8 @@ export interface Cluster {
 
 /** Creates the cluster below `dataDir` if there is none yet, and reads its password if there is one. */
 export function prepareCluster(dataDir: string, durable: boolean): Cluster {
-  const account = postgresAccount()
+  const place = join(dataDir, 'cluster')
+  const account = ownerOf(place) ?? postgresAccount()
   // Others must pass through this folder to reach the cluster, but need not see what is in it.
   const isNew = mkdirSync(dataDir, { recursive: true }) !== undefined
   if (isNew) chmodSync(dataDir, account === undefined ? 0o700 : 0o711)
@@ -27,7 +39,6 @@ export function prepareCluster(dataDir: string, durable: boolean): Cluster {
   if (!existsSync(passwordFile)) writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 })
   const password = readFileSync(passwordFile, 'utf8').trim()
   const binaries = postgresBinaries(account)
-  const place = join(dataDir, 'cluster')
   if (!existsSync(join(place, 'PG_VERSION'))) {
     settle(place, account, (folder) => initialise({ folder, binaries, account, password }, durable))
   }
@@ -38,6 +49,12 @@ export function prepareCluster(dataDir: string, durable: boolean): Cluster {
   }
   removeStaleLock(folder)
   return { folder, binaries, account, password }
+}
+
+/** A cluster that an ordinary user has made is run as that user, also when it is root who starts it today. */
+function ownerOf(place: string): Account | undefined {
+  const owner = process.getuid?.() === 0 ? statSync(place, { throwIfNoEntry: false }) : undefined
+  return owner === undefined || owner.uid === 0 ? undefined : { uid: owner.uid, gid: owner.gid }
 }
 
 function initialise({ folder, binaries, account, password }: Cluster, durable: boolean): void {
@@ -69,20 +86,23 @@ function initialise({ folder, binaries, account, password }: Cluster, durable: b
 
 /**
  * A machine that lost power leaves a postmaster.pid behind, and after a restart any process can have got its number;
- * Postgres then refuses to start. The file is removed when what runs under that number is not a server of this folder.
+ * Postgres then refuses to start. The file is removed when what runs under that number is no server of this folder.
  */
 function removeStaleLock(folder: string): void {
   const lock = join(folder, 'postmaster.pid')
   if (!existsSync(lock)) return
   const pid = Number(readFileSync(lock, 'utf8').split('\n')[0])
-  if (identityOf(pid) === undefined || !isServerOf(pid)) rmSync(lock, { force: true })
+  if (identityOf(pid) === undefined || !worksIn(pid, folder)) rmSync(lock, { force: true })
 }
 
-function isServerOf(pid: number): boolean {
+/** A Postgres server stays in its data directory. */
+function worksIn(pid: number, folder: string): boolean {
+  // Without /proc the doubt is Postgres' to resolve.
+  if (process.platform !== 'linux') return true
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('postgres')
+    return readlinkSync(`/proc/${pid}/cwd`) === folder
   } catch {
-    // Without /proc the doubt is Postgres' to resolve.
-    return true
+    // It has just ended, or belongs to a user who could not have started our server.
+    return false
   }
 }
