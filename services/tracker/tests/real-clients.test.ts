@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { freePort, removeTemporaryFolder, temporaryFolder, transferFile } from 'dev-env'
+import { type Daemon, ownAddress, startQbittorrent, startTransmission } from './support/daemons.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { createMember } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -18,7 +20,8 @@ beforeAll(async () => {
   folder = temporaryFolder('clients')
   tracker = await startTracker({
     PORT: String(port),
-    PUBLIC_URL: `http://127.0.0.1:${String(port)}`,
+    HOST: '0.0.0.0',
+    PUBLIC_URL: `http://${ownAddress()}:${String(port)}`,
     ALLOW_PRIVATE_PEERS: 'true',
   })
   await tracker.context.categories.seed()
@@ -53,7 +56,67 @@ test('two aria2 of different members meet through the tracker alone and end with
     leechTorrent: (await leecher.client.get(`/api/torrents/${id}/download`)).bytes,
     file,
     workDir: join(folder, 'aria2'),
+    address: ownAddress(),
     timeoutMs: 60_000,
   })
   expect(transferred.sha256).toBe(sha256)
 }, 90_000)
+
+async function metric(line: string): Promise<number> {
+  const text = (await tracker.client().get('/metrics')).text
+  return Number(
+    text
+      .split('\n')
+      .find((each) => each.startsWith(`${line} `))
+      ?.slice(line.length + 1),
+  )
+}
+
+/** The first client seeds a file, the second gets it; both end with a scrape that succeeded. */
+async function expectTransfer(from: Daemon, to: Daemon, name: string): Promise<void> {
+  const { file, pieces, sha256 } = generateFile(`${name}.bin`)
+  const seeder = await createMember(tracker, `${name}-seeder`)
+  const leecher = await createMember(tracker, `${name}-leecher`)
+  const uploaded = await seeder.client.upload(makeTorrent(`${name}.bin`, { size: SIZE, pieces }), { category: 'tv-hd' })
+  const [id, infoHash] = [uploaded.member('id'), uploaded.member('infoHash')]
+  copyFileSync(file, join(from.folder, `${name}.bin`))
+  const until = async (done: () => Promise<boolean>, what: string): Promise<void> => {
+    for (let i = 0; i < 300; i++) {
+      if (await done()) return
+      await sleep(100)
+    }
+    const states = [await from.trackerState(infoHash), await to.trackerState(infoHash)]
+    throw new Error(`${what} did not happen: ${states.map(({ text }) => text).join(' ')}`)
+  }
+  await from.add((await seeder.client.get(`/api/torrents/${id}/download`)).bytes)
+  await until(async () => (await from.trackerState(infoHash)).announced, 'the announce of the seeder')
+  await to.add((await leecher.client.get(`/api/torrents/${id}/download`)).bytes)
+  await until(async () => (await to.progress(infoHash)) === 1, 'the download')
+  const received = readFileSync(join(to.folder, `${name}.bin`))
+  expect(createHash('sha256').update(received).digest('hex')).toBe(sha256)
+  await until(async () => (await to.trackerState(infoHash)).scraped, 'the scrape of the leecher')
+  await until(async () => (await from.trackerState(infoHash)).scraped, 'the scrape of the seeder')
+}
+
+/** A client that announces learns the counts from that; one that is paused has to scrape. */
+async function expectScrape(client: Daemon): Promise<void> {
+  const member = await createMember(tracker, 'scraper')
+  const uploaded = await member.client.upload(makeTorrent('scraped.bin'), { category: 'tv-hd' })
+  await client.add((await member.client.get(`/api/torrents/${uploaded.member('id')}/download`)).bytes, { paused: true })
+  for (let i = 0; i < 200 && (await metric('tracker_scraped_torrents_total')) === 0; i++) await sleep(100)
+  expect(await metric('tracker_scraped_torrents_total')).toBeGreaterThan(0)
+  const state = await client.trackerState(uploaded.member('infoHash'))
+  expect([state.scraped, state.text]).toEqual([true, state.text])
+}
+
+test('Transmission and qBittorrent get files from each other, and their scrapes succeed', async () => {
+  const transmission = await startTransmission(join(folder, 'transmission'))
+  const qbittorrent = await startQbittorrent(join(folder, 'qbittorrent'))
+  try {
+    await expectTransfer(transmission, qbittorrent, 'to-qbittorrent')
+    await expectTransfer(qbittorrent, transmission, 'to-transmission')
+    await expectScrape(transmission)
+  } finally {
+    await Promise.all([transmission.stop(), qbittorrent.stop()])
+  }
+}, 120_000)

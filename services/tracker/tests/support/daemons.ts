@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from 'dev-env'
+
+/** A BitTorrent client that runs in the background and is told what to do. */
+export type Daemon = {
+  readonly folder: string
+  /** Adds a torrent; what it describes is looked for, and otherwise put, in the client's folder. */
+  add(torrent: Buffer, options?: { paused: boolean }): Promise<void>
+  /** How much of the torrent it has, from 0 to 1. */
+  progress(infoHash: string): Promise<number>
+  /** What it says about its last announce and scrape, for the message of a failed test. */
+  trackerState(infoHash: string): Promise<{ announced: boolean; scraped: boolean; text: string }>
+  stop(): Promise<void>
+}
+
+/** Transmission takes no peer on the loopback for real, so clients meet on another address of this machine. */
+export function ownAddress(): string {
+  for (const addresses of Object.values(networkInterfaces()))
+    for (const each of addresses ?? []) if (each.family === 'IPv4' && !each.internal) return each.address
+  throw new Error('these tests need an IPv4 address besides the loopback')
+}
+
+/** Debian's transmission-daemon, with everything off by which it could find a peer without the tracker. */
+export async function startTransmission(folder: string): Promise<Daemon> {
+  const [rpc, peerPort] = [await freePort(), await freePort()]
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    join(folder, 'settings.json'),
+    JSON.stringify({
+      'dht-enabled': false,
+      'pex-enabled': false,
+      'lpd-enabled': false,
+      'utp-enabled': false,
+      'port-forwarding-enabled': false,
+      'peer-port': peerPort,
+      'rpc-bind-address': '127.0.0.1',
+      'rpc-port': rpc,
+      'rpc-authentication-required': false,
+      'download-dir': folder,
+      'scrape-paused-torrents-enabled': true,
+    }),
+  )
+  const child = startChild('transmission-daemon', ['--foreground', '--config-dir', folder], folder)
+  let session = ''
+  const call = async (method: string, parameters: unknown): Promise<unknown> => {
+    const send = () =>
+      fetch(`http://127.0.0.1:${String(rpc)}/transmission/rpc`, {
+        method: 'POST',
+        headers: { 'X-Transmission-Session-Id': session },
+        body: JSON.stringify({ method, arguments: parameters }),
+      })
+    let response = await send()
+    if (response.status === 409) {
+      session = response.headers.get('x-transmission-session-id') ?? ''
+      response = await send()
+    }
+    return response.json()
+  }
+  await answering(child, () => call('session-get', {}))
+  const field = async (infoHash: string, name: string): Promise<unknown> =>
+    dig(await call('torrent-get', { ids: [infoHash], fields: [name] }), 'arguments', 'torrents', 0, name)
+  return {
+    folder,
+    add: async (torrent, options) => {
+      await call('torrent-add', { metainfo: torrent.toString('base64'), paused: options?.paused ?? false })
+    },
+    progress: async (infoHash) => Number((await field(infoHash, 'percentDone')) ?? 0),
+    trackerState: async (infoHash) => {
+      const stats = dig(await field(infoHash, 'trackerStats'), 0)
+      return {
+        announced: dig(stats, 'lastAnnounceSucceeded') === true,
+        scraped: dig(stats, 'lastScrapeSucceeded') === true,
+        text: JSON.stringify(stats),
+      }
+    },
+    stop: () => end(child),
+  }
+}
+
+/** Debian's qbittorrent-nox, likewise. */
+export async function startQbittorrent(folder: string): Promise<Daemon> {
+  const [ui, peerPort] = [await freePort(), await freePort()]
+  const config = join(folder, 'profile', 'qBittorrent', 'config')
+  mkdirSync(config, { recursive: true })
+  writeFileSync(
+    join(config, 'qBittorrent.conf'),
+    [
+      '[LegalNotice]',
+      'Accepted=true',
+      '[BitTorrent]',
+      'Session\\DHTEnabled=false',
+      'Session\\PeXEnabled=false',
+      'Session\\LSDEnabled=false',
+      'Session\\QueueingSystemEnabled=false',
+      'Session\\BTProtocol=TCP',
+      `Session\\Port=${String(peerPort)}`,
+      `Session\\DefaultSavePath=${folder}`,
+      '[Preferences]',
+      'WebUI\\LocalHostAuth=false',
+      'WebUI\\Address=127.0.0.1',
+      `WebUI\\Port=${String(ui)}`,
+      '[Network]',
+      'PortForwardingEnabled=false',
+      '',
+    ].join('\n'),
+  )
+  const child = startChild(
+    'qbittorrent-nox',
+    [`--profile=${join(folder, 'profile')}`, `--webui-port=${String(ui)}`],
+    folder,
+  )
+  const api = `http://127.0.0.1:${String(ui)}/api/v2`
+  const get = async (path: string): Promise<unknown> => (await fetch(api + path)).json()
+  await answering(child, async () => {
+    const response = await fetch(`${api}/app/version`)
+    if (!response.ok) throw new Error('not ready')
+  })
+  return {
+    folder,
+    add: async (torrent, options) => {
+      const form = new FormData()
+      form.append('paused', String(options?.paused ?? false))
+      form.append('torrents', new Blob([Uint8Array.from(torrent)]), 'one.torrent')
+      form.append('savepath', folder)
+      await fetch(`${api}/torrents/add`, { method: 'POST', body: form })
+    },
+    progress: async (infoHash) => Number(dig(await get(`/torrents/info?hashes=${infoHash}`), 0, 'progress') ?? 0),
+    trackerState: async (infoHash) => {
+      const trackers = await get(`/torrents/trackers?hash=${infoHash}`)
+      const ours: unknown = Array.isArray(trackers)
+        ? trackers.find((each) => String(dig(each, 'url')).startsWith('http'))
+        : undefined
+      // Status 2 is "working"; numbers of seeds from 0 up were told, -1 was not.
+      return {
+        announced: dig(ours, 'status') === 2,
+        scraped: Number(dig(ours, 'num_seeds') ?? -1) >= 0,
+        text: JSON.stringify(ours),
+      }
+    },
+    stop: () => end(child),
+  }
+}
+
+function startChild(command: string, args: readonly string[], folder: string): ChildProcess {
+  return spawn(command, args, {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder, LC_ALL: 'C' },
+    stdio: 'ignore',
+  })
+}
+
+async function answering(child: ChildProcess, ask: () => Promise<unknown>): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended while starting`)
+    const answered = await ask().then(
+      () => true,
+      () => false,
+    )
+    if (answered) return
+    await sleep(100)
+  }
+  throw new Error(`${child.spawnfile} does not answer`)
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const late = setTimeout(() => child.kill('SIGKILL'), 5_000)
+  await exited
+  clearTimeout(late)
+}
+
+function dig(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let found = value
+  for (const name of path) found = typeof found === 'object' && found !== null ? Reflect.get(found, name) : undefined
+  return found
+}
