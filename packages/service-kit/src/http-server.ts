@@ -57,8 +57,7 @@ function trackConnections(server: Server): ConnectionTracker {
     tracker.connections.set(socket, { active: new Set(), quietSince: Date.now() })
     socket.once('close', () => tracker.connections.delete(socket))
   })
-  // An upgraded socket belongs to whoever took it, who also closes it.
-  server.on('upgrade', (_request: IncomingMessage, socket: Socket) => tracker.connections.delete(socket))
+  letGoOfUpgrades(server, tracker)
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = tracker.connections.get(request.socket)
     if (!connection) return
@@ -70,6 +69,23 @@ function trackConnections(server: Server): ConnectionTracker {
     })
   })
   return tracker
+}
+
+/**
+ * An upgraded socket belongs to whoever took it, who also closes it. Where nobody takes any we must not listen either:
+ * Node answers a request that asks for an upgrade like any other only as long as there is no listener.
+ */
+function letGoOfUpgrades(server: Server, tracker: ConnectionTracker): void {
+  const letGo = (): void => {
+    server.on('upgrade', (_request: IncomingMessage, socket: Socket) => tracker.connections.delete(socket))
+  }
+  const onListener = (event: string): void => {
+    if (event !== 'upgrade') return
+    server.off('newListener', onListener)
+    letGo()
+  }
+  if (server.listenerCount('upgrade') > 0) letGo()
+  else server.on('newListener', onListener)
 }
 
 /**

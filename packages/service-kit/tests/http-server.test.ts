@@ -84,21 +84,37 @@ test('clients that never pause lose no request to a drain', async () => {
   for (const agent of agents) agent.destroy()
 })
 
-test('an upgraded socket is left to whoever took it', async () => {
-  const server = slowServer()
-  const taken: (() => void)[] = []
-  server.on('upgrade', (_incoming, socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n')
-    taken.push(() => socket.end())
-  })
-  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+test.each(['before', 'after'])(
+  'an upgraded socket is left to whoever took it, if he came %s it listened',
+  async (when) => {
+    const server = slowServer()
+    const taken: (() => void)[] = []
+    const take = () =>
+      server.on('upgrade', (_incoming, socket) => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n')
+        taken.push(() => socket.end())
+      })
+    if (when === 'before') take()
+    const running = await listen(server, { host: '127.0.0.1', port: 0 })
+    if (when === 'after') take()
+    const client = connect(running.port, '127.0.0.1')
+    client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n')
+    await once(client, 'data')
+    const drained = running.drain()
+    await sleep(400)
+    expect(client.readyState).toBe('open')
+    for (const close of taken) close()
+    await drained
+    client.destroy()
+  },
+)
+
+test('where nobody takes upgrades, a request for one is answered like any other and holds up no drain', async () => {
+  const running = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
   const client = connect(running.port, '127.0.0.1')
-  client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n')
-  await once(client, 'data')
-  const drained = running.drain()
-  await sleep(400)
-  expect(client.readyState).toBe('open')
-  for (const close of taken) close()
-  await drained
+  client.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n')
+  const [answer] = (await once(client.setEncoding('latin1'), 'data')) as [string]
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  await running.drain()
   client.destroy()
 })
