@@ -4,6 +4,7 @@
 // line. BENCH_PROFILE=1 writes a CPU profile of the service into this folder instead.
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { growAround, growWithin } from './growth.mjs'
 import { pgbench } from './pgbench.mjs'
 import { cpuSeconds, measure, startConstant } from './processes.mjs'
 import { printTable } from './table.mjs'
@@ -65,6 +66,10 @@ async function compare() {
   )
   await constant.stop()
   await vault.stop()
+  console.log('\nSecrets in the project, two connections:\n')
+  await growWithin({ servers, duration })
+  console.log('\nSecrets of others, ten projects of 20 fetched in turn:\n')
+  await growAround({ servers, duration })
 }
 
 /** Round by round, so that a neighbour's burst of work does not fall on one line alone; the median round of each. */

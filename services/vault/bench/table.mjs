@@ -1,7 +1,9 @@
 /** Prints results as a Markdown table. */
 export function printTable(results) {
-  console.log('| what | connections | requests/s | p50 ms | p99 ms | errors | server CPU | load CPU |')
-  console.log('|---|---:|---:|---:|---:|---:|---:|---:|')
+  console.log(
+    '| what | connections | requests/s | p50 ms | p99 ms | errors | server CPU | µs of it a request | load CPU |',
+  )
+  console.log('|---|---:|---:|---:|---:|---:|---:|---:|---:|')
   for (const one of results) {
     const cells = [
       one.name,
@@ -11,9 +13,21 @@ export function printTable(results) {
       number(one.p99),
       one.errors ?? '',
       percent(one.serverCpu),
+      one.serverCpu > 0 ? Math.round((1e6 * one.serverCpu) / one.perSecond) : '',
       percent(one.loadCpu),
     ]
     console.log(`| ${cells.join(' | ')} |`)
+  }
+}
+
+/** Prints how the cost grows with the number of secrets. */
+export function printGrowth(results) {
+  console.log('| secrets | body bytes | requests/s | p50 ms | p99 ms | errors | p50 µs a secret |')
+  console.log('|---:|---:|---:|---:|---:|---:|---:|')
+  for (const { secrets, bytes, perSecond, p50, p99, errors } of results) {
+    const rate = perSecond < 100 ? perSecond.toFixed(1) : Math.round(perSecond).toLocaleString('en')
+    const each = ((1000 * p50) / secrets).toFixed(1)
+    console.log(`| ${[secrets, bytes, rate, number(p50), number(p99), errors, each].join(' | ')} |`)
   }
 }
 
