@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { FAILURES, type FailureName, WARNINGS, type WarningName } from 'bencode-tracker'
@@ -273,4 +274,13 @@ test('no passkey is ever logged', async () => {
   await announce(tracker.url, passkey, { infoHash: HASH })
   expect(tracker.logged()).not.toContain(passkey)
   expect((await tracker.client().get('/metrics')).text).not.toContain(passkey)
+})
+
+test('the operator page has a line for every rule', () => {
+  const page = readFileSync(new URL('../../../docs/tracker-announce.md', import.meta.url), 'utf8')
+  const groups = ['invalid_', 'missing_'].filter((group) => page.includes(`\`${group}*\``))
+  const names = [...Object.keys(FAILURES), ...Object.keys(WARNINGS)].filter(
+    (name) => !groups.some((group) => name.startsWith(group)),
+  )
+  for (const name of names) expect(page).toContain(`\`${name}\``)
 })
