@@ -5,6 +5,7 @@ import { type TestDatabase, testRedis } from 'dev-env'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { createLogger } from 'service-kit/logger'
+import { type DataKeyOwner, parseKeyringList, unwrapKey } from '../src/keyring/keyring.ts'
 import { type Answer, admin, createProject, keyOf, send, signedSend, signHeaders } from './support/client.ts'
 import { ADMIN_TOKEN, createVaultDatabase, KEYS, startVault, type TestVault } from './support/vault.ts'
 
@@ -57,6 +58,17 @@ async function redisDump(): Promise<string> {
   const keys = await redis.keys('*')
   const values = await Promise.all(keys.map((key) => redis.get(key)))
   return keys.map((key, i) => `${key} ${String(values[i])}`).join('\n')
+}
+
+/** The data keys in the clear, projects' and the log's, as whoever has the keyring can unwrap them. */
+async function dataKeys(): Promise<Buffer[]> {
+  const list = Object.entries(KEYS).map(([id, key]) => `${id}:${key}`)
+  const keyring = parseKeyringList(list.join(','), '2026-11')
+  const { rows } = await owner.query<DataKeyOwner & { kekId: string; wrapped: Buffer }>(
+    `select kek_id as "kekId", wrapped, 'dek' as purpose, project_uid::text as owner, dek_v as version from project_deks
+     union all select kek_id, wrapped, 'audit', 'audit', key_no from audit_keys`,
+  )
+  return rows.map((row) => unwrapKey(keyring, row, row).export())
 }
 
 /** A secret in every form it could stand in. */
@@ -119,7 +131,11 @@ test('no secret shows in a log line, an error, a metric, the database or Redis',
   const signature = String(headers['Signature']).slice('sig1=:'.length, -1)
   const password = new URL(database.appUrl).password
   const secrets = [VALUE, BROKEN, ADMIN_TOKEN, privateKey, d, signature, password, ...Object.values(KEYS)]
-  const keyBytes = [...Object.values(KEYS), d].map((text) => Buffer.from(text, 'base64').toString('hex'))
+  const unwrapped = await dataKeys()
+  expect(unwrapped).toHaveLength(2)
+  const keyBytes = [...[...Object.values(KEYS), d].map((text) => Buffer.from(text, 'base64')), ...unwrapped].flatMap(
+    (bytes) => [bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')],
+  )
   for (const [place, text] of Object.entries(places)) {
     for (const form of [...secrets.flatMap(forms), ...keyBytes]) {
       if (text.includes(form)) throw new Error(`the ${place} holds ${form}`)
