@@ -10,7 +10,8 @@ export async function populateOverHttp(target: Target, size: { torrents: number;
     while (next < size.peers) {
       const p = next
       next += 1
-      await announce(target.url, agent, p, size.torrents)
+      // A server may close a connection just as it is used again.
+      await announce(target.url, agent, p, size.torrents).catch(() => announce(target.url, agent, p, size.torrents))
     }
   }
   await Promise.all(Array.from({ length: 32 }, worker))

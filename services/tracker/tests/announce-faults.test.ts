@@ -24,7 +24,7 @@ let infoHash: string
 
 beforeAll(async () => {
   folder = temporaryFolder('faults')
-  postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: false })
+  postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
   redis = await startRedis({ dataDir: `${folder}/redis`, durable: true })
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', ANNOUNCE_LIMIT: '0' }, { postgres, redisUrl: redis.url })
   await tracker.context.categories.seed()

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { FAILURES, type FailureName, WARNINGS, type WarningName } from 'bencode-tracker'
 import { Redis } from 'ioredis'
+import { invalidationChannel } from '../src/invalidation/invalidation.ts'
 import {
   type AnnounceParameters,
   announce,
@@ -120,7 +121,7 @@ test.each<['suspended' | 'banned', FailureName]>([
   expect((await act()).fields['failure reason']).toBeUndefined()
   const change = async (to: string) => {
     await tracker.sql('update users set state = $1 where id = $2', [to, id])
-    await redis.publish('tracker:invalidate', JSON.stringify({ kind: 'user', passkey }))
+    await redis.publish(invalidationChannel(redis.options.db ?? 0), JSON.stringify({ kind: 'user', passkey }))
     await sleep(100)
   }
   await change(state)
@@ -169,7 +170,7 @@ test('a deleted torrent tells its reason for thirty days', async () => {
   const reply = await expectFailure('deleted_torrent', () => announce(tracker.url, passkey, { infoHash }))
   expect(reply.fields['failure reason']).toBe('Unregistered torrent: Dupe')
   await remove('31 days')
-  await redis.publish('tracker:invalidate', JSON.stringify({ kind: 'torrent', infoHash }))
+  await redis.publish(invalidationChannel(redis.options.db ?? 0), JSON.stringify({ kind: 'torrent', infoHash }))
   await sleep(100)
   await expectFailure('unregistered_torrent', () => announce(tracker.url, passkey, { infoHash }))
 })
@@ -181,7 +182,7 @@ test('a rejected torrent is refused, a pending one answered with a warning and a
   const pending = await expectWarning('pending_moderation', () => announce(tracker.url, passkey, { infoHash }))
   expect(pending.fields).toMatchObject({ interval: 30, 'min interval': 30 })
   await tracker.sql("update torrents set state = 'rejected', state_reason = 'Fake' where id = $1", [id])
-  await redis.publish('tracker:invalidate', JSON.stringify({ kind: 'torrent', infoHash }))
+  await redis.publish(invalidationChannel(redis.options.db ?? 0), JSON.stringify({ kind: 'torrent', infoHash }))
   await sleep(100)
   const reply = await expectFailure('rejected_torrent', () => announce(tracker.url, passkey, { infoHash }))
   expect(reply.fields['failure reason']).toBe('This torrent was rejected by the moderators: Fake')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
+import { invalidationChannel } from '../src/invalidation/invalidation.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
@@ -130,7 +131,7 @@ test('an administrator cannot lock himself out', async () => {
 test('every change that the announce engine may have cached is published after it is committed', async () => {
   const heard: unknown[] = []
   const listener = new Redis(tracker.context.config.REDIS_URL)
-  await listener.subscribe('tracker:invalidate')
+  await listener.subscribe(invalidationChannel(listener.options.db ?? 0))
   listener.on('message', (_channel, message) => heard.push(JSON.parse(message)))
   const client = await tracker.signedIn('published')
   const me = await client.get('/api/user/me')
@@ -145,7 +146,7 @@ test('every change that the announce engine may have cached is published after i
   await admin.delete(`/api/torrents/${upload.member('id')}`)
   await admin.patch('/api/admin/site', { downloadPercent: 0 })
   // One connection delivers in order: once this arrives, everything before it has.
-  await tracker.context.redis.publish('tracker:invalidate', '"done"')
+  await tracker.context.redis.publish(invalidationChannel(tracker.context.redis.options.db ?? 0), '"done"')
   while (heard.at(-1) !== 'done') await new Promise((resolve) => setTimeout(resolve, 5))
   listener.disconnect()
   expect(renewed).toBe(200)

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import type { Logger } from 'service-kit/logger'
-import { INVALIDATION_CHANNEL, type Invalidation } from './invalidation.ts'
+import { type Invalidation, invalidationChannel } from './invalidation.ts'
 
 /**
  * Hears invalidations on a connection of its own. Messages sent while it was down are lost, so `missed` is called after
@@ -27,7 +27,7 @@ export async function listenForInvalidations(options: {
     else options.missed()
   })
   await redis.connect()
-  await redis.subscribe(INVALIDATION_CHANNEL)
+  await redis.subscribe(invalidationChannel(redis.options.db ?? 0))
   redis.on('ready', () => options.missed())
   return { close: () => redis.disconnect() }
 }

@@ -1,13 +1,12 @@
 import type { Redis } from 'ioredis'
 import type { Logger } from 'service-kit/logger'
-import { INVALIDATION_CHANNEL, type PublishInvalidation } from './invalidation.ts'
+import { invalidationChannel, type PublishInvalidation } from './invalidation.ts'
 
 /** Publishes invalidations as JSON on Redis. */
 export function createInvalidationPublisher(redis: Redis, logger: Logger): PublishInvalidation {
+  const channel = invalidationChannel(redis.options.db ?? 0)
   return async (...changes) => {
-    const results = await Promise.allSettled(
-      changes.map((change) => redis.publish(INVALIDATION_CHANNEL, JSON.stringify(change))),
-    )
+    const results = await Promise.allSettled(changes.map((change) => redis.publish(channel, JSON.stringify(change))))
     for (const result of results)
       if (result.status === 'rejected')
         logger.warn({ err: result.reason as unknown }, 'could not publish an invalidation; caches expire by themselves')

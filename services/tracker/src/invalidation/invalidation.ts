@@ -1,5 +1,10 @@
-/** The Redis channel on which every replica hears that something it may have cached has changed. */
-export const INVALIDATION_CHANNEL = 'tracker:invalidate'
+/**
+ * The Redis channel that carries invalidations. Channels know no logical databases, so its name does: trackers that
+ * share a Redis server hear only their own.
+ */
+export function invalidationChannel(database: number): string {
+  return `tracker:invalidate:${database}`
+}
 
 /**
  * What changed. The announce engine caches users by passkey and torrents by info hash, absences too; a message names
