@@ -10,7 +10,7 @@ import { Fault } from './lib/fault.mjs'
 import { requireNode } from './lib/node-version.mjs'
 import { createProgress, seconds } from './lib/progress.mjs'
 import { watchParent } from './lib/shutdown.mjs'
-import { ARIA2, ensurePrograms, REDIS } from './lib/system-packages.mjs'
+import { CLIENTS, ensurePrograms, REDIS } from './lib/system-packages.mjs'
 import { result, sum } from './lib/test-results.mjs'
 import { gateSteps, packageSteps, scriptStep } from './lib/test-steps.mjs'
 
@@ -35,7 +35,7 @@ process.exitCode = failed === 0 && passed > 0 ? 0 : 1
 
 async function prepare() {
   // First what a user may have to do by hand, then what takes long.
-  await ensurePrograms(process.env.TEST_REDIS_URL ? [ARIA2] : [REDIS, ARIA2], progress)
+  await ensurePrograms(process.env.TEST_REDIS_URL ? CLIENTS : [REDIS, ...CLIENTS], progress)
   if (!dependenciesAreCurrent()) await progress('dependencies installed', installDependencies)
 }
 

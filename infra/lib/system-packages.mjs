@@ -12,13 +12,16 @@ export const REDIS = {
   otherwise: ' (or brew install redis), set REDIS_URL to a Redis you have, or use docker compose up instead',
 }
 
-/** A BitTorrent client, for the tests that move a real file. */
-export const ARIA2 = {
-  programs: ['aria2c'],
-  debianPackage: 'aria2',
-  purpose: 'The end-to-end test of the tracker',
-  otherwise: ' (or brew install aria2)',
-}
+/** BitTorrent clients, for the tests that move real files through the tracker. */
+export const CLIENTS = [
+  { programs: ['aria2c'], debianPackage: 'aria2', otherwise: ' (or brew install aria2)' },
+  {
+    programs: ['transmission-daemon'],
+    debianPackage: 'transmission-daemon',
+    otherwise: ' (or brew install transmission-cli)',
+  },
+  { programs: ['qbittorrent-nox'], debianPackage: 'qbittorrent-nox', otherwise: '' },
+].map((client) => ({ ...client, purpose: 'The end-to-end test of the tracker' }))
 
 /**
  * Makes sure that one program of each kind is there. Root on Debian and its kin gets the packages installed; everybody
