@@ -18,7 +18,7 @@ import { requireFreePorts } from './lib/ports.mjs'
 import { createProgress, seconds } from './lib/progress.mjs'
 import { readSettings } from './lib/settings.mjs'
 import { createShutdown } from './lib/shutdown.mjs'
-import { REDIS, remedy } from './lib/system-packages.mjs'
+import { CLIENTS, REDIS, remedy } from './lib/system-packages.mjs'
 import { gatesOf, jestResult, sum, tapResult } from './lib/test-results.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'scripts-test-'))
@@ -195,9 +195,10 @@ test('a command that fails is told with everything it wrote, one that hangs is e
 })
 
 test('a user who may not install is told what to install in one sentence', () => {
-  const sentence = remedy(REDIS, true)
+  const sentence = remedy([REDIS], true)
   assert.match(sentence, /sudo apt-get install redis-server.*docker compose up[^.]*\.$/)
-  assert.match(remedy(REDIS, false), /install redis-server or valkey-server/)
+  assert.match(remedy([REDIS], false), /install redis-server or valkey-server/)
+  assert.match(remedy([REDIS, ...CLIENTS], true), /\nAll at once: sudo apt-get install redis-server aria2 [^.]*$/)
 })
 
 test('a change of any manifest asks for an install', () => {

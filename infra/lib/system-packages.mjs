@@ -25,13 +25,14 @@ export const CLIENTS = [
 
 /**
  * Makes sure that one program of each kind is there. Root on Debian and its kin gets the packages installed; everybody
- * else is told in one sentence what to do.
+ * else is told what to do, about everything at once.
  */
 export async function ensurePrograms(kinds, step) {
-  for (const kind of kinds) {
-    if (isPresent(kind)) continue
-    const aptGet = findProgram('apt-get')
-    if (process.getuid?.() !== 0 || aptGet === undefined) throw new Fault(remedy(kind, aptGet !== undefined))
+  const missing = kinds.filter((kind) => !isPresent(kind))
+  if (missing.length === 0) return
+  const aptGet = findProgram('apt-get')
+  if (process.getuid?.() !== 0 || aptGet === undefined) throw new Fault(remedy(missing, aptGet !== undefined))
+  for (const kind of missing) {
     await step(`${kind.debianPackage} installed`, () => installPackage(aptGet, kind.debianPackage))
     if (!isPresent(kind)) throw new Fault(`${kind.debianPackage} was installed but brought no ${kind.programs[0]}.`)
   }
@@ -41,10 +42,16 @@ function isPresent({ programs }) {
   return programs.some((name) => findProgram(name) !== undefined)
 }
 
-/** The sentence for a user who has to install something. */
-export function remedy({ programs, debianPackage, purpose, otherwise }, hasApt) {
-  const how = hasApt ? `sudo apt-get install ${debianPackage}` : `install ${programs.join(' or ')}`
-  return `${purpose} needs ${programs[0]}, which is not on this machine: ${how}${otherwise}.`
+/** A sentence for each thing that the user has to install, and the one command for several. */
+export function remedy(kinds, hasApt) {
+  const sentences = kinds.map(({ programs, debianPackage, purpose, otherwise }) => {
+    const how = hasApt ? `sudo apt-get install ${debianPackage}` : `install ${programs.join(' or ')}`
+    return `${purpose} needs ${programs[0]}, which is not on this machine: ${how}${otherwise}.`
+  })
+  const packages = kinds.map(({ debianPackage }) => debianPackage).join(' ')
+  return [...sentences, ...(hasApt && kinds.length > 1 ? [`All at once: sudo apt-get install ${packages}`] : [])].join(
+    '\n',
+  )
 }
 
 async function installPackage(aptGet, name) {
