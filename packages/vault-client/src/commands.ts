@@ -138,8 +138,16 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const [command, ...commandArgs] = args.slice(end + 1)
   if (command === undefined || positionals.length > 0) throw new UsageError('run needs a command after --')
   const secrets = await (await client(terminal)).getAll(text(values['env']))
+  refuseOtherThanVariables(secrets)
   // The command gets its secrets, not the key that fetches them.
   return await spawnCommand(command, commandArgs, { ...terminal.env, VAULT_PRIVATE_KEY: undefined, ...secrets })
+}
+
+/** Node's own refusal of a null byte repeats the value, and `A=B` as a name would set another variable. */
+function refuseOtherThanVariables(secrets: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(secrets))
+    if (name.includes('=') || value.includes('\0'))
+      throw new Error(`${JSON.stringify(name)} cannot be a variable of an environment; use vault get`)
 }
 
 function spawnCommand(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {

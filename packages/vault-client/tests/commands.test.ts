@@ -75,6 +75,17 @@ test('run gives the command its secrets and not the private key, and exits as it
   expect(readFileSync(file, 'utf8')).toBe('green:none')
 })
 
+test.each([
+  ['COLOUR', 'canary\0green'],
+  ['PATH=/tmp;X', 'green'],
+])('run refuses what no environment can hold, names the key %j and shows no value', async (key, value) => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set(key, value)
+  const { status, out, err } = await vault(['run', '--', 'true'], project(server.url))
+  expect([status, out]).toEqual([1, ''])
+  expect(err).toBe(`vault: ${JSON.stringify(key)} cannot be a variable of an environment; use vault get\n`)
+})
+
 test('run exits 128 + n when a signal ended the command', async () => {
   await using server = await startFakeVault(publicKeyHex)
   expect((await vault(['run', '--', 'sh', '-c', 'kill -TERM $$'], project(server.url))).status).toBe(143)
