@@ -72,18 +72,21 @@ export function createDirectory(options: { store: DirectoryStore; clock: Clock }
     size: MEMBERS,
     load: (passkeys) => store.members(passkeys),
     namesOf: (_member, asked) => [asked],
+    own: (passkey) => parsePasskey(copyOf(passkey)) ?? passkey,
   })
   const listings = createCache<InfoHash, Listing>({
     ...common,
     size: LISTINGS,
     load: (infoHashes) => store.listings(infoHashes),
     namesOf: (listing) => listing.infoHashes,
+    own: (infoHash) => parseInfoHash(copyOf(infoHash)) ?? infoHash,
   })
   const sites = createCache<typeof SITE, SitePercents>({
     ...common,
     size: 1,
     load: async () => new Map([[SITE, await store.sitePercents()]]),
     namesOf: () => [SITE],
+    own: (name) => name,
   })
   return {
     member: (passkey) => members.get(passkey),
@@ -112,4 +115,9 @@ export function createDirectory(options: { store: DirectoryStore; clock: Clock }
       sites.doubt()
     },
   }
+}
+
+/** The same text in memory of its own. */
+function copyOf(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1')
 }

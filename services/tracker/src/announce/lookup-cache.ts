@@ -25,7 +25,8 @@ const RETRY_MS = 2_000
  * Creates a cache. An entry that is no longer trusted still serves while it is asked for again, so announces go on when
  * the database is away; one that was forgotten never does.
  *
- * @param options `load` answers for those that exist; `namesOf` says under which names a value is found
+ * @param options `load` answers for those that exist; `namesOf` says under which names a value is found; `own`
+ *   copies a name that is to be remembered: one cut out of a URL would keep all of the URL in memory
  */
 export function createCache<Name extends string, Value>(options: {
   clock: Clock
@@ -33,6 +34,7 @@ export function createCache<Name extends string, Value>(options: {
   size: number
   load: (names: readonly Name[]) => Promise<ReadonlyMap<Name, Value>>
   namesOf: (value: Value, asked: Name) => readonly Name[]
+  own: (name: Name) => Name
 }): LookupCache<Name, Value> {
   const { clock, size } = options
   const present = new Map<Name, Entry<Value>>()
@@ -87,9 +89,10 @@ export function createCache<Name extends string, Value>(options: {
     while (asked.length > 0) await loadBatch()
     loading = false
   }
-  const load = (name: Name): Promise<Value | undefined> => {
-    const already = pending.get(name)
+  const load = (asking: Name): Promise<Value | undefined> => {
+    const already = pending.get(asking)
     if (already) return already
+    const name = options.own(asking)
     const answer = new Promise<Value | undefined>((resolve, reject) => asked.push({ name, resolve, reject }))
     pending.set(name, answer)
     if (!loading) {
@@ -121,6 +124,8 @@ export function createCache<Name extends string, Value>(options: {
     },
     doubt: () => {
       epoch += 1
+      // What is being loaded may have been read before the change that was missed.
+      forgotten += 1
     },
   }
 }
