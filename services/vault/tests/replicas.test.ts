@@ -69,6 +69,14 @@ test('a demand for digests made at one replica holds at the other at once', asyn
   expect(code(await through(two, 'demanding', key, 'PUT', secret))).toBe('invalid_signature')
 })
 
+test('a demand for digests dropped at one replica is dropped at the other at once', async () => {
+  const key = await createProject(one.url, 'relenting', { requireContentDigest: true })
+  const secret = { key: 'A', value: '1', env: 'production' }
+  expect(code(await through(two, 'relenting', key, 'PUT', secret))).toBe('invalid_signature')
+  await admin(one.url, 'PATCH', '/projects/relenting', { requireContentDigest: false })
+  expect(code(await through(two, 'relenting', key, 'PUT', secret))).toBe(200)
+})
+
 test('reads racing the deletion of their project get everything or nothing', async () => {
   for (let round = 0; round < 5; round++) {
     const name = `read-${String(round)}`

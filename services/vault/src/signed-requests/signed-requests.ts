@@ -53,12 +53,18 @@ export function createSignedRequests(deps: { registrations: Registrations; nonce
     return [await verifySignatureOffThread(parsed, keys).catch(raiseOurs), registration]
   }
 
+  /** A demand that the request does not meet may have been dropped a moment ago, through another replica. */
+  async function demandsDigest(known: Registration, { claims }: VerifiedRequest, fresh: boolean): Promise<boolean> {
+    if (!known.requireContentDigest || claims.coversContent || fresh) return known.requireContentDigest
+    return (await registrations.find(known.name, true))?.requireContentDigest ?? true
+  }
+
   /** One pass over all checks. */
   async function check(signed: SignedMessage, fresh: boolean): Promise<{ caller: SignedBy; body: Buffer }> {
     const [verified, registration] = await verify(signed.message, fresh)
     const timely = translate(() => checkWindow(verified, clock.now()))
     const body = await signed.readBody()
-    const required = signed.isWrite && registration.requireContentDigest
+    const required = signed.isWrite && (await demandsDigest(registration, verified, fresh))
     const { claims } = translate(() => checkContent(timely, body, { required }))
     if (!(await nonces.spend(registration.uid, claims.nonce))) throw refusal('replayed_nonce')
     const { uid, name } = registration
