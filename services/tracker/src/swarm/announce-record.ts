@@ -10,7 +10,7 @@ const EVICTS = 4
 const LENGTH = 126
 
 /** Picked beyond those wanted: himself, his other clients, and whoever has no address for him. */
-export const SPARE_RECORDS = 10
+const SPARE_RECORDS = 10
 
 /**
  * One announce as the swarm's function reads it.

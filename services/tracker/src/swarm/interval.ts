@@ -1,12 +1,6 @@
 /** How far a regular interval may be stretched, so that clients that started together do not stay together. */
 const JITTER = 0.1
 
-/** The intervals an answer names, in seconds. */
-export type Intervals = {
-  readonly interval: number
-  readonly minInterval: number
-}
-
 /** An interval with up to ten per cent on top. */
 export function withJitter(interval: number, random: () => number): number {
   return Math.floor(interval * (1 + JITTER * random()))
