@@ -55,6 +55,12 @@ test('a registration that fails does not spend its invite', async () => {
   expect((await register('impatient', code)).status).toBe(201)
 })
 
+test('without a usable invite nobody learns which names and addresses are taken', async () => {
+  await tracker.signedIn('insider')
+  const taken = await register('insider', 'made-up')
+  expect([taken.status, taken.text]).toEqual([403, (await register('nobody-yet', 'made-up')).text])
+})
+
 test('an invite is valid for seven days', async () => {
   const code = await inviteOf('forgetful')
   tracker.advance(7 * 24 * 3_600_000 + 1)

@@ -29,6 +29,8 @@ export function createAccountStore(db: Kysely<Database>): AccountStore {
     async create(account, invite) {
       try {
         return await db.transaction().execute(async (trx) => {
+          // First of all, so that nobody without an invite learns which names and addresses are taken.
+          const invitedBy = invite && (await takeInvite(trx, invite, account.createdAt))
           const row = await trx
             .insertInto('users')
             .values({
@@ -39,6 +41,7 @@ export function createAccountStore(db: Kysely<Database>): AccountStore {
               role: account.role,
               passkey: account.passkey,
               created_at: account.createdAt,
+              invited_by: invitedBy ?? null,
             })
             .returningAll()
             .executeTakeFirstOrThrow()
@@ -143,17 +146,22 @@ export function createAccountStore(db: Kysely<Database>): AccountStore {
 }
 
 /** One invite, one account: of two who come with the same code at once, the second finds it used. */
-async function spendInvite(trx: Transaction<Database>, codeHash: Buffer, userId: string, now: Date): Promise<void> {
-  const spent = await trx
-    .updateTable('invites')
-    .set({ used_by: userId, used_at: now })
+/** Locks an invite that can be used, so that of several who bring it one gets in. @returns who made it */
+async function takeInvite(trx: Transaction<Database>, codeHash: Buffer, now: Date): Promise<string> {
+  const invite = await trx
+    .selectFrom('invites')
+    .select('created_by')
     .where('code_hash', '=', codeHash)
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
-    .returning('created_by')
+    .forUpdate()
     .executeTakeFirst()
-  if (spent === undefined) throw failure('FORBIDDEN', 'This invite is unknown, used or expired.')
-  await trx.updateTable('users').set({ invited_by: spent.created_by }).where('id', '=', userId).execute()
+  if (invite === undefined) throw failure('FORBIDDEN', 'This invite is unknown, used or expired.')
+  return invite.created_by
+}
+
+async function spendInvite(trx: Transaction<Database>, codeHash: Buffer, userId: string, now: Date): Promise<void> {
+  await trx.updateTable('invites').set({ used_by: userId, used_at: now }).where('code_hash', '=', codeHash).execute()
 }
 
 function escapeLike(text: string): string {
