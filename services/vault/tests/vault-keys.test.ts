@@ -6,7 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { TestDatabase } from 'dev-env'
 import pg from 'pg'
+import { systemClock } from 'service-kit/clock'
+import { createLogger } from 'service-kit/logger'
+import { createKysely, createPool } from 'service-kit/postgres'
+import type { Schema } from '../src/db/schema.ts'
+import { createDataKeys } from '../src/keyring/data-keys.ts'
+import { createDataKeyStore } from '../src/keyring/keyring.store.ts'
+import { parseKeyringFile } from '../src/keyring/keyring.ts'
 import { activateInKeyringFile, addToKeyringFile } from '../src/keyring/keyring-file.ts'
+import { createVaultKeyStore } from '../src/keyring/vault-keys.store.ts'
+import { createVaultKeys } from '../src/keyring/vault-keys.ts'
 import { admin, createProject, type Key, newKey, signedSend } from './support/client.ts'
 import { build, command, type Outcome, start } from './support/process.ts'
 import { eventually } from './support/service.ts'
@@ -142,6 +151,33 @@ test('a key is replaced while the vault runs: add, activate, rewrap, retire; not
   expect(await keys('activate', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('retired') })
   expect(await keys('add', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('choose a new id') })
   await third.stop()
+})
+
+test('a command that began before a key was retired wraps nothing by it any more', async () => {
+  const vault = await vaultWithFile()
+  const projects = await fill(vault, 2)
+  await vault.context.sealer.sealNow()
+  await vault.stop()
+  addToKeyringFile(file, 'k2')
+  const before = parseKeyringFile(readFileSync(file, 'utf8'))
+  activateInKeyringFile(file, 'k2')
+  for (const step of [['rewrap'], ['retire', 'k1']]) expect((await keys(...step)).status).toBe(0)
+
+  const logger = createLogger({ name: 'test', level: 'silent' })
+  const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
+  const clock = systemClock
+  const dataKeys = createDataKeys({ keyring: before, store: createDataKeyStore(db), clock })
+  const late = createVaultKeys({ keyring: before, store: createVaultKeyStore(db), dataKeys, clock })
+  await expect(late.rewrap()).rejects.toThrow('key k1 is retired')
+  await expect(late.renew(0)).rejects.toThrow('key k1 is retired')
+  await db.destroy()
+  expect(await count("select count(*) from project_deks where kek_id = 'k1'")).toBe(0)
+  expect(await count("select count(*) from audit_keys where kek_id = 'k1'")).toBe(0)
+
+  expect((await keys('retire', 'k1', '--remove')).status).toBe(0)
+  const again = await vaultWithFile()
+  await readAll(again, projects)
+  await again.stop()
 })
 
 test('a rewrap that was killed is finished by the next one', async () => {

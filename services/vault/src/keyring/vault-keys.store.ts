@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { entryRow } from '../audit/audit.ts'
 import type { Database } from '../db/schema.ts'
+import { KeyringError } from './keyring.ts'
 import type { OwnedDataKey, ValueToMove, VaultKeyStore } from './vault-keys.ts'
 
 /** The key commands' work in Postgres. Rows are taken with `skip locked`, so that several commands share it. */
@@ -43,6 +44,7 @@ export function createVaultKeyStore(db: Database): VaultKeyStore {
 
     rewrapDataKeys: (activeId, limit, rewrap, entryFor) =>
       db.transaction().execute(async (trx) => {
+        await holdKek(trx, activeId)
         const rows = await trx
           .selectFrom('project_deks as d')
           .innerJoin('projects as p', 'p.uid', 'd.project_uid')
@@ -76,6 +78,7 @@ export function createVaultKeyStore(db: Database): VaultKeyStore {
 
     rewrapChainKeys: (activeId, rewrap) =>
       db.transaction().execute(async (trx) => {
+        await holdKek(trx, activeId)
         const rows = await trx
           .selectFrom('audit_keys')
           .select(['key_no', 'kek_id', 'wrapped'])
@@ -114,6 +117,7 @@ export function createVaultKeyStore(db: Database): VaultKeyStore {
         let made = 0
         for (const { uid, name, dek_v: dekV } of rows) {
           const key = create(uid, dekV + 1)
+          await holdKek(trx, key.kekId)
           const inserted = await trx
             .insertInto('project_deks')
             .values({ project_uid: uid, dek_v: key.dekV, kek_id: key.kekId, wrapped: key.wrapped, created_at: now })
@@ -206,6 +210,18 @@ export function createVaultKeyStore(db: Database): VaultKeyStore {
         return 'retired'
       }),
   }
+}
+
+/** A command may have begun before its active key was retired; it must not wrap by one that is being taken away. */
+async function holdKek(trx: Database, id: string): Promise<void> {
+  const kek = await trx
+    .selectFrom('keks')
+    .select('kek_id')
+    .where('kek_id', '=', id)
+    .where('retired_at', 'is', null)
+    .forShare()
+    .executeTakeFirst()
+  if (kek === undefined) throw new KeyringError([`key ${id} is retired; run again with the active key of the keyring`])
 }
 
 type MoveRow = {
