@@ -202,3 +202,19 @@ test('a month that was dropped on purpose leaves a log that verifies', async () 
   await vault.context.sealer.sealNow()
   expect(await verify()).toMatchObject({ intact: true, rows: 2, pruned: 5 })
 })
+
+test('dropping months gives up instead of holding up fetches behind a long reader, such as a dump', async () => {
+  const month = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1, 1))
+  const next = `${String(month.getUTCFullYear())}-${String(month.getUTCMonth() + 1).padStart(2, '0')}`
+  await fetchSome(1)
+  await vault.context.sealer.sealNow()
+  await owner.query('begin')
+  await owner.query('lock table audit in access share mode')
+  const pruning = pruneAudit(db, next, new Date())
+  const refusal = expect(pruning).rejects.toThrow('somebody reads the log')
+  const answer = await signedSend({ project: 'shop', key, method: 'GET', url: `${vault.url}/v1/secrets` })
+  expect(answer.status).toBe(200)
+  await refusal
+  await owner.query('rollback')
+  expect((await verify()).intact).toBe(true)
+})

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { errorCode } from 'service-kit/errors'
 import type { Database } from '../db/schema.ts'
 
 /**
@@ -7,7 +8,8 @@ import type { Database } from '../db/schema.ts'
  *
  * @param before `YYYY-MM`; this month and later ones stay
  * @returns the months dropped
- * @throws Error when a month holds rows that are not sealed yet
+ * @throws Error when a month holds rows that are not sealed yet, or somebody reads the log for longer than a second;
+ *   months dropped before stay dropped
  */
 export async function pruneAudit(db: Database, before: string, now: Date): Promise<readonly string[]> {
   const partitions = await sql<{ name: string }>`
@@ -24,9 +26,10 @@ export async function pruneAudit(db: Database, before: string, now: Date): Promi
 function dropMonth(db: Database, name: string, month: string, now: Date): Promise<void> {
   const table = sql.table(name)
   return db.transaction().execute(async (trx) => {
-    await sql`lock table ${table} in access exclusive mode`.execute(trx)
+    await takeLog(trx)
     const { rows } = await sql<{ first: number | null; last: number | null; sealed: number | null }>`
-      select min(seq) as first, max(seq) as last, (select max(position) from audit_seals) as sealed
+      select min(seq) as first, max(seq) as last,
+        (select position from audit_seals order by seal_no desc limit 1) as sealed
       from ${table}`.execute(trx)
     const { first = null, last = null, sealed = null } = rows[0] ?? {}
     if (last !== null && (sealed === null || sealed < last))
@@ -36,4 +39,15 @@ function dropMonth(db: Database, name: string, month: string, now: Date): Promis
     await sql`alter table audit detach partition ${table}`.execute(trx)
     await sql`drop table ${table}`.execute(trx)
   })
+}
+
+/** Every fetch queues up behind this lock while it waits for a reader, a dump for example: so it does not wait long. */
+async function takeLog(trx: Database): Promise<void> {
+  await sql`set local lock_timeout = '1s'`.execute(trx)
+  try {
+    await sql`lock table only audit in access exclusive mode`.execute(trx)
+  } catch (error) {
+    if (errorCode(error) !== '55P03') throw error
+    throw new Error('somebody reads the log (a dump, a verification); try again later', { cause: error })
+  }
 }
