@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { testRedis } from 'dev-env'
+import { Redis } from 'ioredis'
+import { createLogger } from 'service-kit/logger'
+import { invalidationChannel } from '../src/invalidation/invalidation.ts'
+import { listenForInvalidations } from '../src/invalidation/invalidation-listener.store.ts'
+
+const logger = createLogger({ name: 'test', level: 'silent' })
+let direct: string
+let publisher: Redis
+let line: Server
+/** The ends of every connection through the line. */
+const through: Socket[] = []
+
+beforeAll(async () => {
+  direct = (await testRedis()).url
+  publisher = new Redis(direct)
+  const { hostname, port } = new URL(direct)
+  line = createServer((socket) => {
+    const far = connect(Number(port || '6379'), hostname)
+    for (const end of [socket, far]) end.on('error', () => undefined)
+    socket.pipe(far).pipe(socket)
+    through.push(socket, far)
+  })
+  line.listen(0, '127.0.0.1')
+  await once(line, 'listening')
+})
+
+afterAll(async () => {
+  for (const end of through) end.destroy()
+  line.close()
+  await publisher.quit()
+})
+
+/** Cuts every connection as a firewall does that forgets it: nobody is told, and nothing comes through. */
+function silence(): void {
+  for (const end of through) {
+    end.unpipe()
+    end.pause()
+  }
+}
+
+async function until(check: () => boolean): Promise<void> {
+  for (let i = 0; i < 200 && !check(); i++) await sleep(50)
+  expect(check()).toBe(true)
+}
+
+test('a connection that fell silent is replaced, and what it missed is doubted', async () => {
+  const address = line.address()
+  if (address === null || typeof address === 'string') throw new Error('the line has no port')
+  const heard: string[] = []
+  let missed = 0
+  const url = new URL(direct)
+  url.host = `127.0.0.1:${String(address.port)}`
+  const listener = await listenForInvalidations({
+    url: url.href,
+    logger,
+    heartbeatMs: 200,
+    changed: (change) => heard.push(change.kind),
+    missed: () => (missed += 1),
+  })
+  try {
+    silence()
+    await until(() => missed > 0)
+    // Whoever doubts must hear what comes after.
+    await publisher.publish(invalidationChannel(publisher.options.db ?? 0), '{"kind":"site"}')
+    await until(() => heard.includes('site'))
+  } finally {
+    listener.close()
+  }
+}, 20_000)
