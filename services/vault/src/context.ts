@@ -9,7 +9,7 @@ import { createMetrics, type Metrics } from 'service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from 'service-kit/postgres'
 import { createRateLimit } from 'service-kit/rate-limit'
 import { closeRedis, connectRedis, pingRedis } from 'service-kit/redis'
-import { createTokenCheck, type TokenCheck } from './admin/admin-token.ts'
+import { bearerToken, createTokenCheck, type TokenCheck } from './admin/admin-token.ts'
 import { createAuditStore } from './audit/audit.store.ts'
 import type { AuditStore } from './audit/audit.ts'
 import { createSealer, type Sealer } from './audit/sealer.ts'
@@ -97,12 +97,17 @@ export async function createContext(
       },
       whenRedisIsAway: 'refuse',
     })
-  const guard = (name: string, limit: number, windowMs: number) =>
+  const guard = (name: string, limit: number, windowMs: number, isAttempt: (request: IncomingMessage) => boolean) =>
     createGuard({
-      ceiling: createFailureCeiling({ limit, windowMs, clock }),
+      ceiling: createFailureCeiling({
+        limit,
+        windowMs,
+        clock,
+        onShut: (address) => logger.warn({ address, limit: name }, 'too many failures: shut out'),
+      }),
       countShared: sharedLimit(name, limit, windowMs),
       proxies,
-      isFailure: (error) => isRefusal(error) && counters.countRefusal(error.code),
+      isFailure: (error, request) => isRefusal(error) && counters.countRefusal(error.code) && isAttempt(request),
     })
 
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
@@ -125,11 +130,11 @@ export async function createContext(
     metrics,
     addressOf: (request) => clientAddress(request, proxies),
     isToken: createTokenCheck([config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN]),
-    adminGuard: guard('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000),
+    adminGuard: guard('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000, hasToken),
     fetchLimit: sharedLimit('fetch', config.FETCH_RATE_LIMIT, 60_000),
     signed: createSigned({
       signedRequests,
-      guard: guard('signature-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000),
+      guard: guard('signature-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000, () => true),
       proxies,
     }),
     checks: {
@@ -142,6 +147,11 @@ export async function createContext(
       await db.destroy()
     },
   }
+}
+
+/** Who sends no token guesses none: a probe must not shut the administrators behind its address out. */
+function hasToken(request: IncomingMessage): boolean {
+  return bearerToken(request.headers.authorization) !== undefined
 }
 
 /** Redis, connected once everything else is known to be in order. */

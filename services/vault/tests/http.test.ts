@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { TestDatabase } from 'dev-env'
+import { createLogger } from 'service-kit/logger'
 import { type Answer, admin, createProject, newKey, send, signedSend } from './support/client.ts'
 import { ADMIN_TOKEN, createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 
@@ -151,13 +152,22 @@ test('an address that fails too often is shut out of signed requests, with a goo
   }
 })
 
-test('an address that guesses admin tokens is shut out, with the right one too', async () => {
-  const strict = await startVault({ databaseUrl: database.appUrl, env: { ADMIN_FAILURE_LIMIT: '2' } })
+test('an address that guesses admin tokens is shut out, with the right one too, and the log names it', async () => {
+  const lines: string[] = []
+  const destination = { write: (line: string) => void lines.push(line) }
+  const logger = createLogger({ name: 'vault', level: 'warn', destination })
+  const strict = await startVault({ databaseUrl: database.appUrl, env: { ADMIN_FAILURE_LIMIT: '2' }, logger })
   try {
+    // Who sends no token guesses none.
+    for (let i = 0; i < 5; i++) expect((await send(`${strict.url}/v1/admin/projects`)).status).toBe(401)
     const guess = () => send(`${strict.url}/v1/admin/projects`, { headers: { Authorization: 'Bearer guess' } })
     expect([(await guess()).status, (await guess()).status, (await guess()).status]).toEqual([401, 401, 429])
     const shut = await admin(strict.url, 'GET', '/projects')
     expect([shut.status, shut.body]).toEqual([429, { error: 'rate_limited' }])
+    expect((await send(`${strict.url}/v1/admin/projects`)).status).toBe(429)
+    expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ address: '127.0.0.1', limit: 'admin-failures', msg: 'too many failures: shut out' }),
+    ])
   } finally {
     await strict.stop()
   }

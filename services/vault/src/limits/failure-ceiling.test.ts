@@ -1,10 +1,16 @@
-import { expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { refusal } from '../errors.ts'
 import { createFailureCeiling } from './failure-ceiling.ts'
 
 const clock = { time: 0, now: () => clock.time }
 const uncounted = () => Promise.resolve()
-const ceiling = (limit: number) => createFailureCeiling({ limit, windowMs: 60_000, clock })
+const shut: string[] = []
+const onShut = (address: string) => void shut.push(address)
+const ceiling = (limit: number) => createFailureCeiling({ limit, windowMs: 60_000, clock, onShut })
+
+beforeEach(() => {
+  shut.length = 0
+})
 
 test('the failure after the last allowed one shuts the address out until its window ends, and no other', async () => {
   const door = ceiling(2)
@@ -15,6 +21,8 @@ test('the failure after the last allowed one shuts the address out until its win
   clock.time += 10_000
   await expect(door.count('a', uncounted)).rejects.toMatchObject({ code: 'rate_limited' })
   expect(() => door.assertOpen('a')).toThrow()
+  await expect(door.count('a', uncounted)).rejects.toMatchObject({ code: 'rate_limited' })
+  expect(shut).toEqual(['a'])
   expect(door.retryAfter('a')).toBe(50)
   door.assertOpen('b')
   clock.time += 50_000
@@ -26,6 +34,7 @@ test('when the other replicas have seen too many, the address is shut out here a
   const others = () => Promise.reject(refusal('rate_limited'))
   await expect(door.count('a', others)).rejects.toMatchObject({ code: 'rate_limited' })
   expect(() => door.assertOpen('a')).toThrow()
+  expect(shut).toEqual(['a'])
 })
 
 test('while the shared count fails, its failure is passed on and the own count goes on', async () => {

@@ -29,10 +29,15 @@ const MAX_ADDRESSES = 50_000
  * pays nothing. Each process also counts by itself, which holds the ceiling when Redis is away: the failing request is
  * answered 503 then, and the address is shut out all the same once it has had its number here.
  *
- * @param options `limit` failures per `windowMs`, 0 for no ceiling
+ * @param options `limit` failures per `windowMs`, 0 for no ceiling; `onShut` is told once when an address is shut out
  */
-export function createFailureCeiling(options: { limit: number; windowMs: number; clock: Clock }): FailureCeiling {
-  const { limit, windowMs, clock } = options
+export function createFailureCeiling(options: {
+  limit: number
+  windowMs: number
+  clock: Clock
+  onShut: (address: string) => void
+}): FailureCeiling {
+  const { limit, windowMs, clock, onShut } = options
   const failures = new Map<string, Failures>()
 
   function current(address: string): Failures {
@@ -60,12 +65,16 @@ export function createFailureCeiling(options: { limit: number; windowMs: number;
       if (limit === 0) return
       const here = current(address)
       here.seen++
+      if (here.seen === limit + 1) onShut(address)
       if (here.seen > limit) throw refusal('rate_limited')
       try {
         await countShared()
       } catch (error) {
         // The other replicas have seen the rest: shut the door here too.
-        if (isRefusal(error) && error.code === 'rate_limited') here.seen = limit + 1
+        if (isRefusal(error) && error.code === 'rate_limited' && here.seen <= limit) {
+          here.seen = limit + 1
+          onShut(address)
+        }
         throw error
       }
     },

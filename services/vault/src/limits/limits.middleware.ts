@@ -17,7 +17,7 @@ export function createGuard(deps: {
   ceiling: FailureCeiling
   countShared: RequestHandler
   proxies: TrustedProxies
-  isFailure: (error: unknown) => boolean
+  isFailure: (error: unknown, request: Request) => boolean
 }): Guard {
   const { ceiling, countShared, proxies, isFailure } = deps
   return async (request, response, step) => {
@@ -26,7 +26,7 @@ export function createGuard(deps: {
       ceiling.assertOpen(address)
       return await step()
     } catch (error) {
-      if (isFailure(error)) await ceiling.count(address, () => promised(countShared, request, response))
+      if (isFailure(error, request)) await ceiling.count(address, () => promised(countShared, request, response))
       throw error
     } finally {
       const seconds = ceiling.retryAfter(address)
