@@ -42,8 +42,12 @@ local REJOINED, IMPLAUSIBLE = 1, 2
 
 -- Looking after the expired costs an announce at most this many records.
 local STEPS_PER_ANNOUNCE = 8
--- Longer than any peer lives, so that a swarm untouched for so long holds nobody.
-local OLDEST_MINUTES = 4000
+-- Longer than counters are kept, so that a swarm untouched for so long holds nobody and nothing that is needed again;
+-- short enough for expiry's lower 16 bits.
+local OLDEST_MINUTES = 30500
+-- How far ahead of this clock another one may have been. A swarm from further in the future was written by a clock that
+-- was wrong, and would keep its peers until then.
+local FURTHEST_MINUTES = 1440
 local SMALL = 2000
 
 -- The terms of the call, the swarm at hand and the announce at hand: one table each for all calls.
@@ -73,7 +77,7 @@ local function open(key, entry, completed)
   if entry then
     s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh =
       read(SWARM, entry)
-    if terms.minute - s.folded > OLDEST_MINUTES then
+    if terms.minute - s.folded > OLDEST_MINUTES or s.folded - terms.minute > FURTHEST_MINUTES then
       call('DEL', s.h, s.p)
       entry = nil
     end
@@ -352,6 +356,13 @@ local function judge_time(at, last4, last6, flags, seeder, paused)
   return terms.now - last <= terms.repeats and 'again' or 'soon', last
 end
 
+-- A share in per cent, fractions dropped: of hundreds and the rest apart, since the product of both may be more than a
+-- number holds exactly.
+local function share(bytes, percent)
+  local rest = bytes % 100
+  return (bytes - rest) / 100 * percent + floor(rest * percent / 100)
+end
+
 -- Adds what the user moved to what waits for the next flush.
 local function account(up, down, seconds)
   local key = key_of('du')
@@ -363,7 +374,7 @@ local function account(up, down, seconds)
   end
   if a.event == COMPLETED and a.state == SEEDER and completed_at == 0 then completed_at = terms.now end
   call('HSET', key, a.account, pack(DELTA,
-    credited_up + floor(up * a.up_percent / 100), credited_down + floor(down * a.down_percent / 100),
+    credited_up + share(up, a.up_percent), credited_down + share(down, a.down_percent),
     all_up + up, all_down + down, seeding + seconds, terms.now, a.left, a.state, completed_at, first))
 end
 

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { type TestRedis, testRedis } from 'dev-env'
+import { Redis } from 'ioredis'
+import type { Delta } from '../src/accounting/accounting.ts'
+import { readDelta } from '../src/accounting/delta-record.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
+import type { PeerAnnounce, Swarms } from '../src/swarm/swarm.ts'
+import { peer, seeder, swarmName, TERMS } from './support/swarm-peers.ts'
+
+const DAY = 86_400
+
+let server: TestRedis
+let redis: Redis
+let swarms: Swarms
+let now: number
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = new Redis(server.url)
+  swarms = createRedisSwarms({ redis, clock: { now: () => now }, terms: TERMS, random: Math.random })
+})
+beforeEach(async () => {
+  now = 1_800_000_000_000
+  await server.flush()
+})
+afterAll(() => redis.quit())
+
+function pass(seconds: number): void {
+  now += seconds * 1000
+}
+
+/** What gathered for the users of a test. */
+async function gathered(): Promise<Delta[]> {
+  const fields = await redis.hkeysBuffer('{a7}:du')
+  return Promise.all(
+    fields.map(async (field) => readDelta(field, (await redis.hgetBuffer('{a7}:du', field)) ?? Buffer.alloc(0))),
+  )
+}
+
+const regular = (change: Partial<PeerAnnounce> = {}): PeerAnnounce => seeder(1, { kind: 'regular', ...change })
+
+test('multipliers of more bytes than a number can hold exactly lose none', async () => {
+  const account = { id: Buffer.alloc(32, 1), uploadPercent: 1000, downloadPercent: 100 }
+  await swarms.announce(seeder(1, { account }))
+  pass(4 * DAY)
+  await swarms.sweep()
+  const moved = 400_000_000_000_004
+  await swarms.announce(regular({ account, uploaded: moved, downloaded: 123_456_789_012_345 }))
+  await expect(gathered()).resolves.toMatchObject([
+    { actualUp: moved, creditedUp: 4_000_000_000_000_040, creditedDown: 123_456_789_012_345 },
+  ])
+})
+
+test('what a client moved while the whole tracker was away for three weeks is credited', async () => {
+  await swarms.announce(seeder(1))
+  pass(20 * DAY)
+  await swarms.announce(seeder(2))
+  await swarms.announce(regular({ uploaded: 5_000 }))
+  const deltas = await gathered()
+  expect(deltas.map(({ actualUp }) => actualUp).toSorted()).toEqual([0, 5_000])
+  await expect(swarms.count([{ name: swarmName(0xa7), completed: 0 }])).resolves.toMatchObject([{ complete: 2 }])
+})
+
+test('peers that a clock of the future announced do not stay until then', async () => {
+  pass(30 * DAY)
+  await swarms.announce(peer(1))
+  pass(-30 * DAY)
+  await expect(swarms.announce(peer(2))).resolves.toMatchObject({ incomplete: 1 })
+  pass(TERMS.timeToLive + 120)
+  await expect(swarms.announce(peer(3))).resolves.toMatchObject({ incomplete: 1 })
+})
+
+test('a clock an hour ahead of the others forgets nobody', async () => {
+  await swarms.announce(peer(1))
+  pass(3_600)
+  await swarms.announce(peer(2))
+  pass(-3_600)
+  await expect(swarms.announce(peer(3))).resolves.toMatchObject({ incomplete: 3 })
+})
