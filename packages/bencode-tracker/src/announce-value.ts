@@ -59,7 +59,7 @@ export function readParameter(
       return isFlag(bytes, start, end) ? undefined : 'invalid_no_peer_id'
     case Parameter.numwant: {
       const negative = bytes[start] === MINUS
-      const wanted = parseUnsigned(bytes, negative ? start + 1 : start, end)
+      const wanted = parseUnsignedSaturating(bytes, negative ? start + 1 : start, end)
       request.numwant = negative ? 0 : Math.min(wanted, MAX_NUMWANT)
       return wanted < 0 ? 'invalid_numwant' : undefined
     }

@@ -56,6 +56,8 @@ describe('parseAnnounceQuery reads', () => {
     ['numwant', { numwant: '7' }, { numwant: 7 }],
     ['numwant=0', { numwant: '0' }, { numwant: 0 }],
     ['a large numwant as 100', { numwant: '9007199254740991' }, { numwant: 100 }],
+    ['the largest numwant of 64 bits as 100', { numwant: '18446744073709551615' }, { numwant: 100 }],
+    ['the smallest numwant of 64 bits as 0', { numwant: '-9223372036854775808' }, { numwant: 0 }],
     ['a negative numwant as 0', { numwant: '-1' }, { numwant: 0 }],
     ['a very negative numwant as 0', { numwant: '-9007199254740991' }, { numwant: 0 }],
     ['the largest counters', { uploaded: '9007199254740991' }, { uploaded: Number.MAX_SAFE_INTEGER }],
