@@ -30,8 +30,8 @@ export function commandsToTry(demo, dataDir, { hasCurl = findProgram('curl') !==
       ],
       [
         `${member.username} signs in to the tracker and lists its torrents`,
-        `curl -s -o /dev/null -c ${file('cookies')} -H 'Content-Type: application/json' ` +
-          `-d ${shellWord(login)} ${tracker.url}/api/auth/login && curl -s -b ${file('cookies')} ${tracker.url}/api/torrents`,
+        `curl -s -o /dev/null -c ${file('demo/cookies')} -H 'Content-Type: application/json' ` +
+          `-d ${shellWord(login)} ${tracker.url}/api/auth/login && curl -s -b ${file('demo/cookies')} ${tracker.url}/api/torrents`,
       ],
     ]
   }

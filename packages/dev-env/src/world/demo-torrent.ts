@@ -7,7 +7,7 @@ const PIECE_BYTES = 256 * 1024
 /** Writes a file of that size unless it is there already. Its bytes are always the same, and no two blocks are alike. */
 export function generateFile(file: string, bytes: number): void {
   if (existsSync(file)) return
-  mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const blocks: Buffer[] = []
   for (let at = 0; at < bytes; at += 64) blocks.push(createHash('sha512').update(`demo ${at}`).digest())
   writeFileSync(`${file}.draft`, Buffer.concat(blocks).subarray(0, bytes))
