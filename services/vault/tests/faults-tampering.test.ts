@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { TestDatabase } from 'dev-env'
+import { createLogger } from 'service-kit/logger'
 import { admin, createProject, type Key, send, signedSend } from './support/client.ts'
 import { connectSql, type Sql } from './support/sql.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
@@ -101,6 +102,22 @@ test.each([
   await overwrite(there, b.blob)
   expect(await fetchAll(HERE.project, HERE.env)).toEqual(intact(HERE.project, HERE.env))
   expect(await fetchAll(there.project, there.env)).toEqual(intact(there.project, there.env))
+})
+
+test('the log names project, environment and key of what does not decrypt, and nothing of the value', async () => {
+  const lines: string[] = []
+  const destination = { write: (line: string) => void lines.push(line) }
+  const logger = createLogger({ name: 'vault', level: 'error', destination })
+  const own = await startVault({ databaseUrl: database.appUrl, logger })
+  const { blob } = await stored(HERE)
+  await overwrite(HERE, blob.subarray(1))
+  const key = keys.get('one')
+  if (key === undefined) throw new Error('no key')
+  await signedSend({ project: 'one', key, method: 'GET', url: `${own.url}/v1/secrets` })
+  await overwrite(HERE, blob)
+  await own.stop()
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ ...HERE, msg: 'a stored value does not decrypt' })
+  expect(lines.join('')).not.toContain(valueOf('one', 'production', 'ALPHA', 2))
 })
 
 test('whole rows that changed places do not decrypt', async () => {

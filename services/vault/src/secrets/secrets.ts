@@ -32,6 +32,9 @@ export type SecretMetadata = Readonly<{ id: string; key: string; env: string; up
 /** A version as it is listed; never its value. */
 export type VersionMetadata = Readonly<{ version: number; createdAt: Date; current: boolean }>
 
+/** Where a value belongs, with the name by which an operator knows the project. */
+type NamedPlace = ValuePlace & Readonly<{ project: string }>
+
 /** Encrypts a value for the version that a transaction has just reserved, with the data key it has just read. */
 export type Seal = (version: number, dataKey: StoredDataKey) => Buffer
 
@@ -96,18 +99,18 @@ export function createSecrets(deps: {
   dataKeys: DataKeys
   clock: Clock
   /** Told of every stored value that does not decrypt; the arguments hold names, never a value. */
-  onDecryptionFailure: (place: ValuePlace, cause: unknown) => void
+  onDecryptionFailure: (place: NamedPlace, cause: unknown) => void
 }) {
   const { store, dataKeys, clock } = deps
 
   /** What to throw for a failed decryption, which is reported on the way. */
-  function reported(place: ValuePlace, error: unknown): unknown {
+  function reported(place: NamedPlace, error: unknown): unknown {
     if (!(error instanceof BoxError || error instanceof KeyringError)) return error
     deps.onDecryptionFailure(place, error)
     return refusal('decryption_failed', { cause: error })
   }
 
-  function decrypting<T>(place: ValuePlace, step: () => T): T {
+  function decrypting<T>(place: NamedPlace, step: () => T): T {
     try {
       return step()
     } catch (error) {
@@ -120,7 +123,7 @@ export function createSecrets(deps: {
   }
 
   /** The data key of a value; undefined when its project was deleted meanwhile. */
-  async function findKey(place: ValuePlace, dekV: number): Promise<KeyObject | undefined> {
+  async function findKey(place: NamedPlace, dekV: number): Promise<KeyObject | undefined> {
     try {
       const key = await dataKeys.find(place.projectUid, dekV)
       if (key === undefined && (await store.hasProject(place.projectUid)))
@@ -145,7 +148,7 @@ export function createSecrets(deps: {
       // Without a prototype, a secret named __proto__ is a member like any other.
       const values = Object.create(null) as Record<string, string>
       for (const { key, version, blob } of rows) {
-        const place = { projectUid: caller.projectUid, env, key, version }
+        const place = { projectUid: caller.projectUid, project: caller.project, env, key, version }
         const dekV = decrypting(place, () => dataKeyVersionOf(blob))
         const dataKey = keys.get(dekV) ?? (await findKey(place, dekV))
         if (dataKey === undefined) return 'stale'
@@ -199,7 +202,8 @@ export function createSecrets(deps: {
      */
     restore: async (id: string, version: number, ip: string): Promise<number> => {
       const reseal = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {
-        const place = { projectUid: old.projectUid, env: old.env, key: old.key, version: old.version }
+        const { projectUid, project, env, key } = old
+        const place = { projectUid, project, env, key, version: old.version }
         return decrypting(place, () => {
           const value = openValue(dataKeys.unwrap(old.projectUid, oldKey), place, old.blob)
           const target = { ...place, version: next }
