@@ -280,6 +280,23 @@ test('data keys are renewed while the vault reads and writes, and the old ones g
   await vault.stop()
 })
 
+test('a renewal that meets a damaged value names it, and is finished once it is gone', async () => {
+  const vault = await vaultWithFile()
+  const projects = await fill(vault, 2)
+  await owner.query(
+    'update secret_versions set blob = blob || $1 where version = 1 and secret_id in (select s.id from secrets s join projects p on p.uid = s.project_uid where p.name = $2)',
+    [Buffer.alloc(1), 'p1'],
+  )
+  expect(await keys('renew', '--older-than', '0')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('version 1 of "A" in production of project p1 does not decrypt'),
+  })
+  await owner.query('delete from secret_versions where version = 1')
+  expect((await keys('renew')).status).toBe(0)
+  await readAll(vault, projects)
+  await vault.stop()
+})
+
 test('a worn-out data key is renewed whatever its age', async () => {
   const vault = await vaultWithFile()
   const projects = await fill(vault, 2)

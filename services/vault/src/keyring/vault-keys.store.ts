@@ -137,7 +137,7 @@ export function createVaultKeyStore(db: Database): VaultKeyStore {
     moveValues: (fromUid, limit, move) =>
       db.transaction().execute(async (trx) => {
         const { rows } = await sql<MoveRow>`
-          select v.secret_id, v.version, v.blob, s.project_uid, s.env, s.key,
+          select v.secret_id, v.version, v.blob, s.project_uid, p.name as project, s.env, s.key,
             d.dek_v as from_v, d.kek_id as from_kek, d.wrapped as from_wrapped,
             n.dek_v as to_v, n.kek_id as to_kek, n.wrapped as to_wrapped
           ${VALUES_BEHIND} and n.project_uid >= ${fromUid}
@@ -229,6 +229,7 @@ type MoveRow = {
   version: number
   blob: Buffer
   project_uid: string
+  project: string
   env: string
   key: string
   from_v: number
@@ -252,6 +253,7 @@ const VALUES_BEHIND = sql`
 function toMove(row: MoveRow): ValueToMove {
   return {
     place: { projectUid: row.project_uid, env: row.env, key: row.key, version: row.version },
+    project: row.project,
     blob: row.blob,
     from: { dekV: row.from_v, kekId: row.from_kek, wrapped: row.from_wrapped },
     to: { dekV: row.to_v, kekId: row.to_kek, wrapped: row.to_wrapped },

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from 'service-kit/clock'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
+import { BoxError } from './box.ts'
 import { chainKeyOwner, type StoredChainKey } from './chain-keys.ts'
 import { type DataKeys, dataKeyOwner, type StoredDataKey } from './data-keys.ts'
 import { openValue, sealValue, type ValuePlace } from './envelope.ts'
@@ -10,8 +11,14 @@ import { type DataKeyOwner, type Keyring, KeyringError, unwrapKey, type WrappedK
 /** A data key and the project it belongs to. */
 export type OwnedDataKey = StoredDataKey & Readonly<{ projectUid: string; project: string }>
 
-/** A stored value with the data keys it has and shall have. */
-export type ValueToMove = Readonly<{ place: ValuePlace; blob: Buffer; from: StoredDataKey; to: StoredDataKey }>
+/** A stored value with the data keys it has and shall have, and the name of its project. */
+export type ValueToMove = Readonly<{
+  place: ValuePlace
+  project: string
+  blob: Buffer
+  from: StoredDataKey
+  to: StoredDataKey
+}>
 
 /** How many data keys, those of the audit chain included, a key-encryption key wraps. */
 export type KekUse = KnownKek & Readonly<{ wraps: number }>
@@ -76,9 +83,18 @@ export function createVaultKeys(deps: { keyring: Keyring; store: VaultKeyStore; 
     return wrapKey(keyring, unwrapKey(keyring, key, owner), owner)
   }
 
-  function move({ place, blob, from, to }: ValueToMove): Buffer {
-    const value = openValue(dataKeys.unwrap(place.projectUid, from), place, blob)
-    return sealValue(dataKeys.unwrap(place.projectUid, to), to.dekV, place, value)
+  function move({ place, project, blob, from, to }: ValueToMove): Buffer {
+    try {
+      const value = openValue(dataKeys.unwrap(place.projectUid, from), place, blob)
+      return sealValue(dataKeys.unwrap(place.projectUid, to), to.dekV, place, value)
+    } catch (error) {
+      if (!(error instanceof BoxError)) throw error
+      const { env, key, version } = place
+      const what = `version ${version} of ${JSON.stringify(key)} in ${env} of project ${project}`
+      throw new KeyringError([`${what} does not decrypt; restore it or delete the secret, then run again`], {
+        cause: error,
+      })
+    }
   }
 
   return {
