@@ -48,6 +48,19 @@ test('announces over both families with one key are one peer; with different key
   expect(apart.fields['incomplete']).toBe(2)
 })
 
+test('clients that all send the same key are different peers, and are introduced to each other', async () => {
+  const infoHash = fresh()
+  const base = { infoHash, port: 7001, key: '00000000' }
+  for (let i = 1; i <= 8; i++)
+    await announce(tracker.url, undefined, {
+      ...base,
+      ip: `1.2.4.${String(i)}`,
+      peerId: `-AA0001-abcdefghijk${String(i)}`,
+    })
+  const reply = await announce(tracker.url, undefined, { ...base, ip: '1.2.4.9', peerId: '-AA0001-abcdefghijk9' })
+  expect([reply.fields['incomplete'], reply.peers.length]).toEqual([9, 8])
+})
+
 test('a scrape knows every torrent, and none is a failure', async () => {
   const scraped = await rawGet(tracker.url, `/scrape?info_hash=${percentBytes(Buffer.from(fresh(), 'hex'))}`)
   expect(scraped.bytes.toString('latin1')).toContain('d8:completei0e10:downloadedi0e11:downloadersi0e10:incompletei0ee')

@@ -46,13 +46,14 @@ function oneEndpoint(address: Uint8Array, port: number, allowPrivate: boolean): 
 
 /**
  * Who owns a peer where there are no users: whoever holds its address and port. A client that sends a `key` (BEP 7)
- * is known by that instead, so that its IPv4 and IPv6 announces belong together.
+ * is known by that and its peer id instead, so that its IPv4 and IPv6 announces belong together; the key alone would make
+ * one peer of all clients whose key is a constant.
  *
  * @returns 8 bytes
  */
 export function addressOwner(endpoints: PeerEndpoints, request: AnnounceRequest): Buffer {
   const hash = createHash('sha1').update(`${String(request.port)} `)
-  if (request.key !== undefined && request.key !== '') hash.update(`key ${request.key}`, 'latin1')
+  if (request.key !== undefined && request.key !== '') hash.update(`key ${request.peerId} ${request.key}`, 'latin1')
   else hash.update(endpoints.source)
   return hash.digest().subarray(0, 8)
 }
