@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { importPrivateKey, signRequest } from 'http-signatures'
+import {
+  importPrivateKey,
+  type RequestToSign,
+  SignatureError,
+  type SignatureHeaders,
+  signRequest,
+} from 'http-signatures'
 import { refusal, VaultError } from './errors.ts'
 
 /** How to reach a vault as one project. */
@@ -31,7 +37,8 @@ const DEFAULT_ENV = 'production'
  *
  * Its methods throw VaultError with a code of the vault's error table, or `unreachable`, `timeout`, `invalid_answer`.
  *
- * @throws VaultError `invalid_configuration` when the URL or the private key cannot be used
+ * @throws VaultError `invalid_configuration` when the URL or the private key cannot be used; the methods also throw it,
+ *   where the project's name cannot
  */
 export function createVaultClient(options: VaultClientOptions): VaultClient {
   const key = readKey(options.privateKey)
@@ -40,7 +47,7 @@ export function createVaultClient(options: VaultClientOptions): VaultClient {
 
   const send = async (method: 'GET' | 'PUT' | 'DELETE', path: string, body?: string): Promise<unknown> => {
     const url = new URL(path, options.url).href
-    const signature = signRequest({
+    const signature = sign({
       method,
       url,
       project: options.project,
@@ -72,6 +79,16 @@ function readKey(jwk: string): ReturnType<typeof importPrivateKey> {
     return importPrivateKey(jwk)
   } catch (error) {
     throw new VaultError('invalid_configuration', 'the private key is not an Ed25519 private JWK', { cause: error })
+  }
+}
+
+/** Refused is a name that is none of a project, or a URL with credentials in it. */
+function sign(request: RequestToSign): SignatureHeaders {
+  try {
+    return signRequest(request)
+  } catch (error) {
+    if (!(error instanceof SignatureError)) throw error
+    throw new VaultError('invalid_configuration', `the request cannot be signed: ${error.message}`, { cause: error })
   }
 }
 

@@ -90,3 +90,13 @@ test('a vault that accepts and never answers is a timeout', async () => {
   silent.closeAllConnections()
   await new Promise((resolve) => silent.close(resolve))
 })
+
+test.each([
+  ['http://user:canary@127.0.0.1:1', 'shop'],
+  ['http://127.0.0.1:1', 'no project'],
+])('a request to %s as %j cannot be signed, which is a fault of the configuration', async (url, project) => {
+  const client = createVaultClient({ url, project, privateKey: generateKeyPair().privateJwk })
+  const error: unknown = await client.getAll().catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(VaultError)
+  expect(error).toMatchObject({ code: 'invalid_configuration', message: expect.not.stringContaining('canary') })
+})
