@@ -11,6 +11,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 import { errorCode } from 'service-kit/errors'
 import { isKeyId, KeyringError, parseKeyringFile } from './keyring.ts'
 
@@ -104,4 +105,15 @@ function replace(path: string, text: string): void {
     if (uid !== own.uid || gid !== own.gid) chownSync(temporary, uid, gid)
   }
   renameSync(temporary, path)
+  syncFolder(dirname(path))
+}
+
+/** The new name of a file outlasts a power failure only once its folder is written: data may be wrapped by it next. */
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }
