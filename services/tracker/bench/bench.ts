@@ -13,6 +13,7 @@ const world = await startWorld(folder)
 
 type Size = { readonly torrents: number; readonly peers: number }
 const SMALL: Size = { torrents: 1_000, peers: 10_000 }
+const BUSY: Size = { torrents: 1_000, peers: 100_000 }
 const WIDE: Size = { torrents: 100_000, peers: 100_000 }
 const DEEP: Size = { torrents: 1_000, peers: 1_000_000 }
 const LARGE: Size = { torrents: 100_000, peers: 1_000_000 }
@@ -47,7 +48,7 @@ print('---', '--:', '--:', '---', '--:', '--:', '--:', '--:', '--:')
 
 const memory: string[] = []
 async function ours(workers: number): Promise<void> {
-  for (const size of [SMALL, WIDE, DEEP, LARGE]) {
+  for (const size of [SMALL, BUSY, WIDE, DEEP, LARGE]) {
     await world.addTorrents(size.torrents)
     const bytes = await world.populate(size.torrents, size.peers)
     if (workers === 1)
@@ -56,19 +57,19 @@ async function ours(workers: number): Promise<void> {
       )
     const target = await startOurs({ workers, ...world })
     const full = await row(target, size)
+    if (size === SMALL || size === BUSY) await row(target, size, { keepAlive: false })
     if (size === SMALL) {
-      await row(target, size, { keepAlive: false })
       await row(target, size, { pauseMs: (64 / (full / 2)) * 1000 })
     }
     await target.stop()
   }
 }
 
-async function other(make: () => Promise<Target>): Promise<void> {
-  for (const size of [SMALL, WIDE]) {
-    const target = await make()
-    await populateOverHttp(target, size)
-    await row(target, size)
+async function other(keepAlive: boolean, make: (size: Size) => Promise<Target>): Promise<void> {
+  for (const size of [SMALL, BUSY, WIDE]) {
+    const target = await make(size)
+    await populateOverHttp(target, { ...size, keepAlive })
+    if (keepAlive) await row(target, size)
     await row(target, size, { keepAlive: false })
     await target.stop()
   }
@@ -83,8 +84,9 @@ try {
   }
   if (only === undefined || only === '1') await ours(1)
   if (only === undefined || only === '2') await ours(2)
-  if (only === undefined || only === 'npm') await other(startNpmTracker)
-  if (only === undefined || only === 'opentracker') await other(() => startOpentracker(folder))
+  if (only === undefined || only === 'npm') await other(true, startNpmTracker)
+  if (only === undefined || only === 'opentracker')
+    await other(false, (size) => startOpentracker(folder, size.torrents))
   process.stdout.write(`\n${memory.join('\n')}\n`)
 } finally {
   await world.stop()

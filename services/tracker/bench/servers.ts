@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from 'dev-env'
+import { infoHashOf } from './numbering.ts'
 
 /** A tracker under load. */
 export type Target = {
@@ -31,13 +32,15 @@ export async function startNpmTracker(): Promise<Target> {
   return start('bittorrent-tracker (npm)', port, process.execPath, [here('npm-tracker.mjs'), String(port)], '/stats')
 }
 
-/** Debian's opentracker, where it is installed. */
-export async function startOpentracker(folder: string): Promise<Target> {
+/** Debian's opentracker, which serves listed torrents only. */
+export async function startOpentracker(folder: string, torrents: number): Promise<Target> {
   const port = await freePort()
-  const config = join(folder, 'opentracker.conf')
-  writeFileSync(config, `listen.tcp 127.0.0.1:${String(port)}\ntracker.user nobody\n`)
-  const args = ['-i', '127.0.0.1', '-p', String(port), '-d', folder]
-  return start('opentracker (Debian)', port, 'opentracker', args, '/stats')
+  const [list, config] = [join(folder, 'whitelist'), join(folder, 'opentracker.conf')]
+  writeFileSync(list, Array.from({ length: torrents }, (_, t) => `${infoHashOf(t).toString('hex')}\n`).join(''))
+  const address = `127.0.0.1:${String(port)}`
+  writeFileSync(config, `listen.tcp ${address}\naccess.whitelist ${list}\naccess.stats 127.0.0.1\n`)
+  for (const path of [folder, list, config]) chmodSync(path, 0o755)
+  return start('opentracker (Debian)', port, 'opentracker', ['-f', config], '/stats')
 }
 
 /** Ours, as built. */
