@@ -16,6 +16,7 @@ export async function connectRedis(
     'commandTimeout' | 'enableAutoPipelining'
   >,
 ): Promise<Redis> {
+  const commandTimeout = options.commandTimeout ?? 1_000
   const redis = new Redis(options.url, {
     connectionName: options.name,
     lazyConnect: true,
@@ -23,7 +24,9 @@ export async function connectRedis(
     autoResendUnfulfilledCommands: false,
     enableAutoPipelining: options.enableAutoPipelining ?? false,
     maxRetriesPerRequest: 0,
-    commandTimeout: options.commandTimeout ?? 1_000,
+    commandTimeout,
+    // A command that timed out stays in the client's queue until its reply; only a new connection has an empty one.
+    socketTimeout: 2 * commandTimeout,
     connectTimeout: 3_000,
     keepAlive: 10_000,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
