@@ -22,6 +22,7 @@ export async function connectSwarmCluster(options: { urls: readonly string[]; lo
         username: decodeURIComponent(first?.username ?? ''),
         password: decodeURIComponent(first?.password ?? ''),
         commandTimeout: 1_000,
+        socketTimeout: 2_000,
         connectTimeout: 3_000,
         ...(first?.protocol === 'rediss:' && { tls: {} }),
       },
