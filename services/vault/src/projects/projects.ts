@@ -75,8 +75,6 @@ export function createProjects(deps: {
   return {
     list: async (): Promise<readonly Project[]> => (await store.list()).map(present),
 
-    exists: async (name: string): Promise<boolean> => isProjectName(name) && (await store.find(name)) !== undefined,
-
     /** @throws invalid_public_key, project_exists */
     create: async (input: {
       name: string
