@@ -20,6 +20,11 @@ export const CLIENTS = [
     debianPackage: 'transmission-daemon',
     otherwise: ' (or brew install transmission-cli)',
   },
+  {
+    programs: ['transmission-show'],
+    debianPackage: 'transmission-cli',
+    otherwise: ' (or brew install transmission-cli)',
+  },
   { programs: ['qbittorrent-nox'], debianPackage: 'qbittorrent-nox', otherwise: '' },
 ].map((client) => ({ ...client, purpose: 'The end-to-end test of the tracker' }))
 

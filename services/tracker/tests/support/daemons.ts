@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from 'dev-env'
@@ -10,19 +9,14 @@ import { freePort } from 'dev-env'
 export type Daemon = {
   readonly folder: string
   /** Adds a torrent; what it describes is looked for, and otherwise put, in the client's folder. */
-  add(torrent: Buffer, options?: { paused: boolean }): Promise<void>
+  add(torrent: Buffer): Promise<void>
+  /** Has it announce at once, and so learn of peers that came after it. */
+  reannounce(infoHash: string): Promise<void>
   /** How much of the torrent it has, from 0 to 1. */
   progress(infoHash: string): Promise<number>
   /** What it says about its last announce and scrape, for the message of a failed test. */
   trackerState(infoHash: string): Promise<{ announced: boolean; scraped: boolean; text: string }>
   stop(): Promise<void>
-}
-
-/** Transmission takes no peer on the loopback for real, so clients meet on another address of this machine. */
-export function ownAddress(): string {
-  for (const addresses of Object.values(networkInterfaces()))
-    for (const each of addresses ?? []) if (each.family === 'IPv4' && !each.internal) return each.address
-  throw new Error('these tests need an IPv4 address besides the loopback')
 }
 
 /** Debian's transmission-daemon, with everything off by which it could find a peer without the tracker. */
@@ -38,11 +32,12 @@ export async function startTransmission(folder: string): Promise<Daemon> {
       'utp-enabled': false,
       'port-forwarding-enabled': false,
       'peer-port': peerPort,
+      'bind-address-ipv4': '127.0.0.1',
+      'bind-address-ipv6': '::1',
       'rpc-bind-address': '127.0.0.1',
       'rpc-port': rpc,
       'rpc-authentication-required': false,
       'download-dir': folder,
-      'scrape-paused-torrents-enabled': true,
     }),
   )
   const child = startChild('transmission-daemon', ['--foreground', '--config-dir', folder], folder)
@@ -66,8 +61,11 @@ export async function startTransmission(folder: string): Promise<Daemon> {
     dig(await call('torrent-get', { ids: [infoHash], fields: [name] }), 'arguments', 'torrents', 0, name)
   return {
     folder,
-    add: async (torrent, options) => {
-      await call('torrent-add', { metainfo: torrent.toString('base64'), paused: options?.paused ?? false })
+    add: async (torrent) => {
+      await call('torrent-add', { metainfo: torrent.toString('base64') })
+    },
+    reannounce: async (infoHash) => {
+      await call('torrent-reannounce', { ids: [infoHash] })
     },
     progress: async (infoHash) => Number((await field(infoHash, 'percentDone')) ?? 0),
     trackerState: async (infoHash) => {
@@ -98,6 +96,7 @@ export async function startQbittorrent(folder: string): Promise<Daemon> {
       'Session\\LSDEnabled=false',
       'Session\\QueueingSystemEnabled=false',
       'Session\\BTProtocol=TCP',
+      'Session\\InterfaceAddress=127.0.0.1',
       `Session\\Port=${String(peerPort)}`,
       `Session\\DefaultSavePath=${folder}`,
       '[Preferences]',
@@ -122,12 +121,14 @@ export async function startQbittorrent(folder: string): Promise<Daemon> {
   })
   return {
     folder,
-    add: async (torrent, options) => {
+    add: async (torrent) => {
       const form = new FormData()
-      form.append('paused', String(options?.paused ?? false))
       form.append('torrents', new Blob([Uint8Array.from(torrent)]), 'one.torrent')
       form.append('savepath', folder)
       await fetch(`${api}/torrents/add`, { method: 'POST', body: form })
+    },
+    reannounce: async (infoHash) => {
+      await fetch(`${api}/torrents/reannounce`, { method: 'POST', body: new URLSearchParams({ hashes: infoHash }) })
     },
     progress: async (infoHash) => Number(dig(await get(`/torrents/info?hashes=${infoHash}`), 0, 'progress') ?? 0),
     trackerState: async (infoHash) => {
