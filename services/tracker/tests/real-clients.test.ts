@@ -58,7 +58,6 @@ test('two aria2 of different members meet through the tracker alone and end with
     leechTorrent: (await leecher.client.get(`/api/torrents/${id}/download`)).bytes,
     file,
     workDir: join(folder, 'aria2'),
-    address: ownAddress(),
     timeoutMs: 60_000,
   })
   expect(transferred.sha256).toBe(sha256)
