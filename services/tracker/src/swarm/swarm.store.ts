@@ -34,7 +34,10 @@ export function createRedisSwarms(options: {
   const { redis, clock, terms } = options
   const functions = createRedisFunctions(redis, 'swarm')
   const clustered = redis instanceof Cluster
-  let waiting: Waiting[] = []
+  const waiting: Waiting[] = []
+  // One round trip at a time: what arrives meanwhile goes with the next, so that a call carries more the busier the
+  // tracker is. A call costs several times what an announce in it does.
+  let busy = false
 
   const now = (): Buffer => termsRecord(terms, Math.floor(clock.now() / 1000))
 
@@ -52,20 +55,22 @@ export function createRedisSwarms(options: {
       }
     } catch (error) {
       for (const announce of batch) announce.reject(error)
+      if (error instanceof UnavailableError) for (const announce of waiting.splice(0)) announce.reject(error)
     }
   }
-  const flush = (): void => {
-    const announces = waiting
-    waiting = []
-    // A Cluster takes one slot, and so one tag, in a call.
-    const groups = clustered ? byTag(announces) : [announces]
-    for (const group of groups) for (let i = 0; i < group.length; i += BATCH) void send(group.slice(i, i + BATCH))
+  const flush = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const announces = waiting.splice(0)
+      // A Cluster takes one slot, and so one tag, in a call.
+      const groups = clustered ? byTag(announces) : [announces]
+      await Promise.all(groups.flatMap(chunksOf).map(send))
+    }
+    busy = false
   }
 
   return {
     announce: (announce: PeerAnnounce) =>
       new Promise((resolve, reject) => {
-        if (waiting.length === 0) setImmediate(flush)
         const random = Math.floor(options.random() * 0x1_0000_0000)
         waiting.push({
           key: swarmKey(announce.swarm),
@@ -73,6 +78,9 @@ export function createRedisSwarms(options: {
           resolve,
           reject,
         })
+        if (busy) return
+        busy = true
+        setImmediate(() => void flush())
       }),
 
     count: async (swarms) => {
@@ -103,6 +111,12 @@ function swarmKey(name: SwarmName): Buffer {
   key.write(`{${hexByte(name[0] ?? 0)}}:h:`, 0, 'latin1')
   name.copy(key, 7)
   return key
+}
+
+function chunksOf(announces: readonly Waiting[]): Waiting[][] {
+  const chunks: Waiting[][] = []
+  for (let i = 0; i < announces.length; i += BATCH) chunks.push(announces.slice(i, i + BATCH))
+  return chunks
 }
 
 function hexByte(value: number): string {
