@@ -11,5 +11,7 @@ export default {
     ],
   },
   testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/tests/**/*.test.ts'],
+  // Hooks start servers, and a machine may be busy.
+  testTimeout: 30_000,
   workerIdleMemoryLimit: '1GB',
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { removeTemporaryFolder, type TestDatabase, temporaryFolder, testRedis } from 'dev-env'
 import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
@@ -196,7 +197,10 @@ test('a replica whose keyring lost a key in use is not ready, the others stay so
     503,
     { ok: false, checks: { postgres: 'ok', redis: 'ok', keyring: 'failed' } },
   ])
-  expect(whole.log()).toContain('key 2031-05 (fingerprint 0123456789abcdef) is in use and not in the keyring')
+  // The line is written beside the answer, not before it.
+  const reason = 'key 2031-05 (fingerprint 0123456789abcdef) is in use and not in the keyring'
+  for (let i = 0; i < 100 && !whole.log().includes(reason); i++) await sleep(20)
+  expect(whole.log()).toContain(reason)
   await admin(whole.url, 'DELETE', '/projects/ready')
   await sql(`delete from keks where kek_id = '2031-05'`)
   expect((await send(`${whole.url}/ready`)).status).toBe(200)
