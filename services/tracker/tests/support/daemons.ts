@@ -114,7 +114,11 @@ export async function startQbittorrent(folder: string): Promise<Daemon> {
     folder,
   )
   const api = `http://127.0.0.1:${String(ui)}/api/v2`
-  const get = async (path: string): Promise<unknown> => (await fetch(api + path)).json()
+  // A torrent that was just added is not found at first.
+  const get = async (path: string): Promise<unknown> => {
+    const response = await fetch(api + path)
+    return response.ok ? response.json() : undefined
+  }
   await answering(child, async () => {
     const response = await fetch(`${api}/app/version`)
     if (!response.ok) throw new Error('not ready')
