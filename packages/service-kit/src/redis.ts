@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { Redis, type RedisOptions } from 'ioredis'
 import { errorCode, isError, UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
@@ -8,13 +9,11 @@ import type { Logger } from './logger.ts'
  * Commands fail at once while Redis is away, and after one second while it is frozen: whoever asks decides which way
  * to fail, nothing queues up. The client reconnects by itself, for ever, at most two seconds apart.
  *
+ * @param options `gatherWrites` where many requests ask for little each: one system call for a turn's commands
  * @throws UnavailableError when Redis does not answer within ten seconds
  */
 export async function connectRedis(
-  options: { url: string; name: string; logger: Logger } & Pick<
-    RedisOptions,
-    'commandTimeout' | 'enableAutoPipelining'
-  >,
+  options: { url: string; name: string; logger: Logger; gatherWrites?: boolean } & Pick<RedisOptions, 'commandTimeout'>,
 ): Promise<Redis> {
   const commandTimeout = options.commandTimeout ?? 1_000
   const redis = new Redis(options.url, {
@@ -22,7 +21,6 @@ export async function connectRedis(
     lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
-    enableAutoPipelining: options.enableAutoPipelining ?? false,
     maxRetriesPerRequest: 0,
     commandTimeout,
     // A command that timed out stays in the client's queue until its reply; only a new connection has an empty one.
@@ -32,6 +30,7 @@ export async function connectRedis(
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
   })
   redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
+  if (options.gatherWrites === true) redis.on('connect', () => gatherWrites(redis.stream))
   const ready = new Promise<void>((resolve, reject) => {
     const giveUp = setTimeout(() => {
       redis.disconnect()
@@ -48,6 +47,26 @@ export async function connectRedis(
   return redis
 }
 
+/**
+ * Hands what is written within one turn of the event loop to the system in one call. One for each command costs both
+ * sides more than the command does; ioredis's own pipelines need an object for each turn and a promise more a command.
+ */
+function gatherWrites(socket: Writable): void {
+  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
+  let corked = false
+  socket.write = (...args: unknown[]) => {
+    if (!corked) {
+      corked = true
+      socket.cork()
+      setImmediate(() => {
+        corked = false
+        socket.uncork()
+      })
+    }
+    return write(...args)
+  }
+}
+
 /** Gives the connection back: waits for replies under way, but not for a Redis that is gone. */
 export async function closeRedis(redis: Redis): Promise<void> {
   try {
@@ -55,6 +74,17 @@ export async function closeRedis(redis: Redis): Promise<void> {
   } catch {
     redis.disconnect()
   }
+}
+
+/**
+ * Warns when Redis would throw keys away to make room. What a service keeps there it needs until it expires: a nonce
+ * that is gone can be used again, a peer that is gone is told to nobody. A Redis that does not say is not asked twice.
+ */
+export async function warnOfEviction(redis: Redis, logger: Logger): Promise<void> {
+  const memory = await redis.info('memory').catch(() => '')
+  const policy = /^maxmemory_policy:(.+?)\r?$/m.exec(memory)?.[1] ?? 'noeviction'
+  if (policy !== 'noeviction')
+    logger.warn({ policy }, 'Redis evicts keys when its memory is full; set maxmemory-policy noeviction')
 }
 
 /** Messages of ioredis when a command did not reach Redis or got no reply; it has no error codes for these. */

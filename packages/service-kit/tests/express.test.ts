@@ -1,9 +1,11 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { removeTemporaryFolder, startRedis, temporaryFolder, testRedis } from 'dev-env'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
 import request from 'supertest'
+import { expressClasses } from '../src/express-classes.ts'
 import { healthRoutes } from '../src/health.ts'
 import { createLogger } from '../src/logger.ts'
 import { createMetrics } from '../src/metrics.ts'
@@ -36,6 +38,22 @@ function limiter(store: Redis, limit: number, whenRedisIsAway: 'allow' | 'refuse
     logger,
   })
 }
+
+test('requests and responses of the classes for an app keep the prototypes they are born with', async () => {
+  const app = express()
+  const classes = expressClasses(app)
+  const seen: unknown[] = []
+  app.use((request, response) => {
+    seen.push(Object.getPrototypeOf(request), Object.getPrototypeOf(response))
+    response.json({ host: request.hostname, path: request.path, app: request.app === app && response.app === app })
+  })
+  const server = createServer(classes, app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const answer = await request(server).get('/a?b=c').set('Host', 'shop.example')
+  expect(answer.body).toEqual({ host: 'shop.example', path: '/a', app: true })
+  expect(seen).toEqual([classes.IncomingMessage.prototype, classes.ServerResponse.prototype])
+  server.close()
+})
 
 const hello: RequestHandler = (_request, response) => void response.send('hello')
 

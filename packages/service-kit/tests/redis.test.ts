@@ -1,7 +1,9 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { startRedis, temporaryFolder, testRedis } from 'dev-env'
 import { createLogger } from '../src/logger.ts'
-import { closeRedis, connectRedis, isRedisUnavailable, pingRedis } from '../src/redis.ts'
+import { closeRedis, connectRedis, isRedisUnavailable, pingRedis, warnOfEviction } from '../src/redis.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 
@@ -56,6 +58,48 @@ test('a Redis that stays frozen is given up, so that nothing queues up for it', 
   await closeRedis(redis)
   await server.stop()
 }, 30_000)
+
+test('commands of one turn reach Redis in one piece, each answered, when writes are gathered', async () => {
+  const { url } = await testRedis()
+  const pieces: string[] = []
+  const proxy = createServer((client) => {
+    const upstream = connect({ host: new URL(url).hostname, port: Number(new URL(url).port) })
+    client.on('data', (piece) => pieces.push(piece.toString()))
+    client.pipe(upstream).pipe(client)
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const through = new URL(url)
+  through.port = String((proxy.address() as AddressInfo).port)
+  for (const gatherWrites of [true, false]) {
+    const redis = await connectRedis({ url: through.href, name: 'test', logger, gatherWrites })
+    pieces.length = 0
+    const texts = Array.from({ length: 20 }, (_, i) => `text ${String(i)}`)
+    expect(await Promise.all(texts.map((text) => redis.echo(text)))).toEqual(texts)
+    expect(await redis.echo('later')).toBe('later')
+    const whole = pieces.filter((piece) => texts.every((text) => piece.includes(`\r\n${text}\r\n`)))
+    expect([gatherWrites, whole.length]).toEqual([gatherWrites, gatherWrites ? 1 : 0])
+    await closeRedis(redis)
+  }
+  proxy.close()
+})
+
+test('a Redis that evicts keys is warned of', async () => {
+  const server = await startRedis({ dataDir: temporaryFolder('kit'), durable: false })
+  const redis = await connectRedis({ url: server.url, name: 'test', logger })
+  const lines: string[] = []
+  const listening = createLogger({
+    name: 'test',
+    level: 'warn',
+    destination: { write: (line) => void lines.push(line) },
+  })
+  await warnOfEviction(redis, listening)
+  expect(lines).toEqual([])
+  await redis.config('SET', 'maxmemory-policy', 'volatile-lru')
+  await warnOfEviction(redis, listening)
+  expect(lines).toEqual([expect.stringContaining('maxmemory-policy noeviction')])
+  await closeRedis(redis)
+  await server.stop()
+})
 
 test('a Redis that never answers ends the start with an error', async () => {
   const connecting = connectRedis({ url: 'redis://127.0.0.1:1', name: 'test', logger })

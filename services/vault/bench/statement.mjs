@@ -11,7 +11,7 @@ export async function statementOf(caller) {
   }
   const by = { ...caller, publicKey: Buffer.from(caller.publicKeyHex, 'hex') }
   const entry = { id: '01890a5d-ac96-774b-bcce-b302099a8057', action: 'fetch', ip: '127.0.0.1' }
-  await createSecretStore(undefined, pool).readAll(by, 'production', new Date(), entry)
+  await createSecretStore(undefined, pool).readAll([{ caller: by, env: 'production', now: new Date(), entry }])
   const [{ values, ...config }] = sent
   return { config, values }
 }

@@ -8,7 +8,7 @@ import type { Logger } from 'service-kit/logger'
 import { createMetrics, type Metrics } from 'service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from 'service-kit/postgres'
 import { createRateLimit } from 'service-kit/rate-limit'
-import { closeRedis, connectRedis, pingRedis } from 'service-kit/redis'
+import { closeRedis, connectRedis, pingRedis, warnOfEviction } from 'service-kit/redis'
 import { bearerToken, createTokenCheck, type TokenCheck } from './admin/admin-token.ts'
 import { createAuditStore } from './audit/audit.store.ts'
 import type { AuditStore } from './audit/audit.ts'
@@ -26,6 +26,7 @@ import { createGuard, type Guard } from './limits/limits.middleware.ts'
 import { createVaultMetrics } from './metrics.ts'
 import { createProjectStore } from './projects/projects.store.ts'
 import { createProjects, type Projects } from './projects/projects.ts'
+import { createFetches, type FetchAll } from './secrets/fetches.ts'
 import { createSecretStore } from './secrets/secrets.store.ts'
 import { createSecrets, type Secrets } from './secrets/secrets.ts'
 import { createNonceStore } from './signed-requests/nonces.store.ts'
@@ -37,6 +38,7 @@ import { createSignedRequests } from './signed-requests/signed-requests.ts'
 export type Context = Readonly<{
   projects: Projects
   secrets: Secrets
+  fetchAll: FetchAll
   audit: AuditStore
   metrics: Metrics
   addressOf: (request: IncomingMessage) => string
@@ -81,7 +83,8 @@ export async function createContext(
     counters.decryptionFailures.inc()
     logger.error({ err, ...place }, 'a stored value does not decrypt')
   }
-  const secrets = createSecrets({ store: createSecretStore(db, pool), dataKeys, clock, onDecryptionFailure })
+  const secretStore = createSecretStore(db, pool)
+  const secrets = createSecrets({ store: secretStore, dataKeys, clock, onDecryptionFailure })
   const signedRequests = createSignedRequests({ registrations, nonces: createNonceStore(redis), clock })
 
   const sharedLimit = (name: string, limit: number, windowMs: number) =>
@@ -125,6 +128,7 @@ export async function createContext(
   return {
     projects,
     secrets,
+    fetchAll: createFetches({ store: secretStore, open: secrets.open, clock }),
     audit,
     sealer,
     metrics,
@@ -157,6 +161,7 @@ function hasToken(request: IncomingMessage): boolean {
 /** Redis, connected once everything else is known to be in order. */
 async function connect(config: Config, logger: Logger, precondition: () => Promise<void>): Promise<Redis> {
   await precondition()
-  // What requests ask within one turn of the event loop goes out in one write.
-  return connectRedis({ url: config.REDIS_URL, name: 'vault', logger, enableAutoPipelining: true })
+  const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, gatherWrites: true })
+  await warnOfEviction(redis, logger)
+  return redis
 }

@@ -80,6 +80,13 @@ export function pathPart(request: Request, name: string): string {
   return typeof part === 'string' ? part : ''
 }
 
+/** Answers 200 with JSON that is already text, header and body in one write. */
+export function sendJson(response: Response, text: string): void {
+  response.setHeader('Content-Type', 'application/json; charset=utf-8')
+  response.setHeader('Content-Length', Buffer.byteLength(text))
+  response.end(text)
+}
+
 /** Headers of every answer: nothing of the vault is ever kept by a cache or guessed a type for. */
 export const standardHeaders: RequestHandler = (_request, response, next) => {
   response.setHeader('Cache-Control', 'no-store')

@@ -126,30 +126,17 @@ async function rowsWhere(
   db: Database,
   condition: ReturnType<typeof sql<SqlBool>>,
   limit: number,
-): Promise<ChainedRow[]> {
-  const rows = await db
-    .selectFrom('audit')
-    .select(['seq', 'id', 'project_uid', 'project_id', 'action', 'env'])
-    .select([
-      sql<string>`to_char(requested_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`.as('requested_at'),
-      sql<string>`ip::text`.as('ip'),
-      sql<string | null>`detail::text`.as('detail'),
-    ])
-    .where(condition)
-    .orderBy('seq')
-    .limit(limit)
-    .execute()
-  return rows.map((row) => ({
-    seq: row.seq,
-    id: row.id,
-    projectUid: row.project_uid,
-    projectId: row.project_id,
-    action: row.action,
-    env: row.env,
-    requestedAt: row.requested_at,
-    ip: row.ip,
-    detail: row.detail,
-  }))
+): Promise<readonly ChainedRow[]> {
+  // One text for all: a thousand rows of nine columns would hold the event loop up four times as long.
+  const found = await sql<{ rows: ChainedRow[] }>`
+    select coalesce(json_agg(chained order by seq), '[]') as rows
+    from (
+      select seq, id, project_uid as "projectUid", project_id as "projectId", action, env,
+        to_char(requested_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') as "requestedAt",
+        ip::text as ip, detail::text as detail
+      from audit where ${condition} order by seq limit ${limit}
+    ) as chained`.execute(db)
+  return found.rows[0]?.rows ?? []
 }
 
 function split(codes: Buffer): Buffer[] {

@@ -17,6 +17,8 @@ export type DataKeys = {
   create(projectUid: string, dekV: number): StoredDataKey
   /** The key behind a stored one. */
   unwrap(projectUid: string, stored: StoredDataKey): KeyObject
+  /** The key by its version, if it is at hand. */
+  cached(projectUid: string, dekV: number): KeyObject | undefined
   /** The key by its version; undefined when it is not stored any more. */
   find(projectUid: string, dekV: number): Promise<KeyObject | undefined>
 }
@@ -54,6 +56,7 @@ export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; cl
 
   return {
     unwrap,
+    cached: (projectUid, dekV) => cached(`${projectUid}/${dekV}`),
     create: (projectUid, dekV) => {
       const key = generateKeySync('aes', { length: 256 })
       return { dekV, ...wrapKey(deps.keyring, key, dataKeyOwner(projectUid, dekV)) }

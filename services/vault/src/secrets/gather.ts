@@ -1,20 +1,25 @@
 /**
  * Answers questions together that are asked at the same time.
  *
- * As long as fewer than `lanes` runs are under way, a question is asked at once, alone. Those that come while all lanes
- * are taken wait for the first one to be free, and are then asked in one run, at most `most` of them. Nothing waits for
- * company: the busier it is, the more a run answers.
+ * A question that finds nothing under way is asked at once. Those that come while a run is under way wait for its end
+ * and are then asked in one run, at most `most` of them: the busier it is, the more a run answers. When that end is not
+ * in sight after `patienceMs`, they are asked beside it, in up to `lanes` runs at a time.
  *
- * @param run answers all questions, in their order. When it fails, it fails for them and for those waiting, who would
- *   otherwise wait as long again for the same end
+ * @param run answers all questions, in their order; an answer may be a promise, which settles for its question alone.
+ *   When it fails, it fails for them and for those waiting, who would otherwise wait as long again for the same end
  */
 export function gather<Question, Answer>(
-  run: (questions: readonly Question[]) => Promise<readonly Answer[]>,
-  { lanes, most }: { lanes: number; most: number },
+  run: (questions: readonly Question[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
+  { lanes, most, patienceMs }: { lanes: number; most: number; patienceMs: number },
 ): (question: Question) => Promise<Answer> {
-  type Asked = { question: Question; resolve: (answer: Answer) => void; reject: (error: unknown) => void }
+  type Asked = {
+    question: Question
+    resolve: (answer: Answer | Promise<Answer>) => void
+    reject: (error: unknown) => void
+  }
   const waiting: Asked[] = []
   let underWay = 0
+  let timer: NodeJS.Timeout | undefined
 
   async function serve(): Promise<void> {
     underWay++
@@ -22,6 +27,9 @@ export function gather<Question, Answer>(
     await Promise.resolve()
     while (waiting.length > 0) {
       const asked = waiting.splice(0, most)
+      clearTimeout(timer)
+      timer = undefined
+      if (waiting.length > 0) wait()
       try {
         const answers = await run(asked.map(({ question }) => question))
         asked.forEach(({ resolve, reject }, i) => {
@@ -36,9 +44,17 @@ export function gather<Question, Answer>(
     underWay--
   }
 
+  function wait(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      if (waiting.length > 0 && underWay < lanes) void serve()
+    }, patienceMs)
+  }
+
   return (question) =>
     new Promise((resolve, reject) => {
       waiting.push({ question, resolve, reject })
-      if (underWay < lanes) void serve()
+      if (underWay === 0) void serve()
+      else wait()
     })
 }

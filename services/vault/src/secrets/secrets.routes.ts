@@ -1,9 +1,10 @@
 import { type RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import { refusal } from '../errors.ts'
-import { inShape, jsonBody, methods, pathPart } from '../http.ts'
+import { inShape, jsonBody, methods, pathPart, sendJson } from '../http.ts'
 import { readQuery } from '../requests/query.ts'
 import type { Signed } from '../signed-requests/signed-requests.middleware.ts'
+import type { FetchAll } from './fetches.ts'
 import { DEFAULT_ENV, ENV, MAX_VALUE_BYTES, SECRET_KEY, type Secrets } from './secrets.ts'
 
 export const env = z
@@ -21,14 +22,19 @@ export const putBody = z.strictObject({
 })
 
 /** What applications do with the secrets of their own project: signed requests. */
-export function secretRoutes(deps: { secrets: Secrets; signed: Signed; fetchLimit: RequestHandler }): Router {
-  const { secrets, signed, fetchLimit } = deps
+export function secretRoutes(deps: {
+  secrets: Secrets
+  fetchAll: FetchAll
+  signed: Signed
+  fetchLimit: RequestHandler
+}): Router {
+  const { secrets, fetchAll, signed, fetchLimit } = deps
   const router = Router({ caseSensitive: true, strict: true })
 
-  const fetchAll = signed({ isWrite: false }, async ({ caller, request }, response) => {
+  const get = signed({ isWrite: false }, async ({ caller, request }, response) => {
     const query = inShape(fetchQuery, readQuery(request.originalUrl, ['env']))
-    const values = await secrets.readAll(caller, query.env)
-    return values === 'stale' ? 'stale' : () => response.json(values)
+    const fetched = await fetchAll(caller, query.env)
+    return fetched === 'stale' ? 'stale' : () => sendJson(response, fetched.json)
   })
 
   const put = signed({ isWrite: true }, async ({ caller, body, request }, response) => {
@@ -47,7 +53,7 @@ export function secretRoutes(deps: { secrets: Secrets; signed: Signed; fetchLimi
     methods({
       GET: (request, response, next) =>
         fetchLimit(request, response, (error?: unknown) => {
-          if (error === undefined) Promise.resolve(fetchAll(request, response, next)).catch(next)
+          if (error === undefined) Promise.resolve(get(request, response, next)).catch(next)
           else next(error)
         }),
       PUT: put,

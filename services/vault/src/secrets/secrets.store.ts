@@ -1,22 +1,22 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
-import { entryRow, type NewEntry } from '../audit/audit.ts'
+import { entryRow } from '../audit/audit.ts'
 import type { Database } from '../db/schema.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
-import { gather } from './gather.ts'
-import type { Caller, SecretStore, Stale, StoredValue } from './secrets.ts'
+import type { Caller, Fetch, SecretStore, Stale, StoredValue } from './secrets.ts'
 
 /**
  * Reads all values and writes the audit entries of all callers that ask at this moment in one statement, which commits
  * by itself: when its rows arrive, the entries are durable. No row at all for a caller means that his key or project
- * is not valid any more; a project without secrets gives one row of nulls. Named, so that each connection parses and
- * plans it once.
+ * is not valid any more; a project without secrets gives one row of nulls. Of callers that ask for the same, the first
+ * valid one has the values, and the others a row of nulls. Named, so that each connection parses and plans it once.
  */
 const READ_ALL = {
   name: 'read-all',
   rowMode: 'array' as const,
   text: `with caller as materialized (
-      select asked.*, p.name
+      select asked.*, p.name,
+        case when row_number() over (partition by asked.uid, asked.env order by asked.n) = 1 then asked.uid end as reads
       from unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::inet[])
         with ordinality as asked (uid, public_key, now, entry_id, action, env, ip, n)
       join projects p on p.uid = asked.uid
@@ -26,50 +26,30 @@ const READ_ALL = {
       insert into audit (id, project_uid, project_id, action, env, requested_at, ip)
       select entry_id, uid, name, action, env, now, ip from caller
     )
-    select c.n, s.key, s.version, v.blob
+    select c.n::integer, s.key, s.version, v.blob
     from caller c
     left join (secrets s join secret_versions v on v.secret_id = s.id and v.version = s.version)
-      on s.project_uid = c.uid and s.env = c.env`,
+      on s.project_uid = c.reads and s.env = c.env`,
 }
 
 type ReadAllRow = [n: number, key: string, version: number, blob: Buffer] | [n: number, null, null, null]
 
-/**
- * Commits and round trips are most of what a fetch costs Postgres, so fetches under load share them. Four statements at
- * once keep the server busy while results are taken in; docs/performance.md has the measurements.
- */
-const TOGETHER = { lanes: 4, most: 32 }
-
-type ReadAll = { caller: Caller; env: string; now: Date; entry: NewEntry }
-
 /** Secrets in Postgres. `pool` serves the one statement that every fetch runs. */
 export function createSecretStore(db: Database, pool: Pool): SecretStore {
-  const readAll = gather(readTogether, TOGETHER)
-
-  async function readTogether(asked: readonly ReadAll[]): Promise<(StoredValue[] | Stale)[]> {
-    const values = [
-      asked.map(({ caller }) => caller.projectUid),
-      asked.map(({ caller }) => caller.publicKey),
-      asked.map(({ now }) => now),
-      asked.map(({ entry }) => entry.id),
-      asked.map(({ entry }) => entry.action),
-      asked.map(({ env }) => env),
-      asked.map(({ entry }) => entry.ip),
-    ]
-    const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
-    const answers = asked.map((): StoredValue[] | Stale => 'stale')
-    for (const [n, key, version, blob] of rows) {
-      const i = n - 1
-      const known = answers[i]
-      const answer = known === undefined || known === 'stale' ? [] : known
-      if (known === 'stale') answers[i] = answer
-      if (key !== null) answer.push({ key, version, blob })
-    }
-    return answers
-  }
-
   return {
-    readAll: (caller, env, now, entry) => readAll({ caller, env, now, entry }),
+    readAll: async (fetches) => {
+      const values = [
+        fetches.map(({ caller }) => caller.projectUid),
+        fetches.map(({ caller }) => caller.publicKey),
+        fetches.map(({ now }) => now),
+        fetches.map(({ entry }) => entry.id),
+        fetches.map(({ entry }) => entry.action),
+        fetches.map(({ env }) => env),
+        fetches.map(({ entry }) => entry.ip),
+      ]
+      const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
+      return answersOf(fetches, rows)
+    },
 
     hasProject: async (projectUid) => {
       const row = await db.selectFrom('projects').select('uid').where('uid', '=', projectUid).executeTakeFirst()
@@ -216,6 +196,23 @@ export function createSecretStore(db: Database, pool: Pool): SecretStore {
         return next
       }),
   }
+}
+
+function answersOf(
+  fetches: readonly Fetch[],
+  rows: readonly ReadAllRow[],
+): readonly (readonly StoredValue[] | Stale)[] {
+  const valuesOf = new Map<string, StoredValue[]>()
+  const answers = fetches.map((): StoredValue[] | Stale => 'stale')
+  for (const [n, key, version, blob] of rows) {
+    const { caller, env } = fetches[n - 1] ?? {}
+    const place = `${String(caller?.projectUid)}/${String(env)}`
+    const values = valuesOf.get(place) ?? []
+    valuesOf.set(place, values)
+    answers[n - 1] = values
+    if (key !== null) values.push({ key, version, blob })
+  }
+  return answers
 }
 
 /**

@@ -23,6 +23,9 @@ export type Caller = Readonly<{
 /** The project, the key or its rules changed since the caller was checked: check again. */
 export type Stale = 'stale'
 
+/** One caller's wish for all values of an environment, with the entry that tells of it. */
+export type Fetch = Readonly<{ caller: Caller; env: string; now: Date; entry: NewEntry }>
+
 /** A value as it is stored. */
 export type StoredValue = Readonly<{ key: string; version: number; blob: Buffer }>
 
@@ -47,8 +50,11 @@ export type StoredVersion = StoredValue &
 
 /** Secrets and their versions. Every method is one statement or one transaction together with its audit entry. */
 export type SecretStore = {
-  /** All values of the caller's project in an environment. The entry is committed when the promise resolves. */
-  readAll(caller: Caller, env: string, now: Date, entry: NewEntry): Promise<readonly StoredValue[] | Stale>
+  /**
+   * All values of each caller's project in an environment, in the callers' order; one array for all that ask for the
+   * same ones. The entries are committed when the promise resolves.
+   */
+  readAll(fetches: readonly Fetch[]): Promise<readonly (readonly StoredValue[] | Stale)[]>
   /** Whether a project is still there. */
   hasProject(projectUid: string): Promise<boolean>
   /** Adds a version, and the secret if it is new. `entryFor` writes the entry about the reserved version. */
@@ -136,26 +142,18 @@ export function createSecrets(deps: {
 
   return {
     /**
-     * The values of the caller's project in an environment, by key.
+     * Decrypts a value of the caller's project, at once when the data key is at hand. Undefined when the project was
+     * deleted meanwhile.
      *
-     * One value that does not decrypt fails them all: a variable that is silently missing is worse than an error.
+     * @throws decryption_failed
      */
-    readAll: async (caller: Caller, env: string): Promise<Record<string, string> | Stale> => {
-      const entry = newEntry(clock, { action: 'fetch', env, ip: caller.ip })
-      const rows = await store.readAll(caller, env, new Date(clock.now()), entry)
-      if (rows === 'stale') return 'stale'
-      const keys = new Map<number, KeyObject>()
-      // Without a prototype, a secret named __proto__ is a member like any other.
-      const values = Object.create(null) as Record<string, string>
-      for (const { key, version, blob } of rows) {
-        const place = { projectUid: caller.projectUid, project: caller.project, env, key, version }
-        const dekV = decrypting(place, () => dataKeyVersionOf(blob))
-        const dataKey = keys.get(dekV) ?? (await findKey(place, dekV))
-        if (dataKey === undefined) return 'stale'
-        keys.set(dekV, dataKey)
-        values[key] = decrypting(place, () => openValue(dataKey, place, blob))
-      }
-      return values
+    open: (caller: Caller, env: string, stored: StoredValue): string | Promise<string | undefined> => {
+      const { key, version, blob } = stored
+      const place = { projectUid: caller.projectUid, project: caller.project, env, key, version }
+      const dekV = decrypting(place, () => dataKeyVersionOf(blob))
+      const known = dataKeys.cached(caller.projectUid, dekV)
+      if (known !== undefined) return decrypting(place, () => openValue(known, place, blob))
+      return findKey(place, dekV).then((dataKey) => dataKey && decrypting(place, () => openValue(dataKey, place, blob)))
     },
 
     put: (caller: Caller, secret: { env: string; key: string; value: string }): Promise<'stored' | Stale> => {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
 import { createTestDatabase, type TestDatabase, testRedis } from 'dev-env'
 import type { Clock } from 'service-kit/clock'
 import { listen } from 'service-kit/http-server'
@@ -8,6 +7,7 @@ import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { createVaultServer } from '../../src/server.ts'
 
 /** The keys every test vault has; the first one is active. */
 export const KEYS = { '2026-11': randomBytes(32).toString('base64'), '2026-12': randomBytes(32).toString('base64') }
@@ -81,7 +81,7 @@ export async function startVault(options: {
   const context = await createContext(config, { logger, clock })
   const stopping = new AbortController()
   const app = createApp(context, { logger, stopping: stopping.signal })
-  const server = await listen(createServer({ requireHostHeader: false }, app), { host: '127.0.0.1', port: 0 })
+  const server = await listen(createVaultServer(app), { host: '127.0.0.1', port: 0 })
   return {
     url: `http://127.0.0.1:${String(server.port)}`,
     context,

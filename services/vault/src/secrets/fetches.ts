@@ -1,0 +1,93 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from 'service-kit/clock'
+import { newEntry } from '../audit/audit.ts'
+import { gather } from './gather.ts'
+import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue } from './secrets.ts'
+
+/**
+ * Commits and round trips are most of what a fetch costs Postgres, and decryption most of what it costs the event loop.
+ * So fetches under load share them; docs/performance.md has the measurements.
+ */
+const TOGETHER = { lanes: 4, most: 64, patienceMs: 2 }
+
+/** From this many bytes on, an environment is fetched in a lane of its own, so that it holds up nobody else. */
+const LARGE_BYTES = 256 * 1024
+const ONE_AT_A_TIME = { lanes: 1, most: 64, patienceMs: 1_000 }
+const MAX_KNOWN_LARGE = 10_000
+
+/** How much is decrypted before other requests have a turn. */
+const TURN_BYTES = 256 * 1024
+
+/** All values of an environment, as the text of a JSON object. */
+export type Fetched = Readonly<{ json: string }>
+
+/** Fetches all values of the caller's project in an environment. */
+export type FetchAll = (caller: Caller, env: string) => Promise<Fetched | Stale>
+
+/**
+ * All callers of one moment share a statement, and those among them that ask for the same environment of the same
+ * project share its decryption: when a hundred instances of an application start, they start together. Nothing
+ * decrypted is kept beyond that.
+ */
+export function createFetches(deps: {
+  store: Pick<SecretStore, 'readAll'>
+  open: Secrets['open']
+  clock: Clock
+}): FetchAll {
+  const { store, open, clock } = deps
+  const large = new Set<string>()
+
+  /** One value that does not decrypt fails them all: a variable that is silently missing is worse than an error. */
+  async function present(caller: Caller, env: string, rows: readonly StoredValue[]): Promise<Fetched | Stale> {
+    const members: string[] = []
+    let bytes = 0
+    for (const row of rows) {
+      const opened = open(caller, env, row)
+      const value = typeof opened === 'string' ? opened : await opened
+      if (value === undefined) return 'stale'
+      members.push(`${JSON.stringify(row.key)}:${JSON.stringify(value)}`)
+      bytes += row.blob.length
+      if (bytes > TURN_BYTES) {
+        bytes = 0
+        await nextTurn()
+      }
+    }
+    return { json: `{${members.join(',')}}` }
+  }
+
+  /** Remembers the large ones; the longest unseen is forgotten first. */
+  function noteSize(place: string, rows: readonly StoredValue[]): void {
+    large.delete(place)
+    if (rows.reduce((bytes, { blob }) => bytes + blob.length, 0) < LARGE_BYTES) return
+    large.add(place)
+    if (large.size > MAX_KNOWN_LARGE) large.delete(large.values().next().value ?? '')
+  }
+
+  async function readTogether(asked: readonly Fetch[]): Promise<readonly (Stale | Promise<Fetched | Stale>)[]> {
+    const found = await store.readAll(asked)
+    const presented = new Map<readonly StoredValue[], Promise<Fetched | Stale>>()
+    return asked.map(({ caller, env }, i) => {
+      const rows = found[i]
+      if (rows === undefined || rows === 'stale') return 'stale'
+      const known = presented.get(rows)
+      if (known !== undefined) return known
+      noteSize(placeOf(caller, env), rows)
+      const body = present(caller, env, rows)
+      presented.set(rows, body)
+      return body
+    })
+  }
+
+  const fetchSmall = gather(readTogether, TOGETHER)
+  const fetchLarge = gather(readTogether, ONE_AT_A_TIME)
+
+  return (caller, env) => {
+    const entry = newEntry(clock, { action: 'fetch', env, ip: caller.ip })
+    const asked = { caller, env, now: new Date(clock.now()), entry }
+    return large.has(placeOf(caller, env)) ? fetchLarge(asked) : fetchSmall(asked)
+  }
+}
+
+function placeOf(caller: Caller, env: string): string {
+  return `${caller.projectUid}/${env}`
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type TestDatabase, testRedis } from 'dev-env'
+import { admin, createProject, type Key, keyOf, signedSend } from './support/client.ts'
+import { connectSql, type Sql } from './support/sql.ts'
+import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+let database: TestDatabase
+let sql: Sql
+let vault: TestVault
+let replica: TestVault
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  sql = await connectSql(database.adminUrl)
+  const { url: redisUrl } = await testRedis()
+  vault = await startVault({ databaseUrl: database.appUrl, redisUrl })
+  replica = await startVault({ databaseUrl: database.appUrl, redisUrl })
+})
+afterAll(async () => {
+  await vault.stop()
+  await replica.stop()
+  await sql.end()
+  await database.drop()
+})
+
+type Place = Readonly<{ project: string; key: Key; env: string }>
+
+async function put({ project, key, env }: Place, name: string, value: string): Promise<void> {
+  const body = { key: name, value, env }
+  const { status } = await signedSend({ project, key, method: 'PUT', url: `${vault.url}/v1/secrets`, body })
+  expect(status).toBe(200)
+}
+
+async function get({ project, key, env }: Place, from = vault): Promise<[number, unknown]> {
+  const { status, body } = await signedSend({ project, key, method: 'GET', url: `${from.url}/v1/secrets?env=${env}` })
+  return [status, body]
+}
+
+/** All at the same moment, each as often as asked, in turn. */
+function together<T>(times: number, ...asks: (() => Promise<T>)[]): Promise<T[]> {
+  return Promise.all(Array.from({ length: times }, () => asks.map((ask) => ask())).flat())
+}
+
+test('fetches of one moment get the values of their own project and environment, and an audit entry each', async () => {
+  const places: Place[] = []
+  for (const project of ['apple', 'banana']) {
+    const key = await createProject(vault.url, project)
+    for (const env of ['production', 'staging']) places.push({ project, key, env })
+  }
+  for (const place of places) await put(place, 'WHOSE', `${place.project} ${place.env}`)
+  const empty = { project: 'apple', key: places[0]?.key as Key, env: 'nothing-here' }
+
+  const answers = await together(20, ...[...places, empty].map((place) => () => get(place)))
+  const expected = [...places.map(({ project, env }) => [200, { WHOSE: `${project} ${env}` }]), [200, {}]]
+  expect(answers).toEqual(Array.from({ length: 20 }, () => expected).flat())
+
+  const entries = await sql<{ project_id: string; env: string; count: number }>(
+    `select project_id, env, count(*)::integer as count from audit where action = 'fetch' group by 1, 2 order by 1, 2`,
+  )
+  expect(entries).toEqual([
+    { project_id: 'apple', env: 'nothing-here', count: 20 },
+    { project_id: 'apple', env: 'production', count: 20 },
+    { project_id: 'apple', env: 'staging', count: 20 },
+    { project_id: 'banana', env: 'production', count: 20 },
+    { project_id: 'banana', env: 'staging', count: 20 },
+  ])
+})
+
+test('a value that does not decrypt fails every fetch of its environment, and none of the same moment besides', async () => {
+  const key = await createProject(vault.url, 'mixed')
+  const [sound, damaged] = [
+    { project: 'mixed', key, env: 'sound' },
+    { project: 'mixed', key, env: 'damaged' },
+  ]
+  await put(sound, 'A', 'one')
+  await put(damaged, 'A', 'two')
+  await put(damaged, 'B', 'three')
+  await sql(`update secret_versions set blob = set_byte(blob, 20, get_byte(blob, 20) # 1)
+    where secret_id = (select id from secrets where env = 'damaged' and key = 'B')`)
+  const answers = await together(
+    20,
+    () => get(sound),
+    () => get(damaged),
+  )
+  expect(answers.filter(([status]) => status === 200)).toEqual(Array.from({ length: 20 }, () => [200, { A: 'one' }]))
+  const failed = [500, expect.objectContaining({ error: 'decryption_failed' })]
+  expect(answers.filter(([status]) => status !== 200)).toEqual(Array.from({ length: 20 }, () => failed))
+})
+
+test('a key that ended through another replica gets nothing, while its successor fetches at the same moment', async () => {
+  const old = await createProject(vault.url, 'rotating')
+  const place = { project: 'rotating', key: old, env: 'production' }
+  await put(place, 'A', 'one')
+  expect(await get(place, replica)).toEqual([200, { A: 'one' }])
+  const rotated = await admin(vault.url, 'PUT', '/projects/rotating/rotate', { overlap: 0 })
+  const { privateKey } = rotated.body as { privateKey: string }
+  const successor = { ...place, key: keyOf(privateKey) }
+  const answers = await together(
+    10,
+    () => get(place, replica),
+    () => get(successor, replica),
+  )
+  const refused = [401, expect.objectContaining({ error: 'invalid_signature' })]
+  expect(answers).toEqual(Array.from({ length: 10 }, () => [refused, [200, { A: 'one' }]]).flat())
+})
+
+test('an environment of megabytes is complete, again and again, beside small ones', async () => {
+  const key = await createProject(vault.url, 'heavy')
+  const [heavy, light] = [
+    { project: 'heavy', key, env: 'heavy' },
+    { project: 'heavy', key, env: 'light' },
+  ]
+  const values = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [`K${String(i)}`, randomBytes(24_576).toString('base64')]),
+  )
+  await Promise.all(Object.entries(values).map(([name, value]) => put(heavy, name, value)))
+  await put(light, 'A', 'one')
+  for (let round = 0; round < 3; round++) {
+    const answers = await together(
+      4,
+      () => get(heavy),
+      () => get(light),
+    )
+    expect(answers).toEqual(
+      Array.from({ length: 4 }, () => [
+        [200, values],
+        [200, { A: 'one' }],
+      ]).flat(),
+    )
+  }
+})
+
+test('names and values of all kinds come back as they went in', async () => {
+  const key = await createProject(vault.url, 'kinds')
+  const place = { project: 'kinds', key, env: 'production' }
+  const values: [string, string][] = [
+    ['__proto__', 'a member like any other'],
+    ['"quoted"\\', 'with "quotes" and a \\'],
+    ['17', 'a number as a name'],
+    ['empty', ''],
+    ['unicode ü 漢 🜁', 'ü 漢 🜁 \u2028 \ufeff'],
+    ['control', '\u0000\u0001\n\t\u007f'],
+  ]
+  for (const [name, value] of values) await put(place, name, value)
+  const [status, body] = await get(place)
+  expect(status).toBe(200)
+  expect(new Map(Object.entries(body as object))).toEqual(new Map(values))
+})
