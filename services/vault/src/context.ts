@@ -39,6 +39,7 @@ export type Context = Readonly<{
   projects: Projects
   secrets: Secrets
   fetchAll: FetchAll
+  onTheWay: Set<unknown>
   audit: AuditStore
   metrics: Metrics
   addressOf: (request: IncomingMessage) => string
@@ -85,6 +86,7 @@ export async function createContext(
   }
   const secretStore = createSecretStore(db, pool)
   const secrets = createSecrets({ store: secretStore, dataKeys, clock, onDecryptionFailure })
+  const onTheWay = new Set<unknown>()
   const signedRequests = createSignedRequests({ registrations, nonces: createNonceStore(redis), clock })
 
   const sharedLimit = (name: string, limit: number, windowMs: number) =>
@@ -128,7 +130,8 @@ export async function createContext(
   return {
     projects,
     secrets,
-    fetchAll: createFetches({ store: secretStore, open: secrets.open, clock }),
+    fetchAll: createFetches({ store: secretStore, open: secrets.open, clock, onTheWay }),
+    onTheWay,
     audit,
     sealer,
     metrics,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type TestDatabase, testRedis } from 'dev-env'
-import { admin, createProject, type Key, keyOf, signedSend } from './support/client.ts'
+import { admin, createProject, type Key, keyOf, signedSend, signHeaders } from './support/client.ts'
 import { connectSql, type Sql } from './support/sql.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 
@@ -146,4 +146,22 @@ test('names and values of all kinds come back as they went in', async () => {
   const [status, body] = await get(place)
   expect(status).toBe(200)
   expect(new Map(Object.entries(body as object))).toEqual(new Map(values))
+})
+
+test('nobody waits any longer for a fetch that was answered, refused or given up', async () => {
+  const { onTheWay } = vault.context
+  const key = await createProject(vault.url, 'waits-for-nobody')
+  const place = { project: 'waits-for-nobody', key, env: 'production' }
+  expect(await get(place)).toEqual([200, {}])
+  expect((await get({ ...place, project: 'no-such-project' }))[0]).toBe(401)
+  expect((await fetch(`${vault.url}/v1/secrets`)).status).toBe(401)
+  const giveUp = new AbortController()
+  const url = `${vault.url}/v1/secrets`
+  const headers = await signHeaders({ ...place, method: 'GET', url })
+  const given = fetch(url, { headers, signal: giveUp.signal }).then(String, () => 'given up')
+  giveUp.abort()
+  expect(await given).toBe('given up')
+  while (onTheWay.size > 0) await new Promise((resolve) => setImmediate(resolve))
+  expect(await get(place)).toEqual([200, {}])
+  expect(onTheWay.size).toBe(0)
 })

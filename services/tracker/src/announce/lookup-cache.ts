@@ -1,4 +1,5 @@
 import type { Clock } from 'service-kit/clock'
+import { type GatherOptions, gather } from 'service-kit/gather'
 
 /** A value, or that there is none, at once where it is cached. */
 export type Lookup<Value> = Value | undefined | Promise<Value | undefined>
@@ -14,8 +15,8 @@ export type LookupCache<Name extends string, Value> = {
 
 type Entry<Value> = { readonly value: Value | undefined; trustedUntil: number; epoch: number }
 
-/** How many names one load asks for. */
-const BATCH = 500
+/** Planning a query costs more than finding ten names in it, so after a restart one in 5 ms asks for what was missed. */
+const LOADS: GatherOptions = { lanes: 1, most: 500, restMs: 5, isEnough: (waiting) => waiting >= 200 }
 /** Absences are many and cheap to find again, so few are kept. */
 const ABSENCES = 20_000
 /** A failed load is not repeated at every lookup. */
@@ -40,8 +41,6 @@ export function createCache<Name extends string, Value>(options: {
   const present = new Map<Name, Entry<Value>>()
   const absent = new Map<Name, Entry<Value>>()
   const pending = new Map<Name, Promise<Value | undefined>>()
-  const asked: { name: Name; resolve: (value: Value | undefined) => void; reject: (error: unknown) => void }[] = []
-  let loading = false
   let epoch = 0
   // Rises with everything forgotten: what was being loaded meanwhile may be the state before.
   let forgotten = 0
@@ -65,41 +64,33 @@ export function createCache<Name extends string, Value>(options: {
     }
   }
 
-  const loadBatch = async (): Promise<void> => {
-    const batch = asked.splice(0, BATCH)
+  const ask = gather(async (names: readonly Name[]) => {
     const before = forgotten
-    try {
-      const found = await options.load(batch.map(({ name }) => name))
-      for (const { name, resolve } of batch) {
-        pending.delete(name)
-        const value = found.get(name)
-        if (before === forgotten) store(name, value)
-        resolve(value)
-      }
-    } catch (error) {
-      for (const { name, reject } of batch) {
-        pending.delete(name)
-        const entry = present.get(name) ?? absent.get(name)
-        if (entry) entry.trustedUntil = clock.now() + RETRY_MS
-        reject(error)
-      }
-    }
-  }
-  const loadAll = async (): Promise<void> => {
-    while (asked.length > 0) await loadBatch()
-    loading = false
-  }
+    const found = await options.load(names)
+    return names.map((name) => ({ value: found.get(name), before }))
+  }, LOADS)
+
   const load = (asking: Name): Promise<Value | undefined> => {
     const already = pending.get(asking)
     if (already) return already
     const name = options.own(asking)
-    const answer = new Promise<Value | undefined>((resolve, reject) => asked.push({ name, resolve, reject }))
-    pending.set(name, answer)
-    if (!loading) {
-      loading = true
-      // One load at a time, and all that is asked in this turn in the first.
-      setImmediate(() => void loadAll())
+    const settle = (): void => {
+      if (pending.get(name) === answer) pending.delete(name)
     }
+    const answer = ask(name).then(
+      ({ value, before }) => {
+        settle()
+        if (before === forgotten) store(name, value)
+        return value
+      },
+      (error: unknown) => {
+        settle()
+        const entry = present.get(name) ?? absent.get(name)
+        if (entry) entry.trustedUntil = clock.now() + RETRY_MS
+        throw error
+      },
+    )
+    pending.set(name, answer)
     return answer
   }
 

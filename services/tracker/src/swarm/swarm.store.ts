@@ -1,27 +1,27 @@
 import { Cluster, type Redis } from 'ioredis'
 import type { Clock } from 'service-kit/clock'
 import { UnavailableError } from 'service-kit/errors'
+import { type GatherOptions, gather } from 'service-kit/gather'
 import { announceRecord, termsRecord } from './announce-record.ts'
 import { readAnswer, readCounts } from './announce-result.ts'
 import { createRedisFunctions } from './redis-functions.store.ts'
-import type { PeerAnnounce, SwarmAnswer, SwarmName, Swarms, SwarmTerms } from './swarm.ts'
+import type { SwarmAnswer, SwarmCounts, SwarmName, Swarms, SwarmTerms } from './swarm.ts'
 
-/** Announces in one call; Redis serves nobody else meanwhile. */
-const BATCH = 64
+/**
+ * A call costs several times what an announce in it does, so a busy tracker sends calls at this pace and no faster. A
+ * second one may be under way while Redis works on the first. Redis serves nobody else during a call, hence the bound.
+ */
+const CALLS: GatherOptions = { lanes: 2, most: 64, restMs: 2, isEnough: (waiting) => waiting >= 16 }
 /** Records that one call of the sweep looks at. */
 const SWEEP_STEPS = 2_000
 const TAGS = 256
 
-type Waiting = {
-  readonly key: Buffer
-  readonly record: Buffer
-  readonly resolve: (answer: SwarmAnswer) => void
-  readonly reject: (error: unknown) => void
-}
+type Sent = { readonly key: Buffer; readonly record: Buffer }
+type Counted = { readonly name: SwarmName; readonly completed: number }
 
 /**
- * Swarms in Redis, shared by every process of the tracker. Announces that arrive in the same turn of the event loop
- * travel together; each is still one atomic step.
+ * Swarms in Redis, shared by every process of the tracker. Announces that arrive at about the same time travel together;
+ * each is still one atomic step.
  *
  * @param options `random` gives numbers from 0 to 1
  */
@@ -33,68 +33,38 @@ export function createRedisSwarms(options: {
 }): Swarms {
   const { redis, clock, terms } = options
   const functions = createRedisFunctions(redis, 'swarm')
-  const clustered = redis instanceof Cluster
-  const waiting: Waiting[] = []
-  // One round trip at a time: what arrives meanwhile goes with the next, so that a call carries more the busier the
-  // tracker is. A call costs several times what an announce in it does.
-  let busy = false
-
   const now = (): Buffer => termsRecord(terms, Math.floor(clock.now() / 1000))
 
-  const send = async (batch: readonly Waiting[]): Promise<void> => {
-    try {
-      const records = Buffer.concat(batch.map((announce) => announce.record))
-      const keys = batch.map((announce) => announce.key)
-      const results = await functions.call('announce', keys, [now(), records])
-      if (!Buffer.isBuffer(results)) throw unknownForm()
-      let at = 0
-      for (const announce of batch) {
-        const length = results.readUInt32BE(at)
-        announce.resolve(readAnswer(results.subarray(at + 4, at + 4 + length)))
-        at += 4 + length
-      }
-    } catch (error) {
-      for (const announce of batch) announce.reject(error)
-      if (error instanceof UnavailableError) for (const announce of waiting.splice(0)) announce.reject(error)
-    }
+  const send = async (batch: readonly Sent[]): Promise<readonly SwarmAnswer[]> => {
+    const records = Buffer.concat(batch.map((announce) => announce.record))
+    const keys = batch.map((announce) => announce.key)
+    const results = await functions.call('announce', keys, [now(), records])
+    if (!Buffer.isBuffer(results)) throw unknownForm()
+    let at = 0
+    return batch.map(() => {
+      const from = at + 4
+      at = from + results.readUInt32BE(at)
+      return readAnswer(results.subarray(from, at))
+    })
   }
-  const flush = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const announces = waiting.splice(0)
-      // A Cluster takes one slot, and so one tag, in a call.
-      const groups = clustered ? byTag(announces) : [announces]
-      await Promise.all(groups.flatMap(chunksOf).map(send))
-    }
-    busy = false
+  const count = async (swarms: readonly Counted[]): Promise<readonly SwarmCounts[]> => {
+    const keys = swarms.map((swarm) => swarmKey(swarm.name))
+    const completed = swarms.map((swarm) => String(swarm.completed))
+    const results = await functions.call('scrape', keys, [now(), ...completed])
+    return buffersOf(results, swarms.length).map(readCounts)
   }
+  const perTag = redis instanceof Cluster
+  const sendTogether = forTags(perTag, () => gather(send, CALLS))
+  const countTogether = forTags(perTag, () => gather(count, CALLS))
 
   return {
-    announce: (announce: PeerAnnounce) =>
-      new Promise((resolve, reject) => {
-        const random = Math.floor(options.random() * 0x1_0000_0000)
-        waiting.push({
-          key: swarmKey(announce.swarm),
-          record: announceRecord(announce, terms.evicts, random),
-          resolve,
-          reject,
-        })
-        if (busy) return
-        busy = true
-        setImmediate(() => void flush())
-      }),
-
-    count: async (swarms) => {
-      const count = async (group: typeof swarms): Promise<Buffer[]> => {
-        const keys = group.map((swarm) => swarmKey(swarm.name))
-        const completed = group.map((swarm) => String(swarm.completed))
-        return buffersOf(await functions.call('scrape', keys, [now(), ...completed]), group.length)
-      }
-      if (swarms.length === 0) return []
-      const results = clustered
-        ? (await Promise.all(swarms.map((swarm) => count([swarm])))).flat()
-        : await count(swarms)
-      return results.map(readCounts)
+    announce: (announce) => {
+      const random = Math.floor(options.random() * 0x1_0000_0000)
+      const record = announceRecord(announce, terms.evicts, random)
+      return sendTogether(announce.swarm)({ key: swarmKey(announce.swarm), record })
     },
+
+    count: (swarms) => Promise.all(swarms.map((swarm) => countTogether(swarm.name)(swarm))),
 
     sweep: async () => {
       for (let tag = 0; tag < TAGS; tag++) {
@@ -113,25 +83,22 @@ function swarmKey(name: SwarmName): Buffer {
   return key
 }
 
-function chunksOf(announces: readonly Waiting[]): Waiting[][] {
-  const chunks: Waiting[][] = []
-  for (let i = 0; i < announces.length; i += BATCH) chunks.push(announces.slice(i, i + BATCH))
-  return chunks
+/** A Cluster takes one slot, and so one tag, in a call: there each tag has a sender of its own. */
+function forTags<Sender>(perTag: boolean, create: () => Sender): (name: SwarmName) => Sender {
+  if (!perTag) {
+    const only = create()
+    return () => only
+  }
+  const senders = new Map<number, Sender>()
+  return ([tag = 0]) => {
+    let sender = senders.get(tag)
+    if (sender === undefined) senders.set(tag, (sender = create()))
+    return sender
+  }
 }
 
 function hexByte(value: number): string {
   return value.toString(16).padStart(2, '0')
-}
-
-function byTag(announces: readonly Waiting[]): Waiting[][] {
-  const groups = new Map<number, Waiting[]>()
-  for (const announce of announces) {
-    const tag = announce.key.readUInt16BE(1)
-    const group = groups.get(tag)
-    if (group) group.push(announce)
-    else groups.set(tag, [announce])
-  }
-  return [...groups.values()]
 }
 
 function buffersOf(reply: unknown, length: number): Buffer[] {

@@ -1,18 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from 'service-kit/clock'
+import { gather } from 'service-kit/gather'
 import { newEntry } from '../audit/audit.ts'
-import { gather } from './gather.ts'
 import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue } from './secrets.ts'
 
 /**
  * Commits and round trips are most of what a fetch costs Postgres, and decryption most of what it costs the event loop.
- * So fetches under load share them; docs/performance.md has the measurements.
+ * So fetches under load share them, and wait a moment for others whose checks are under way; docs/performance.md has
+ * the measurements.
  */
-const TOGETHER = { lanes: 4, most: 64, patienceMs: 2 }
+const TOGETHER = { lanes: 4, most: 64, restMs: 8 }
 
 /** From this many bytes on, an environment is fetched in a lane of its own, so that it holds up nobody else. */
 const LARGE_BYTES = 256 * 1024
-const ONE_AT_A_TIME = { lanes: 1, most: 64, patienceMs: 1_000 }
+const ONE_AT_A_TIME = { lanes: 1, most: 64, restMs: 0, isEnough: () => false }
 const MAX_KNOWN_LARGE = 10_000
 
 /** How much is decrypted before other requests have a turn. */
@@ -33,8 +34,10 @@ export function createFetches(deps: {
   store: Pick<SecretStore, 'readAll'>
   open: Secrets['open']
   clock: Clock
+  /** Requests for a fetch whose checks are under way. */
+  onTheWay: ReadonlySet<unknown>
 }): FetchAll {
-  const { store, open, clock } = deps
+  const { store, open, clock, onTheWay } = deps
   const large = new Set<string>()
 
   /** One value that does not decrypt fails them all: a variable that is silently missing is worse than an error. */
@@ -78,7 +81,10 @@ export function createFetches(deps: {
     })
   }
 
-  const fetchSmall = gather(readTogether, TOGETHER)
+  const fetchSmall = gather(readTogether, {
+    ...TOGETHER,
+    isEnough: (waiting) => onTheWay.size === 0 || waiting >= TOGETHER.most,
+  })
   const fetchLarge = gather(readTogether, ONE_AT_A_TIME)
 
   return (caller, env) => {

@@ -27,12 +27,15 @@ export function secretRoutes(deps: {
   fetchAll: FetchAll
   signed: Signed
   fetchLimit: RequestHandler
+  /** Gets to know of requests for a fetch as long as they are checked. */
+  onTheWay: Set<unknown>
 }): Router {
-  const { secrets, fetchAll, signed, fetchLimit } = deps
+  const { secrets, fetchAll, signed, fetchLimit, onTheWay } = deps
   const router = Router({ caseSensitive: true, strict: true })
 
   const get = signed({ isWrite: false }, async ({ caller, request }, response) => {
     const query = inShape(fetchQuery, readQuery(request.originalUrl, ['env']))
+    onTheWay.delete(request)
     const fetched = await fetchAll(caller, query.env)
     return fetched === 'stale' ? 'stale' : () => sendJson(response, fetched.json)
   })
@@ -51,11 +54,14 @@ export function secretRoutes(deps: {
   router.all(
     '/v1/secrets',
     methods({
-      GET: (request, response, next) =>
-        fetchLimit(request, response, (error?: unknown) => {
+      GET: (request, response, next) => {
+        onTheWay.add(request)
+        response.once('close', () => onTheWay.delete(request))
+        return fetchLimit(request, response, (error?: unknown) => {
           if (error === undefined) Promise.resolve(get(request, response, next)).catch(next)
           else next(error)
-        }),
+        })
+      },
       PUT: put,
     }),
   )
