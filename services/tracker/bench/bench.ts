@@ -14,6 +14,7 @@ const world = await startWorld(folder)
 type Size = { readonly torrents: number; readonly peers: number }
 const SMALL: Size = { torrents: 1_000, peers: 10_000 }
 const BUSY: Size = { torrents: 1_000, peers: 100_000 }
+const CROWDED: Size = { torrents: 100, peers: 100_000 }
 const WIDE: Size = { torrents: 100_000, peers: 100_000 }
 const DEEP: Size = { torrents: 1_000, peers: 1_000_000 }
 const LARGE: Size = { torrents: 100_000, peers: 1_000_000 }
@@ -48,7 +49,7 @@ print('---', '--:', '--:', '---', '--:', '--:', '--:', '--:', '--:')
 
 const memory: string[] = []
 async function ours(workers: number): Promise<void> {
-  for (const size of [SMALL, BUSY, WIDE, DEEP, LARGE]) {
+  for (const size of [SMALL, BUSY, CROWDED, WIDE, DEEP, LARGE]) {
     await world.addTorrents(size.torrents)
     const bytes = await world.populate(size.torrents, size.peers)
     if (workers === 1)
@@ -66,7 +67,7 @@ async function ours(workers: number): Promise<void> {
 }
 
 async function other(keepAlive: boolean, make: (size: Size) => Promise<Target>): Promise<void> {
-  for (const size of [SMALL, BUSY, WIDE]) {
+  for (const size of [SMALL, BUSY, CROWDED, WIDE]) {
     const target = await make(size)
     await populateOverHttp(target, { ...size, keepAlive })
     if (keepAlive) await row(target, size)

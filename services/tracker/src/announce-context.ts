@@ -5,7 +5,7 @@ import { clientAddress, trustedProxies } from 'service-kit/client-address'
 import type { Clock } from 'service-kit/clock'
 import type { Logger } from 'service-kit/logger'
 import type { Metrics } from 'service-kit/metrics'
-import { connectRedis } from 'service-kit/redis'
+import { connectRedis, warnOfEviction } from 'service-kit/redis'
 import { createFlusher, type FlushRound } from './accounting/accounting.ts'
 import { createAccountingMetrics } from './accounting/accounting-metrics.ts'
 import { createAccountingQueue } from './accounting/accounting-queue.store.ts'
@@ -163,5 +163,7 @@ async function connectSwarmRedis(options: { config: Config; redis: Redis; logger
   const [url, ...more] = config.SWARM_REDIS_URL
   if (url === undefined) return redis
   if (more.length > 0) return connectSwarmCluster({ urls: config.SWARM_REDIS_URL, logger })
-  return connectRedis({ url, name: 'tracker-swarm', logger })
+  const own = await connectRedis({ url, name: 'tracker-swarm', logger })
+  await warnOfEviction(own, logger)
+  return own
 }

@@ -3,7 +3,7 @@ import type { Checks } from 'service-kit/health'
 import type { Logger } from 'service-kit/logger'
 import { createMetrics } from 'service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from 'service-kit/postgres'
-import { closeRedis, connectRedis, pingRedis } from 'service-kit/redis'
+import { closeRedis, connectRedis, pingRedis, warnOfEviction } from 'service-kit/redis'
 import { createAccountStore } from './accounts/accounts.store.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createInviteStore } from './accounts/invites.store.ts'
@@ -40,6 +40,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Database>(pool)
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
+  await warnOfEviction(redis, logger)
   const publish = createInvalidationPublisher(redis, logger)
   const announceUrl = (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`
 
