@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { generateKeyPair } from 'http-signatures'
 import { runCommand } from '../src/commands.ts'
@@ -111,6 +112,29 @@ test('the shell format reads back unchanged whatever a value holds', () => {
   const script = `${formatSecrets({ VALUE: value }, 'shell')}printf '%s' "$VALUE"`
   expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toBe(value)
 })
+
+test.each([
+  'postgres://shop:a"b$c@host/x#y',
+  'a\\nb \\\\ \\d+ `id`',
+  "it's",
+  "it's on\ntwo lines",
+  'two\nlines',
+  '  spaces  ',
+  '',
+  '{"json": ["$HOME"]}',
+])('the dotenv format of %j reads back unchanged in Node and in a shell', (value) => {
+  const text = formatSecrets({ OTHER: "x'y", VALUE: value, ZULU: "'" }, 'dotenv')
+  expect(parseEnv(text)).toEqual({ OTHER: "x'y", VALUE: value, ZULU: "'" })
+  expect(execFileSync('sh', ['-c', `${text}printf '%s' "$VALUE"`], { encoding: 'utf8' })).toBe(value)
+})
+
+test.each([`it's "quoted" for $5, \\ and \`id\``, 'ends with \\'])(
+  'the dotenv format of %j, which no quotes hold as it is, reads back unchanged in a shell',
+  (value) => {
+    const text = formatSecrets({ VALUE: value }, 'dotenv')
+    expect(execFileSync('sh', ['-c', `${text}printf '%s' "$VALUE"`], { encoding: 'utf8' })).toBe(value)
+  },
+)
 
 test('a key that is no variable name is refused where a shell would read it', () => {
   expect(() => formatSecrets({ 'x; rm -rf': '1' }, 'shell')).toThrow('is not a variable name')
