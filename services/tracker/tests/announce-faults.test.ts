@@ -10,6 +10,7 @@ import {
   temporaryFolder,
 } from 'dev-env'
 import { Redis } from 'ioredis'
+import { writeAccounting } from './support/accounting.ts'
 import { announce, announceQuery, percentBytes, type Reply, rawGet } from './support/announcer.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -44,13 +45,6 @@ afterAll(async () => {
 const seed = (uploaded = 0): Promise<Reply> =>
   announce(tracker.url, alice.passkey, { infoHash, left: 0, port: 7001, uploaded })
 const leech = (): Promise<Reply> => announce(tracker.url, bob.passkey, { infoHash, port: 7002, event: 'started' })
-
-async function flushAll(): Promise<void> {
-  for (let i = 0; i < 3; i++) {
-    await tracker.context.engine.flush()
-    tracker.advance(4_000)
-  }
-}
 
 async function eventually(check: () => Promise<boolean>): Promise<void> {
   for (let i = 0; i < 200; i++) {
@@ -94,7 +88,7 @@ test('Redis frozen: announces fail within two seconds, and work again when it th
 test('Redis emptied: the swarm fills again, and who comes back is asked to come again soon', async () => {
   await seed()
   await leech()
-  await flushAll()
+  await writeAccounting(tracker)
   // The counts that the database knows now are read again when the trust in the cached ones ends.
   tracker.advance(301_000)
   await seed()
@@ -115,7 +109,7 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
     return found[0]?.uploaded ?? Number.NaN
   }
   await seed(10_000)
-  await flushAll()
+  await writeAccounting(tracker)
   const before = await uploaded()
   tracker.advance(1_800_000)
   await seed(11_000)

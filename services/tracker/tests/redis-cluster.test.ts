@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { removeTemporaryFolder, temporaryFolder } from 'dev-env'
 import { Redis } from 'ioredis'
+import { writeAccounting } from './support/accounting.ts'
 import { announce, percentBytes, rawGet } from './support/announcer.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
 import { type RedisCluster, startRedisCluster } from './support/redis-cluster.ts'
@@ -53,10 +54,7 @@ test('swarms of a Redis Cluster are spread over its nodes and behave as those of
       announce(tracker.url, seeder.passkey, { infoHash, left: 0, port: 7001, uploaded: 1000 }),
     ),
   )
-  for (let i = 0; i < 3; i++) {
-    await tracker.context.engine.flush()
-    tracker.advance(4000)
-  }
+  await writeAccounting(tracker)
   await expect(tracker.sql('select uploaded from users where id = $1', [seeder.id])).resolves.toEqual([
     { uploaded: '40000' },
   ])

@@ -45,18 +45,28 @@ export type AccountingQueue = {
   drop(batch: Batch): Promise<void>
 }
 
-/** A swarm's counts, for sorting. */
-export type CountedSwarm = SwarmCounts & { readonly name: SwarmName }
+/** How many take part in a swarm, for sorting. */
+export type Participants = Pick<SwarmCounts, 'complete' | 'incomplete'>
+export type CountedSwarm = Participants & { readonly name: SwarmName }
+
+/** Counts that were read, and what they have to be. */
+export type Correction = { readonly name: SwarmName; readonly was: Participants; readonly is: Participants }
+
+/** A batch with its swarms counted after it was taken. The next one is taken when it was written, and counted later. */
+export type CountedBatch = {
+  readonly id: string
+  readonly deltas: readonly Delta[]
+  readonly counts: readonly CountedSwarm[]
+}
 
 /** Where users' and torrents' totals are kept. */
 export type Ledger = {
-  /** Writes all batches that were not written before, and the counts, or nothing. */
-  write(
-    batches: readonly { readonly id: string; readonly deltas: readonly Delta[] }[],
-    counts: readonly CountedSwarm[],
-  ): Promise<void>
-  /** Torrents whose counts were above zero when last written. */
-  counted(): Promise<readonly SwarmName[]>
+  /** Writes all batches, or none. What was written before is passed over, with its counts: they may be outdated. */
+  write(batches: readonly CountedBatch[]): Promise<void>
+  /** The counts that are above zero. */
+  counted(): Promise<readonly CountedSwarm[]>
+  /** Writes the counts of swarms whose counts still are as they were read. */
+  correct(corrections: readonly Correction[]): Promise<void>
   /** Forgets which batches were written before a time; none that old can come again. */
   forgetBatches(before: Date): Promise<void>
 }
@@ -104,10 +114,15 @@ export function createFlusher(options: {
       return name === undefined ? [] : [{ ...count, name }]
     })
   }
+  const counted = async ({ id, deltas, changed }: Batch & BatchContents): Promise<CountedBatch> => ({
+    id,
+    deltas,
+    counts: await countsOf(changed),
+  })
 
   const write = async (batches: readonly (Batch & BatchContents)[]): Promise<number> => {
     try {
-      await ledger.write(batches, await countsOf(batches.flatMap((batch) => batch.changed)))
+      await ledger.write(await Promise.all(batches.map(counted)))
     } catch (error) {
       // One batch that cannot be written must not keep the others; without a database none can.
       if (batches.length > 1 && !(error instanceof UnavailableError)) {
@@ -144,9 +159,21 @@ export function createFlusher(options: {
     },
 
     reconcile: async () => {
-      const names = await ledger.counted()
-      for (let i = 0; i < names.length; i += 1000) await ledger.write([], await countsOf(names.slice(i, i + 1000)))
+      const written = await ledger.counted()
+      for (let i = 0; i < written.length; i += 1000) {
+        const some = written.slice(i, i + 1000)
+        const found = await countsOf(some.map(({ name }) => name))
+        const corrections = found.flatMap((is, at): Correction[] => {
+          const was = some[at]
+          return was === undefined || sameCounts(was, is) ? [] : [{ name: is.name, was, is }]
+        })
+        if (corrections.length > 0) await ledger.correct(corrections)
+      }
       await ledger.forgetBatches(new Date(clock.now() - REMEMBER_BATCHES_MS))
     },
   }
+}
+
+function sameCounts(one: Participants, other: Participants): boolean {
+  return one.complete === other.complete && one.incomplete === other.incomplete
 }

@@ -2,8 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { UnavailableError } from 'service-kit/errors'
 import { isPostgresUnavailable } from 'service-kit/postgres'
 import type { Database } from '../db/schema.ts'
-import type { SwarmName } from '../swarm/swarm.ts'
-import type { CountedSwarm, Delta, Ledger } from './accounting.ts'
+import type { Correction, CountedSwarm, Delta, Ledger } from './accounting.ts'
 
 /**
  * Totals in Postgres. Rows are locked in the order of their keys wherever several are written, so that two writers
@@ -11,18 +10,20 @@ import type { CountedSwarm, Delta, Ledger } from './accounting.ts'
  */
 export function createLedger(db: Kysely<Database>): Ledger {
   return {
-    write: (batches, counts) =>
+    write: (batches) =>
       orUnavailable(() =>
         db.transaction().execute(async (transaction) => {
-          const fresh = await logBatches(
+          const logged = await logBatches(
             transaction,
             batches.map((batch) => batch.id),
           )
-          const deltas = batches.filter((batch) => fresh.has(batch.id)).flatMap((batch) => batch.deltas)
+          const fresh = batches.filter((batch) => logged.has(batch.id))
+          const deltas = fresh.flatMap((batch) => batch.deltas)
           if (deltas.length > 0) {
             await addToTorrents(transaction, deltas)
             await addToUsers(transaction, deltas)
           }
+          const counts = fresh.flatMap((batch) => batch.counts)
           if (counts.length > 0) await setCounts(transaction, counts)
         }),
       ),
@@ -32,11 +33,14 @@ export function createLedger(db: Kysely<Database>): Ledger {
         const rows = await db
           .selectFrom('torrent_stats')
           .innerJoin('torrents', 'torrents.id', 'torrent_stats.torrent_id')
-          .select('info_hash')
+          .select(['info_hash as name', 'seeders as complete', 'leechers as incomplete'])
           .where((eb) => eb.or([eb('seeders', '>', 0), eb('leechers', '>', 0)]))
           .execute()
-        return rows.map((row): SwarmName => row.info_hash)
+        return rows
       }),
+
+    correct: (corrections) =>
+      orUnavailable(() => db.transaction().execute((transaction) => correctCounts(transaction, corrections))),
 
     forgetBatches: (before) =>
       orUnavailable(async () => {
@@ -142,6 +146,25 @@ async function setCounts(transaction: Transaction<Database>, counts: readonly Co
     on conflict (torrent_id) do update set seeders = excluded.seeders, leechers = excluded.leechers`.execute(
     transaction,
   )
+}
+
+async function correctCounts(transaction: Transaction<Database>, corrections: readonly Correction[]): Promise<void> {
+  await sql`
+    with stale as materialized (
+      select stats.torrent_id, t.seeders, t.leechers
+      from unnest(
+        ${corrections.map((c) => c.name)}::bytea[],
+        ${corrections.map((c) => c.was.complete)}::integer[], ${corrections.map((c) => c.was.incomplete)}::integer[],
+        ${corrections.map((c) => c.is.complete)}::integer[], ${corrections.map((c) => c.is.incomplete)}::integer[]
+      ) as t (info_hash, old_seeders, old_leechers, seeders, leechers)
+        join torrents on torrents.info_hash = t.info_hash
+        join torrent_stats as stats on stats.torrent_id = torrents.id
+          and stats.seeders = t.old_seeders and stats.leechers = t.old_leechers
+      order by stats.torrent_id
+      for no key update of stats
+    )
+    update torrent_stats set seeders = stale.seeders, leechers = stale.leechers
+    from stale where torrent_stats.torrent_id = stale.torrent_id`.execute(transaction)
 }
 
 async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {

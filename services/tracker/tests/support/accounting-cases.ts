@@ -11,8 +11,8 @@ export type Step = {
   readonly v2?: boolean
   /** Announces over IPv6. */
   readonly ipv6?: boolean
-  /** Empties Redis before the announce, or has accounting flushed. */
-  readonly before?: 'redis emptied' | 'flushed'
+  /** What happens just before the announce; `taken` is a round of the background that leaves a batch waiting. */
+  readonly before?: 'redis emptied' | 'flushed' | 'taken'
 }
 
 /** What the database must say in the end; what is not named must be 0. */
@@ -163,6 +163,15 @@ export const ACCOUNTING_CASES: readonly AccountingCase[] = [
       { after: 1800, up: 3100 },
     ],
     alice: { up: 1300 },
+  },
+  {
+    name: 'what is announced while a batch waits is in the next one',
+    steps: [
+      { event: 'started', up: 0 },
+      { after: 1800, up: 1000 },
+      { before: 'taken', after: 1800, up: 1500 },
+    ],
+    alice: { up: 1500 },
   },
   {
     name: 'IPv4 and IPv6 announces of one client are credited once',

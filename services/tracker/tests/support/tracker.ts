@@ -18,6 +18,8 @@ export type TestTracker = {
   /** Everything that was logged so far. */
   logged(): string
   advance(ms: number): void
+  /** From here on the clock moves by `advance` only. */
+  holdClock(): void
   /** A browser-like client without a session. */
   client(): Client
   /** A client signed in as a new user. */
@@ -37,7 +39,11 @@ export async function startTracker(
   const database = await trackerDatabase(servers.postgres)
   const redis = await testRedis()
   const lines: string[] = []
-  const clock = { offset: 0, now: () => Date.now() + clock.offset }
+  const clock = {
+    offset: 0,
+    held: undefined as number | undefined,
+    now: () => (clock.held ?? Date.now()) + clock.offset,
+  }
   const config = readConfig({
     DATABASE_URL: database.appUrl,
     REDIS_URL: servers.redisUrl ?? redis.url,
@@ -61,6 +67,7 @@ export async function startTracker(
     redis,
     logged: () => lines.join(''),
     advance: (ms) => void (clock.offset += ms),
+    holdClock: () => void (clock.held = Date.now()),
     client: () => createClient(url),
     async signedIn(username, role = 'member') {
       await context.accounts.create({ username, email: `${username}@example.org`, password: PASSWORD, role })
