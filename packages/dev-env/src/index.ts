@@ -13,6 +13,7 @@ export {
 } from './processes/managed-process.ts'
 export { freePort, portIsFree } from './processes/ports.ts'
 export { type PrivateRedis, type RedisOptions, startRedis } from './redis/redis.ts'
+export { eventually } from './testing/eventually.ts'
 export { startTestServers, type TestServers } from './testing/servers.ts'
 export {
   createTestDatabase,

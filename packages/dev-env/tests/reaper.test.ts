@@ -3,20 +3,12 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
 import { identityOf, isSameProcess } from '../reaper/identity.mjs'
+import { eventually } from '../src/testing/eventually.ts'
 
 const owner = fileURLToPath(new URL('owner.mjs', import.meta.url))
-
-async function until(condition: () => boolean, timeoutMs: number): Promise<void> {
-  const deadline = Date.now() + timeoutMs
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error('it did not happen in time')
-    await sleep(20)
-  }
-}
 
 describe('the reaper', () => {
   it('stops the children of an owner that was killed, one that ignores SIGTERM included, and deletes its folder', async () => {
@@ -26,7 +18,7 @@ describe('the reaper', () => {
     const pids = JSON.parse(line.toString()) as number[]
     expect(pids.map((pid) => typeof identityOf(pid))).toEqual(['string', 'string', 'string'])
     child.kill('SIGKILL')
-    await until(() => pids.every((pid) => identityOf(pid) === undefined), 5000)
+    await eventually(() => pids.every((pid) => identityOf(pid) === undefined))
     expect(existsSync(folder)).toBe(false)
   })
 })

@@ -87,7 +87,7 @@ test('a stop that hangs is ended by the deadline with status 1', async () => {
   child.process.kill('SIGTERM')
   expect(await child.exit).toEqual({ status: 1, signal: null })
   expect(child.output()).toContain('did not stop in time')
-}, 20_000)
+})
 
 test('a rejection that nobody handles stops the service in order with status 1', async () => {
   const child = start('rejects')

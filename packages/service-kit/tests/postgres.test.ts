@@ -119,4 +119,4 @@ test('a Postgres that is stopped, frozen or back is told apart', async () => {
   await pingPostgres(pool)
   await pool.end()
   await postgres.stop()
-}, 60_000)
+})

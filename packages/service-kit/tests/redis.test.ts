@@ -40,7 +40,7 @@ test('commands fail at once while Redis is stopped or frozen, and work again whe
   await pingRedis(redis)
   await closeRedis(redis)
   await server.stop()
-}, 30_000)
+})
 
 test('a Redis that stays frozen is given up, so that nothing queues up for it', async () => {
   const server = await startRedis({ dataDir: temporaryFolder('kit'), durable: false })
@@ -48,16 +48,15 @@ test('a Redis that stays frozen is given up, so that nothing queues up for it', 
   server.pause()
   const frozenAt = Date.now()
   while (Date.now() - frozenAt < 1_000) await redis.incr('during').catch(() => undefined)
-  const askedAt = Date.now()
-  expect(isRedisUnavailable(await redis.get('k').catch((error: unknown) => error))).toBe(true)
-  expect(Date.now() - askedAt).toBeLessThan(100)
+  // Not 'Command timed out': it was not sent.
+  await expect(redis.get('k')).rejects.toThrow("Stream isn't writeable")
   const ready = new Promise((resolve) => redis.once('ready', resolve))
   server.resume()
   await ready
   await pingRedis(redis)
   await closeRedis(redis)
   await server.stop()
-}, 30_000)
+})
 
 test('commands of one turn reach Redis in one piece, each answered, when writes are gathered', async () => {
   const { url } = await testRedis()
@@ -104,4 +103,4 @@ test('a Redis that evicts keys is warned of', async () => {
 test('a Redis that never answers ends the start with an error', async () => {
   const connecting = connectRedis({ url: 'redis://127.0.0.1:1', name: 'test', logger })
   await expect(connecting).rejects.toThrow('redis is unavailable')
-}, 20_000)
+})

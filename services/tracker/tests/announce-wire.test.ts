@@ -13,7 +13,7 @@ beforeAll(async () => {
   const uploader = await createMember(tracker, 'uploader')
   for (let i = 0; i < 6; i++) passkeys.push((await createAnnouncer(tracker, `member-${String(i)}`)).passkey)
   for (let i = 0; i < 80; i++) hashes.push((await uploadTorrent(uploader, `Torrent number ${String(i)}`)).infoHash)
-}, 30_000)
+})
 afterAll(() => tracker.stop())
 
 const taken = { hash: 0 }

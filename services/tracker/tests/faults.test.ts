@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
+  eventually,
   type PrivatePostgres,
   type PrivateRedis,
   removeTemporaryFolder,
@@ -55,10 +56,11 @@ async function expectUnavailable(): Promise<void> {
   expect((await tracker.client().get('/health')).status).toBe(200)
 }
 
+const isReady = async (): Promise<boolean> => (await tracker.client().get('/ready')).status === 200
+
 /** The first request after a fault may still meet a dead connection; soon all is well again. */
 async function expectRecovery(): Promise<void> {
-  for (let attempt = 0; (await tracker.client().get('/ready')).status !== 200 && attempt < 100; attempt++)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+  await eventually(isReady)
   expect((await member.get('/api/user/me')).status).toBe(200)
   const login = await tracker.client().post('/api/auth/login', { username: 'member', password: PASSWORD })
   expect(login.status).toBe(200)
@@ -84,8 +86,7 @@ test('while Redis is away the public categories are read uncounted', async () =>
   await redis.kill()
   expect((await tracker.client().get('/api/categories')).status).toBe(200)
   await redis.restart()
-  for (let attempt = 0; (await tracker.client().get('/ready')).status !== 200 && attempt < 100; attempt++)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+  await eventually(isReady)
   const again = tracker.client()
   expect((await again.post('/api/auth/login', { username: 'member', password: PASSWORD })).status).toBe(200)
 })
@@ -93,9 +94,7 @@ test('while Redis is away the public categories are read uncounted', async () =>
 test('a Postgres that is frozen is given up on, not waited for without end', async () => {
   const fresh = await tracker.signedIn('second')
   postgres.pause()
-  const started = Date.now()
   const answer = await fresh.get('/api/torrents')
   expect([answer.status, answer.json]).toEqual([503, unavailable])
-  expect(Date.now() - started).toBeLessThan(15_000)
   postgres.resume()
-}, 30_000)
+})

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { testRedis } from 'dev-env'
+import { afterAll, beforeAll, test } from '@jest/globals'
+import { eventually, testRedis } from 'dev-env'
 import { Redis } from 'ioredis'
 import { createLogger } from 'service-kit/logger'
 import { invalidationChannel } from '../src/invalidation/invalidation.ts'
@@ -43,11 +42,6 @@ function silence(): void {
   }
 }
 
-async function until(check: () => boolean): Promise<void> {
-  for (let i = 0; i < 200 && !check(); i++) await sleep(50)
-  expect(check()).toBe(true)
-}
-
 test('a connection that fell silent is replaced, and what it missed is doubted', async () => {
   const address = line.address()
   if (address === null || typeof address === 'string') throw new Error('the line has no port')
@@ -64,11 +58,11 @@ test('a connection that fell silent is replaced, and what it missed is doubted',
   })
   try {
     silence()
-    await until(() => missed > 0)
+    await eventually(() => missed > 0)
     // Whoever doubts must hear what comes after.
     await publisher.publish(invalidationChannel(publisher.options.db ?? 0), '{"kind":"site"}')
-    await until(() => heard.includes('site'))
+    await eventually(() => heard.includes('site'))
   } finally {
     listener.close()
   }
-}, 20_000)
+})

@@ -33,7 +33,7 @@ let open: TestTracker
 beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
   open = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', TRACKER_MODE: 'open' })
-}, 30_000)
+})
 afterAll(async () => {
   await tracker.stop()
   await open.stop()
@@ -46,10 +46,10 @@ test('the npm client announces to a private tracker and scrapes it by the addres
   const { infoHash } = await uploadTorrent(uploader, 'Torrent of the npm client')
   await announce(tracker.url, uploader.passkey, { infoHash, left: 0, port: 7001, event: 'started' })
   await expect(npmClient(`${tracker.url}/announce?passkey=${other.passkey}`, infoHash)).resolves.toEqual(LIFE)
-}, 30_000)
+})
 
 test('the npm client announces to an open tracker and scrapes it', async () => {
   const infoHash = 'c0'.repeat(20)
   await announce(open.url, undefined, { infoHash, left: 0, port: 7001, event: 'started' })
   await expect(npmClient(`${open.url}/announce`, infoHash)).resolves.toEqual(LIFE)
-}, 30_000)
+})

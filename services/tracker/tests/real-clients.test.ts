@@ -61,7 +61,7 @@ test('two aria2 of different members meet through the tracker alone and end with
     timeoutMs: 60_000,
   })
   expect(transferred.sha256).toBe(sha256)
-}, 90_000)
+})
 
 async function metric(line: string): Promise<number> {
   const text = (await tracker.client().get('/metrics')).text
@@ -127,4 +127,4 @@ test('Transmission and qBittorrent get files from each other, and a scrape by Tr
   } finally {
     await Promise.all([transmission.stop(), qbittorrent.stop()])
   }
-}, 120_000)
+})

@@ -16,7 +16,7 @@ beforeAll(async () => {
   cluster = await startRedisCluster(folder)
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', SWARM_REDIS_URL: cluster.urls.join(',') })
   await tracker.context.categories.seed()
-}, 60_000)
+})
 afterAll(async () => {
   await tracker.stop()
   await cluster.stop()
@@ -58,4 +58,4 @@ test('swarms of a Redis Cluster are spread over its nodes and behave as those of
   await expect(tracker.sql('select uploaded from users where id = $1', [seeder.id])).resolves.toEqual([
     { uploaded: '40000' },
   ])
-}, 30_000)
+})

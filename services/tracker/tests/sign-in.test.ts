@@ -92,29 +92,24 @@ test('the name is found without regard to case, the password is not', async () =
   expect((await login('MixedCase', PASSWORD.toUpperCase())).status).toBe(401)
 })
 
-test('an unknown name and a wrong password get the same answer, after the same work', async () => {
-  await tracker.client().post('/api/auth/register', person('timed'))
+test('an unknown name and a wrong password get the same answer', async () => {
+  await tracker.client().post('/api/auth/register', person('known'))
   const attempt = async (username: string) => {
-    const started = performance.now()
-    const answer = await tracker.client().post('/api/auth/login', { username, password: 'not the password' })
-    return { text: answer.text, status: answer.status, ms: performance.now() - started }
+    const { status, text } = await tracker.client().post('/api/auth/login', { username, password: 'not the password' })
+    return { status, text }
   }
-  const known = []
-  const unknown = []
-  for (let i = 0; i < 5; i++) {
-    known.push(await attempt('timed'))
-    unknown.push(await attempt(`stranger-${i}`))
-  }
-  expect(new Set([...known, ...unknown].map(({ text, status }) => `${status} ${text}`)).size).toBe(1)
-  const median = (answers: { ms: number }[]) => answers.map(({ ms }) => ms).toSorted((a, b) => a - b)[2] ?? 0
-  // A skipped hash would be ten times as fast; scheduling on a busy machine is far from that.
-  expect(median(unknown)).toBeGreaterThan(median(known) / 3)
+  expect(await attempt('stranger')).toEqual(await attempt('known'))
 })
 
-test('a flood of sign-ins is turned away instead of queued up, and the service goes on', async () => {
+test.each([
+  ['of someone', () => 'flooded'],
+  // A hash is checked for them too: who is nobody would not have to wait otherwise.
+  ['of nobody', (i: number) => `nobody-${i}`],
+])('a flood of sign-ins %s is turned away instead of queued up, and the service goes on', async (_who, username) => {
+  await tracker.client().post('/api/auth/register', person('flooded'))
   const answers = await Promise.all(
     Array.from({ length: 120 }, (_, i) =>
-      tracker.client().post('/api/auth/login', { username: `flood-${i}`, password: 'whatever' }),
+      tracker.client().post('/api/auth/login', { username: username(i), password: 'whatever' }),
     ),
   )
   const statuses = new Set(answers.map(({ status }) => status))

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type PrivateRedis, removeTemporaryFolder, startRedis, type TestDatabase, temporaryFolder } from 'dev-env'
+import {
+  eventually,
+  type PrivateRedis,
+  removeTemporaryFolder,
+  startRedis,
+  type TestDatabase,
+  temporaryFolder,
+} from 'dev-env'
 import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
-import { eventually, statusOf } from './support/service.ts'
+import { statusOf } from './support/service.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 
 const UNAVAILABLE = [503, { error: 'unavailable', message: expect.any(String) }]
@@ -67,15 +74,12 @@ test('while Redis is stopped a failed authentication is unavailable too: it cann
   await works()
 })
 
-test('while Redis is frozen requests are unavailable within seconds, and no nonce is good twice afterwards', async () => {
+test('while Redis is frozen requests are unavailable, and no nonce is good twice afterwards', async () => {
   const requests = await Promise.all(Array.from({ length: 20 }, signed))
   redis.pause()
-  const began = Date.now()
   const frozen = await Promise.all(requests.map(get))
-  const took = Date.now() - began
   redis.resume()
   expect(frozen).toEqual(requests.map(() => UNAVAILABLE))
-  expect(took).toBeLessThan(5_000)
 
   await works()
   // Redis may have carried out what it received while frozen: then the nonce is spent, and that is the safe side.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { TestDatabase } from 'dev-env'
+import { eventually, type TestDatabase } from 'dev-env'
 import pg from 'pg'
 import { systemClock } from 'service-kit/clock'
 import { createLogger } from 'service-kit/logger'
@@ -18,7 +18,6 @@ import { createVaultKeyStore } from '../src/keyring/vault-keys.store.ts'
 import { createVaultKeys } from '../src/keyring/vault-keys.ts'
 import { admin, createProject, type Key, newKey, signedSend } from './support/client.ts'
 import { build, command, type Outcome, start } from './support/process.ts'
-import { eventually } from './support/service.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 
 let database: TestDatabase
@@ -26,7 +25,7 @@ let owner: pg.Client
 let folder: string
 let file: string
 
-beforeAll(build, 120_000)
+beforeAll(build)
 beforeEach(async () => {
   database = await createVaultDatabase()
   owner = new pg.Client({ connectionString: database.ownerUrl })

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort, type ManagedProcess, startProcess } from 'dev-env'
+import { eventually, freePort, type ManagedProcess, startProcess } from 'dev-env'
 import { vaultEnv } from './vault.ts'
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')
@@ -55,14 +54,5 @@ export async function statusOf(url: string): Promise<number | undefined> {
     return response.status
   } catch {
     return undefined
-  }
-}
-
-/** Waits until a condition holds. */
-export async function eventually(condition: () => Promise<boolean>, withinMs = 20_000): Promise<void> {
-  const deadline = Date.now() + withinMs
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${String(condition)}`)
-    await sleep(20)
   }
 }

@@ -1,0 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const PAUSE_MS = 20
+
+/**
+ * Waits until a condition holds. The bound is there so that a test ends, and far from what any machine needs.
+ *
+ * @throws when it does not hold in time, with the condition's source
+ */
+export async function eventually(condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
+  const deadline = Date.now() + withinMs
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`not within ${withinMs} ms: ${String(condition)}`)
+    await sleep(PAUSE_MS)
+  }
+}
