@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { TestDatabase } from 'dev-env'
+import { eventually, type TestDatabase } from 'dev-env'
 import pg from 'pg'
 import { systemClock } from 'service-kit/clock'
 import { createLogger } from 'service-kit/logger'
@@ -177,13 +177,11 @@ test('the sealer works by itself and seals the rest when it stops', async () => 
   const own = await startVault({ databaseUrl: database.appUrl })
   own.context.sealer.start()
   await fetchSome(3)
-  const deadline = Date.now() + 5_000
-  let verdict = await verify()
-  while (verdict.intact && verdict.rows < 3 && Date.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    verdict = await verify()
-  }
-  expect(verdict).toMatchObject({ intact: true, rows: 3 })
+  await eventually(async () => {
+    const { intact, rows } = await verify()
+    return !intact || rows === 3
+  })
+  expect(await verify()).toMatchObject({ intact: true, rows: 3 })
   await fetchSome(3)
   await own.context.sealer.stop()
   expect(await verify()).toMatchObject({ intact: true, rows: 6, unsealed: 0 })
