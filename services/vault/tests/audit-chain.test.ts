@@ -178,8 +178,8 @@ test('the sealer works by itself and seals the rest when it stops', async () => 
   own.context.sealer.start()
   await fetchSome(3)
   await eventually(async () => {
-    const { intact, rows } = await verify()
-    return !intact || rows === 3
+    const verdict = await verify()
+    return !verdict.intact || verdict.rows === 3
   })
   expect(await verify()).toMatchObject({ intact: true, rows: 3 })
   await fetchSome(3)
