@@ -21,7 +21,7 @@ export class AppError<Code extends string = string> extends Error {
   }
 }
 
-/** A dependency (Postgres, Redis) did not answer, so the request was not carried out. Both services answer it 503. */
+/** A dependency (Postgres, Redis) did not answer; whether a write was carried out is not known. Both services answer it 503. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'
   readonly dependency: 'postgres' | 'redis'

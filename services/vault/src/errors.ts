@@ -39,7 +39,7 @@ export const ERRORS = {
     bare: false,
     meaning: 'a stored value does not decrypt; nothing of it is answered',
   },
-  unavailable: { status: 503, bare: false, meaning: 'Postgres or Redis is away; the request was not carried out' },
+  unavailable: { status: 503, bare: false, meaning: 'Postgres or Redis is away; a write may have been carried out' },
 } as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
 
 /** A code of the table. */

@@ -5,11 +5,12 @@ import { systemClock } from 'service-kit/clock'
 import { createLogger } from 'service-kit/logger'
 import { createKysely, createPool } from 'service-kit/postgres'
 import { pruneAudit } from '../src/audit/prune.store.ts'
+import type { ChainKey } from '../src/audit/sealer.ts'
 import { createVerificationStore } from '../src/audit/seals.store.ts'
 import { type Verdict, verifyAudit } from '../src/audit/verification.ts'
 import { readCommandConfig } from '../src/config.ts'
 import type { Database, Schema } from '../src/db/schema.ts'
-import { createChainKeys } from '../src/keyring/chain-keys.ts'
+import { type ChainKeys, createChainKeys } from '../src/keyring/chain-keys.ts'
 import { createChainKeyStore } from '../src/keyring/keyring.store.ts'
 import { createProject, type Key, signedSend } from './support/client.ts'
 import { createVaultDatabase, startVault, type TestVault, vaultEnv } from './support/vault.ts'
@@ -46,9 +47,15 @@ async function fetchSome(times: number): Promise<void> {
   await Promise.all(Array.from({ length: times }, () => signedSend({ project: 'shop', key, method: 'GET', url })))
 }
 
-function verify(expected?: { sealNo: number; code: string }): Promise<Verdict> {
+function chainKeys(): ChainKeys {
   const config = readCommandConfig(vaultEnv({ databaseUrl: database.appUrl, redisUrl: 'redis://localhost' }))
-  const keys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock: systemClock })
+  return createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock: systemClock })
+}
+
+const chainKey = (): Promise<ChainKey> => chainKeys().current()
+
+function verify(expected?: { sealNo: number; code: string }): Promise<Verdict> {
+  const keys = chainKeys()
   const deps = { store: createVerificationStore(db), keyOf: (keyNo: number) => keys.byNumber(keyNo) }
   return verifyAudit(deps, expected)
 }
@@ -192,13 +199,62 @@ test('a month that was dropped on purpose leaves a log that verifies', async () 
   const month = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1, 1))
   const next = `${String(month.getUTCFullYear())}-${String(month.getUTCMonth() + 1).padStart(2, '0')}`
   await fetchSome(5)
-  await expect(pruneAudit(db, next, new Date())).rejects.toThrow('not sealed yet')
+  await expect(pruneAudit(db, await chainKey(), next, new Date())).rejects.toThrow('not sealed yet')
   await vault.context.sealer.sealNow()
-  expect(await pruneAudit(db, next, new Date())).toEqual([new Date().toISOString().slice(0, 7)])
+  expect(await pruneAudit(db, await chainKey(), next, new Date())).toEqual([new Date().toISOString().slice(0, 7)])
   await vault.context.audit.ensurePartitions()
   await fetchSome(2)
   await vault.context.sealer.sealNow()
   expect(await verify()).toMatchObject({ intact: true, rows: 2, pruned: 5 })
+})
+
+test('rows that were removed are not excused by a pruning that the owner made up or stretched', async () => {
+  await fetchSome(8)
+  await vault.context.sealer.sealNow()
+  const { seq } = await someRow(3)
+  const noted = await verify()
+  if (!noted.intact) throw new Error(noted.problem)
+  await owner.query('delete from audit where seq = $1', [seq])
+  await owner.query(
+    `insert into audit_prunings (month, first_seq, last_seq, rows, pruned_at) values ('2020-01-01', $1, $1, 1, now())`,
+    [seq],
+  )
+  expect(await verify(noted)).toEqual({
+    intact: false,
+    problem: 'the pruning of 2020-01 was changed, or was not made with the keyring',
+  })
+  const { rows } = await owner.query<{ key_no: number }>('select key_no from audit_keys')
+  await owner.query('update audit_prunings set key_no = $1, mac = $2', [rows[0]?.key_no, Buffer.alloc(32, 7)])
+  expect((await verify()).intact).toBe(false)
+})
+
+test('rows of another month whose numbers lie among the pruned ones are missed all the same', async () => {
+  const now = new Date()
+  const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 7)
+  await fetchSome(2)
+  // A replica whose clock is ahead: this row is in a later partition, with a number among those of this month.
+  await owner.query(
+    `insert into audit (id, project_id, action, requested_at, ip)
+     values (overlay('0199abcd-0000-7000-8000-000000000001' placing
+       substr(lpad(to_hex((extract(epoch from now() + interval '40 days') * 1000)::bigint), 12, '0'), 1, 8) from 1 for 8)::uuid,
+       'shop', 'fetch', now(), '127.0.0.1')`,
+  )
+  await fetchSome(2)
+  await vault.context.sealer.sealNow()
+  await pruneAudit(db, await chainKey(), month, now)
+  expect(await verify()).toMatchObject({ intact: true, pruned: 4, rows: 1 })
+  await owner.query('delete from audit')
+  expect(await verify()).toEqual({ intact: false, problem: '5 rows are missing, and 4 were pruned' })
+  await vault.context.audit.ensurePartitions()
+})
+
+test('the run-time role cannot choose the number of a row', async () => {
+  const app = new pg.Client({ connectionString: database.appUrl })
+  await app.connect()
+  const row = `insert into audit (id, seq, project_id, action, requested_at, ip)
+    values (gen_random_uuid(), 900000000000000, 'shop', 'fetch', now(), '127.0.0.1')`
+  await expect(app.query(row)).rejects.toThrow('permission denied')
+  await app.end()
 })
 
 test('dropping months gives up instead of holding up fetches behind a long reader, such as a dump', async () => {
@@ -208,7 +264,7 @@ test('dropping months gives up instead of holding up fetches behind a long reade
   await vault.context.sealer.sealNow()
   await owner.query('begin')
   await owner.query('lock table audit in access share mode')
-  const pruning = pruneAudit(db, next, new Date())
+  const pruning = pruneAudit(db, await chainKey(), next, new Date())
   const refusal = expect(pruning).rejects.toThrow('somebody reads the log')
   const answer = await signedSend({ project: 'shop', key, method: 'GET', url: `${vault.url}/v1/secrets` })
   expect(answer.status).toBe(200)

@@ -134,6 +134,13 @@ test('whole rows that changed places do not decrypt', async () => {
   expect(await fetchAll('one')).toEqual(intact('one'))
 })
 
+test('a secret whose version is gone fails the fetch, which would otherwise lack it', async () => {
+  await sql(`update secrets set version = 7 where id = $1`, [(await stored(HERE)).id])
+  expect(await fetchAll('one')).toEqual(FAILED)
+  await sql(`update secrets set version = 2 where id = $1`, [(await stored(HERE)).id])
+  expect(await fetchAll('one')).toEqual(intact('one'))
+})
+
 test('an old version presented as the current one does not decrypt', async () => {
   const [old, current] = [await stored({ ...HERE, version: 1 }), await stored(HERE)]
   await overwrite(HERE, old.blob)

@@ -1,11 +1,10 @@
 import { parseArgs } from 'node:util'
 import { systemClock } from 'service-kit/clock'
-import { connectionUrl, EnvError, parseEnv } from 'service-kit/env'
+import { EnvError } from 'service-kit/env'
 import { isError } from 'service-kit/errors'
 import { createLogger } from 'service-kit/logger'
 import { createKysely, createPool } from 'service-kit/postgres'
-import { z } from 'zod'
-import { readCommandConfig } from '../config.ts'
+import { readCommandConfig, readOwnerConfig } from '../config.ts'
 import type { Schema } from '../db/schema.ts'
 import { createChainKeys } from '../keyring/chain-keys.ts'
 import { createChainKeyStore } from '../keyring/keyring.store.ts'
@@ -17,7 +16,7 @@ const USAGE = `Usage:
   audit verify [--expect SEAL:CODE]   recompute the chain of the whole log; exit status 1 names the first broken row
   audit prune --before YYYY-MM        drop the months before; runs as the owner, see MIGRATION_DATABASE_URL
 
-verify reads DATABASE_URL and the keyring like the service does. --expect takes a line that the service logged: the
+Both read the keyring like the service does, and verify DATABASE_URL too. --expect takes a line that the service logged: the
 chain must still contain that seal.
 `
 
@@ -49,10 +48,10 @@ async function verify(expect: string | undefined): Promise<number> {
 async function prune(before: string | undefined): Promise<number> {
   if (before === undefined || !/^\d{4}-(0[1-9]|1[0-2])$/.test(before))
     throw new UsageError('--before takes a month, like 2027-01')
-  const env = parseEnv(z.object({ MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql') }), process.env)
+  const config = readOwnerConfig(process.env)
   const logger = createLogger({ name: 'audit', level: 'warn' })
   const pool = createPool({
-    url: env.MIGRATION_DATABASE_URL,
+    url: config.MIGRATION_DATABASE_URL,
     name: 'audit',
     size: 1,
     logger,
@@ -60,7 +59,8 @@ async function prune(before: string | undefined): Promise<number> {
   })
   const db = createKysely<Schema>(pool)
   try {
-    const months = await pruneAudit(db, before, new Date(systemClock.now()))
+    const keys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock: systemClock })
+    const months = await pruneAudit(db, await keys.current(), before, new Date(systemClock.now()))
     process.stdout.write(`${JSON.stringify({ dropped: months })}\n`)
     return 0
   } finally {

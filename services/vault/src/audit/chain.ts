@@ -33,6 +33,17 @@ export function chainCode(key: KeyObject, previous: Uint8Array, row: ChainedRow)
   return createHmac('sha256', key).update('vault/audit-chain/1').update(previous).update(columns).digest()
 }
 
+/** A month that was dropped on purpose: the numbers of its first and last row, and how many rows it had. */
+export type Pruning = Readonly<{ month: string; first: number | null; last: number | null; rows: number }>
+
+/** What shows that a month was dropped by somebody who has the keyring: HMAC-SHA-256 over what went. */
+export function pruningCode(key: KeyObject, { month, first, last, rows }: Pruning): Buffer {
+  return createHmac('sha256', key)
+    .update('vault/audit-pruning/1')
+    .update(JSON.stringify([month, first, last, rows]))
+    .digest()
+}
+
 /** Numbers of rows that were not there when the sealer passed: `[first, last, noticed]`, the last in milliseconds. */
 export type Gap = readonly [first: number, last: number, noticed: number]
 

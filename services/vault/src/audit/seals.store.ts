@@ -2,7 +2,11 @@ import { type SqlBool, sql } from 'kysely'
 import type { Database } from '../db/schema.ts'
 import { CHAIN_START, type ChainedRow, CODE_LENGTH, type Gap } from './chain.ts'
 import { type ChainEnd, NO_SEAL, type SealStore } from './sealer.ts'
-import type { StoredSeal, VerificationStore } from './verification.ts'
+import type { StoredPruning, StoredSeal, VerificationStore } from './verification.ts'
+
+/** Of a pruning that nobody sealed; it verifies under no key. */
+const UNSEALED = Buffer.alloc(0)
+const FIRST_KEY = 1
 
 /** Any number, as long as it is always the same: who holds it in this database is the one who seals. */
 const SEALER_LOCK = 7_324_511
@@ -61,9 +65,20 @@ export function createVerificationStore(db: Database): VerificationStore {
     rows: (seqs) => rowsWhere(db, sql`seq = any(${[...seqs]}::bigint[])`, seqs.length + 1),
 
     prunings: async () => {
-      const rows = await db.selectFrom('audit_prunings').select(['first_seq', 'last_seq']).execute()
-      return rows.flatMap(({ first_seq: first, last_seq: last }) =>
-        first === null || last === null ? [] : [{ first, last }],
+      const rows = await db
+        .selectFrom('audit_prunings')
+        .select([sql<string>`to_char(month, 'YYYY-MM')`.as('month'), 'first_seq', 'last_seq', 'rows', 'key_no', 'mac'])
+        .orderBy('month')
+        .execute()
+      return rows.map(
+        (row): StoredPruning => ({
+          month: row.month,
+          first: row.first_seq,
+          last: row.last_seq,
+          rows: row.rows ?? 0,
+          keyNo: row.key_no ?? FIRST_KEY,
+          mac: row.mac ?? UNSEALED,
+        }),
       )
     },
 

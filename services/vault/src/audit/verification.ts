@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { CHAIN_START, type ChainedRow, chainCode } from './chain.ts'
+import { CHAIN_START, type ChainedRow, chainCode, type Pruning, pruningCode } from './chain.ts'
 import type { ChainEnd } from './sealer.ts'
 
 /** A seal as it is stored. */
@@ -11,13 +11,16 @@ export type StoredSeal = Readonly<{
   position: number
 }>
 
+/** A pruning as it is stored. */
+export type StoredPruning = Pruning & Readonly<{ keyNo: number; mac: Buffer }>
+
 /** What a verification reads. */
 export type VerificationStore = {
   seals(after: number, limit: number): Promise<readonly StoredSeal[]>
   /** The rows of these numbers, and one more should a number occur twice. */
   rows(seqs: readonly number[]): Promise<readonly ChainedRow[]>
-  /** The numbers of rows that went with months dropped on purpose. */
-  prunings(): Promise<readonly { first: number; last: number }[]>
+  /** The months that are said to have been dropped on purpose. */
+  prunings(): Promise<readonly StoredPruning[]>
   /** How many rows have a number up to this one. */
   countUpTo(position: number): Promise<number>
   /** How many rows have a greater number. */
@@ -44,7 +47,11 @@ export async function verifyAudit(
 ): Promise<Verdict> {
   const { store, keyOf } = deps
   const prunings = await store.prunings()
-  const isPruned = (seq: number) => prunings.some(({ first, last }) => seq >= first && seq <= last)
+  for (const pruning of prunings)
+    if (!pruningCode(await keyOf(pruning.keyNo), pruning).equals(pruning.mac))
+      return broken(`the pruning of ${pruning.month} was changed, or was not made with the keyring`)
+  const isPruned = (seq: number) =>
+    prunings.some(({ first, last }) => first !== null && last !== null && seq >= first && seq <= last)
   const reached: Reached = { sealNo: 0, code: CHAIN_START, position: 0, rows: 0, pruned: 0 }
 
   for (let seals = await store.seals(0, 50); seals.length > 0; seals = await store.seals(reached.sealNo, 50)) {
@@ -73,6 +80,9 @@ export async function verifyAudit(
   }
   if (expected !== undefined && expected.sealNo > reached.sealNo)
     return broken(`seal ${expected.sealNo} was noted, and the chain ends with seal ${reached.sealNo}`)
+  const dropped = prunings.reduce((sum, { rows }) => sum + rows, 0)
+  if (reached.pruned !== dropped)
+    return broken(`${String(reached.pruned)} rows are missing, and ${String(dropped)} were pruned`)
   return judgeUnsealed(store, reached)
 }
 

@@ -1,5 +1,6 @@
 /**
- * What the run-time role may do: work with rows, change no table, and with the audit log only add and read.
+ * What the run-time role may do: work with rows, change no table, and with the audit log only add and read. A row's
+ * number is the sequence's alone: a made-up one far ahead would keep the sealer from all that follow.
  *
  * @param role a plain role name, checked by the caller
  * @returns statements that can be run again at any time
@@ -9,7 +10,10 @@ export function grants(role: string): readonly string[] {
     `grant usage on schema public to ${role}`,
     `grant select, insert, update, delete on projects, project_keys, project_deks, secrets, secret_versions to ${role}`,
     `grant select, insert, update on keks, audit_keys to ${role}`,
-    `grant select, insert on audit, audit_seals to ${role}`,
+    `revoke insert on audit from ${role}`,
+    `grant insert (id, project_uid, project_id, action, env, requested_at, ip, detail) on audit to ${role}`,
+    `grant select on audit to ${role}`,
+    `grant select, insert on audit_seals to ${role}`,
     `grant select on audit_prunings to ${role}`,
     `grant usage on sequence audit_seq to ${role}`,
     `grant execute on function audit_ensure_partitions(integer) to ${role}`,

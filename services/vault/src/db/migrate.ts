@@ -4,9 +4,10 @@ import { migrateToLatest } from 'service-kit/postgres'
 import { z } from 'zod'
 import { grants } from './grants.ts'
 import { init } from './migrations/0001-init.ts'
+import { sealedPrunings } from './migrations/0002-sealed-prunings.ts'
 
 /** In order; a new one goes to the end and none is ever changed. */
-const MIGRATIONS = { '0001-init': init }
+const MIGRATIONS = { '0001-init': init, '0002-sealed-prunings': sealedPrunings }
 
 /**
  * Brings the database to the newest schema and grants the run-time role its rights. Safe to run again and in parallel.

@@ -75,6 +75,9 @@ export type Schema = {
     first_seq: number | null
     last_seq: number | null
     pruned_at: Date
+    rows: number | null
+    key_no: number | null
+    mac: Buffer | null
   }
 }
 

@@ -34,26 +34,26 @@ test('a key that was replaced before keeps the end it has', () => {
   expect(end).toEqual([{ id: '2', notAfter: at(OVERLAP_MS) }])
 })
 
-test('an overlap of zero ends every key now, a short one shortens', () => {
+test('an overlap of zero removes every key', () => {
   const keys = [key(1, -2_000, 240_000), key(2, -1_000, null)]
-  expect(replaceKey(keys, added, now, 0).end).toEqual([
-    { id: '2', notAfter: now },
-    { id: '1', notAfter: now },
-  ])
-  expect(replaceKey(keys, added, now, 60_000).end).toEqual([
-    { id: '2', notAfter: at(60_000) },
-    { id: '1', notAfter: at(60_000) },
-  ])
+  expect(replaceKey(keys, added, now, 0)).toEqual({ add: added, end: [], forget: ['1', '2'] })
 })
 
-test('beyond five valid keys the oldest ends now', () => {
+test('a short overlap is for the current key alone', () => {
+  const keys = [key(1, -2_000, 240_000), key(2, -1_000, null)]
+  expect(replaceKey(keys, added, now, 60_000)).toEqual({
+    add: added,
+    end: [{ id: '2', notAfter: at(60_000) }],
+    forget: [],
+  })
+})
+
+test('beyond five valid keys the oldest is removed', () => {
   const keys = [1, 2, 3, 4, 5].map((id) => key(id, id - 10, id === 5 ? null : 300_000))
-  const { end } = replaceKey(keys, added, now, OVERLAP_MS)
-  expect(end).toEqual([
-    { id: '5', notAfter: at(OVERLAP_MS) },
-    { id: '1', notAfter: now },
-  ])
-  expect(keys.length - end.filter(({ notAfter }) => notAfter === now).length + 1).toBe(MAX_VALID_KEYS)
+  const { end, forget } = replaceKey(keys, added, now, OVERLAP_MS)
+  expect(end).toEqual([{ id: '5', notAfter: at(OVERLAP_MS) }])
+  expect(forget).toEqual(['1'])
+  expect(keys.length - forget.length + 1).toBe(MAX_VALID_KEYS)
 })
 
 test('keys whose time is over are forgotten, and may come back', () => {

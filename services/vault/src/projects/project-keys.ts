@@ -6,9 +6,9 @@ export type ProjectKey = Readonly<{ id: string; publicKey: Uint8Array; createdAt
 /** What a rotation does to a project's keys. */
 export type KeyChange = Readonly<{
   add: ProjectKey
-  /** Keys that end, sooner than they would have. */
+  /** Keys that end at a moment to come. */
   end: readonly { id: string; notAfter: Date }[]
-  /** Keys whose time is over. */
+  /** Keys whose time is over, or that end at once: a key that is not there is valid by no replica's clock. */
   forget: readonly string[]
 }>
 
@@ -24,8 +24,8 @@ export function isExpired(key: Pick<ProjectKey, 'notAfter'>, now: Date): boolean
 }
 
 /**
- * Decides a rotation: the current key gets its overlap, older ones keep the end they have (never a later one), and
- * beyond five valid keys the oldest ends at once.
+ * Decides a rotation: the current key gets its overlap, those replaced before keep the end they have, and beyond five
+ * valid keys the oldest ends at once.
  *
  * @param keys all keys of the project, under the lock of the project
  * @param overlapMs 0 ends all older keys at once
@@ -35,11 +35,12 @@ export function replaceKey(keys: readonly ProjectKey[], add: ProjectKey, now: Da
   const valid = keys.filter((key) => !isExpired(key, now))
   if (valid.some((key) => Buffer.compare(key.publicKey, add.publicKey) === 0))
     throw refusal('invalid_request', { message: 'the project has this key already' })
-  const latestEnd = new Date(now.getTime() + overlapMs)
   const newestFirst = valid.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
-  const end = newestFirst.flatMap((key, position) => {
-    const notAfter = position < MAX_VALID_KEYS - 1 ? latestEnd : now
-    return key.notAfter === null || key.notAfter > notAfter ? [{ id: key.id, notAfter }] : []
-  })
-  return { add, end, forget: keys.filter((key) => isExpired(key, now)).map((key) => key.id) }
+  const kept = overlapMs === 0 ? [] : newestFirst.slice(0, MAX_VALID_KEYS - 1)
+  const notAfter = new Date(now.getTime() + overlapMs)
+  return {
+    add,
+    end: kept.filter((key) => key.notAfter === null).map((key) => ({ id: key.id, notAfter })),
+    forget: keys.filter((key) => !kept.includes(key)).map((key) => key.id),
+  }
 }

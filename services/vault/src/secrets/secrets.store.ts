@@ -28,11 +28,14 @@ const READ_ALL = {
     )
     select c.n::integer, s.key, s.version, v.blob
     from caller c
-    left join (secrets s join secret_versions v on v.secret_id = s.id and v.version = s.version)
-      on s.project_uid = c.reads and s.env = c.env`,
+    left join secrets s on s.project_uid = c.reads and s.env = c.env
+    left join secret_versions v on v.secret_id = s.id and v.version = s.version`,
 }
 
-type ReadAllRow = [n: number, key: string, version: number, blob: Buffer] | [n: number, null, null, null]
+type ReadAllRow = [n: number, key: string, version: number, blob: Buffer | null] | [n: number, null, null, null]
+
+/** Stands for a value whose row is gone. It does not decrypt, so the whole fetch fails: a partial map is never sent. */
+const LOST = Buffer.alloc(0)
 
 /** Secrets in Postgres. `pool` serves the one statement that every fetch runs. */
 export function createSecretStore(db: Database, pool: Pool): SecretStore {
@@ -210,7 +213,7 @@ function answersOf(
     const values = valuesOf.get(place) ?? []
     valuesOf.set(place, values)
     answers[n - 1] = values
-    if (key !== null) values.push({ key, version, blob })
+    if (key !== null) values.push({ key, version, blob: blob ?? LOST })
   }
   return answers
 }
