@@ -24,11 +24,24 @@ export function trustedProxies(ranges: readonly string[]): TrustedProxies {
   return list
 }
 
-/** An IPv4 address that a dual-stack socket shows as `::ffff:a.b.c.d`, in its own form; any address without its zone. */
+/**
+ * An IPv4 address that is written as an IPv6 one (`::ffff:a.b.c.d`, or in any other spelling that a proxy hands on), in
+ * its own form; any address without its zone.
+ */
 function plainAddress(text: string): string {
   const zone = text.indexOf('%')
   const address = zone === -1 ? text : text.slice(0, zone)
-  return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
+  if (address.startsWith('::ffff:') && isIP(address.slice(7)) === 4) return address.slice(7)
+  return /ffff/i.test(address) && isIP(address) === 6 ? unmapped(address) : address
+}
+
+function unmapped(address: string): string {
+  const [, high, low] = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(new URL(`http://[${address}]`).hostname) ?? []
+  if (high === undefined || low === undefined) return address
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt16BE(Number.parseInt(high, 16), 0)
+  bytes.writeUInt16BE(Number.parseInt(low, 16), 2)
+  return bytes.join('.')
 }
 
 /** Lists without an entry; a look into one costs a request ten microseconds. */

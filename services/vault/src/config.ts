@@ -5,16 +5,24 @@ import { errorCode, isError } from 'service-kit/errors'
 import { z } from 'zod'
 import { type Keyring, KeyringError, parseKeyringFile, parseKeyringList } from './keyring/keyring.ts'
 
-/** At least 32 printable characters, and not one repeated: what a person types is not a token. */
+/**
+ * At least 32 printable characters, many different ones, in no sequence and without a part of eight that comes twice: what a
+ * person types is not a token.
+ */
 const adminToken = z
   .string()
-  .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
-  .min(32, 'must have at least 32 characters; make one with: openssl rand -hex 32')
-  .refine((token) => new Set(token).size >= 8, 'is too easy to guess; make one with: openssl rand -hex 32')
+  .regex(/^[\x21-\x7e]+$/, { error: 'must be printable ASCII without spaces', abort: true })
+  .min(32, { error: 'must have at least 32 characters; make one with: openssl rand -hex 32', abort: true })
+  .refine((token) => !isGuessable(token), 'is too easy to guess; make one with: openssl rand -hex 32')
   .refine(
     (token) => !/change.?me|example|placeholder/i.test(token),
     'is a placeholder; make one with: openssl rand -hex 32',
   )
+
+function isGuessable(token: string): boolean {
+  const steps = Array.from(token.slice(1), (character, i) => character.charCodeAt(0) - token.charCodeAt(i))
+  return new Set(token).size < 8 || new Set(steps).size < 8 || /(.{8}).*\1/.test(token)
+}
 
 const keyringEnv = {
   VAULT_KEYRING_FILE: z.string().optional(),

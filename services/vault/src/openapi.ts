@@ -98,7 +98,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     auth: 'admin',
     query: listQuery,
     answer: z.array(secret),
-    errors: ['invalid_request', 'not_found'],
+    errors: ['not_found'],
   },
   {
     method: 'delete',
@@ -131,7 +131,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     auth: 'admin',
     query: auditQuery,
     answer: z.array(entry),
-    errors: ['invalid_request'],
+    errors: [],
   },
   {
     method: 'get',
@@ -140,7 +140,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     auth: 'signature',
     query: fetchQuery,
     answer: z.record(z.string(), z.string()),
-    errors: ['invalid_request', 'decryption_failed'],
+    errors: ['decryption_failed'],
   },
   {
     method: 'put',
@@ -149,7 +149,7 @@ const ENDPOINTS: readonly Endpoint[] = [
     auth: 'signature',
     body: putBody,
     answer: ok,
-    errors: BODY,
+    errors: ['decryption_failed'],
   },
   {
     method: 'delete',
@@ -163,8 +163,9 @@ const ENDPOINTS: readonly Endpoint[] = [
 
 const AUTH_ERRORS: Readonly<Record<Endpoint['auth'], readonly ErrorCode[]>> = {
   none: [],
-  admin: ['unauthorized', 'rate_limited', 'unavailable', 'internal_error'],
+  admin: ['invalid_request', 'unauthorized', 'rate_limited', 'unavailable', 'internal_error'],
   signature: [
+    ...BODY,
     'missing_signature',
     'unknown_project',
     'invalid_signature',
@@ -226,7 +227,7 @@ function operation(endpoint: Endpoint) {
     ...(body && { requestBody: { required: endpoint.bodyIsOptional !== true, content: json(schemaOf(body)) } }),
     responses: {
       [status]: { description: 'Success', content: json(schemaOf(answer)) },
-      ...errorAnswers([...endpoint.errors, ...AUTH_ERRORS[auth]]),
+      ...errorAnswers([...new Set([...endpoint.errors, ...AUTH_ERRORS[auth]])]),
     },
   }
 }

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Express } from 'express'
 import { expressClasses } from 'service-kit/express-classes'
@@ -12,10 +12,18 @@ export function createVaultServer(app: Express): Server {
   const server: Server = createServer({ ...OPTIONS, ...expressClasses(app) }, app)
   // Node would answer an expectation it does not know by itself, without a body; nothing obliges us to refuse it.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>()
+  server.on('request', (request, response) => latest.set(request.socket, { request, response }))
   const answer = answerToMalformed()
   return server.on('clientError', (_error: Error, socket: Duplex) => {
-    if (socket.writable) socket.end(answer)
-    else socket.destroy()
+    const end = (): void => {
+      if (socket.writable) socket.end(answer)
+      else socket.destroy()
+    }
+    const before = latest.get(socket)
+    // What came whole before the nonsense is carried out, so it has to be answered first.
+    if (before?.request.complete === true && !before.response.writableFinished) before.response.once('close', end)
+    else end()
   })
 }
 

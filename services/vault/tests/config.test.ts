@@ -47,6 +47,9 @@ test.each([
   ['short', '0123456789abcdef-0123456789abcd'],
   ['one letter', 'a'.repeat(64)],
   ['two letters', 'ab'.repeat(32)],
+  ['digits in a row', '12345678901234567890123456789012'],
+  ['the alphabet', 'abcdefghijklmnopqrstuvwxyzabcdefgh'],
+  ['a part again and again', 'k3J!x9Qz'.repeat(5)],
   ['a placeholder', 'please-changeme-0123456789-abcdefgh'],
   ['with a space', `${'0123456789abcdef'.repeat(2)} x`],
 ])('an admin token that is %s is refused, without being repeated', (_name, token) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type TestDatabase, testRedis } from 'dev-env'
-import { createProject, type Key, send, signHeaders } from './support/client.ts'
+import { admin, createProject, type Key, send, signHeaders } from './support/client.ts'
 import { createVaultDatabase, startVault, type TestClock, type TestVault } from './support/vault.ts'
 
 const WINDOW_MS = 300_000
@@ -92,4 +92,12 @@ test('a clock that jumps back a day refuses what is signed now, and serves again
   expect(await sendTo(vaults.exact, await signedAt(start))).toEqual(EXPIRED)
   clock.at = start
   expect(await sendTo(vaults.exact, await signedAt(start))).toEqual([200, {}])
+})
+
+test('keys that are ended at once are ended for a replica whose clock is behind, too', async () => {
+  const headers = await signedAt(start)
+  expect(await sendTo(vaults.slow, await signedAt(start))).toEqual([200, {}])
+  const rotated = await admin(vaults.exact.url, 'PUT', '/projects/shop/rotate', { overlap: 0 })
+  expect(rotated.status).toBe(200)
+  expect(await sendTo(vaults.slow, headers)).toEqual([401, { error: 'invalid_signature' }])
 })

@@ -30,6 +30,12 @@ test('health, readiness and metrics answer without authentication', async () => 
   expect(metrics).toContain('vault_decryption_failures_total 0')
 })
 
+test('metrics count an answer by its whole route, a refusal likewise', async () => {
+  expect((await admin(vault.url, 'GET', '/projects/nobody/secrets')).status).toBe(404)
+  const metrics = await (await fetch(`${vault.url}/metrics`)).text()
+  expect(metrics).toContain('_count{method="GET",route="/v1/admin/projects/:id/secrets",status="404"} 1')
+})
+
 test.each([
   '/',
   '/v1',

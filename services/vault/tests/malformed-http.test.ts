@@ -55,6 +55,15 @@ test.each([
   expect(JSON.parse(body)).toEqual({ error: 'invalid_request', message: 'this is not a request of HTTP/1.1' })
 })
 
+test.each([
+  ['in the same packet', '@@@\r\n\r\n'],
+  ['without an end', '@@@'],
+])('nonsense after a whole request, %s, is answered after that request', async (_when, nonsense) => {
+  const { head, body } = await raw(`GET /ready HTTP/1.1\r\nHost: x\r\n\r\n${nonsense}`)
+  expect(head).toMatch(/^HTTP\/1\.1 200 /)
+  expect(body).toMatch(/^\{"ok":true,.*\}HTTP\/1\.1 400 /s)
+})
+
 test('an expectation that nobody knows is ignored', async () => {
   const health = await raw('GET /health HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n')
   expect(health.body).toBe('{"ok":true}')

@@ -37,6 +37,11 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 /** A logical dump: all rows as text, and the sequence, as pg_dump writes them. */
 function dump(url: string): Promise<{ tables: Map<string, string>; sequence: string }> {
   return withClient(url, async (client) => {
+    const { rows: found } = await client.query<{ name: string }>(
+      `select relname as name from pg_class
+       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relname not like 'kysely%'`,
+    )
+    expect(found.map(({ name }) => name).toSorted()).toEqual(TABLES.toSorted())
     const tables = new Map<string, string>()
     for (const table of TABLES) {
       const { rows } = await client.query<{ rows: string }>(

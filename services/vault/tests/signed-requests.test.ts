@@ -5,6 +5,7 @@ import { type TestDatabase, testRedis } from 'dev-env'
 import { importPrivateKey, signRequest } from 'http-signatures'
 import { Redis } from 'ioredis'
 import { type Answer, admin, createProject, type Key, newKey, send, signedSend, signHeaders } from './support/client.ts'
+import { connectSql, type Sql } from './support/sql.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 
 let database: TestDatabase
@@ -12,17 +13,20 @@ let vault: TestVault
 let key: Key
 let url: string
 let redis: Redis
+let sql: Sql
 
 beforeAll(async () => {
   database = await createVaultDatabase()
   const { url: redisUrl } = await testRedis()
   redis = new Redis(redisUrl)
+  sql = await connectSql(database.adminUrl)
   vault = await startVault({ databaseUrl: database.appUrl, redisUrl, env: { TRUSTED_PROXIES: '127.0.0.2' } })
   key = await createProject(vault.url, 'shop')
   url = `${vault.url}/v1/secrets`
 })
 afterAll(async () => {
   redis.disconnect()
+  await sql.end()
   await vault.stop()
   await database.drop()
 })
@@ -301,6 +305,49 @@ test.each([
 ])('a write with %s is a malformed request', async (_name, body) => {
   const answer = await put(body)
   expect([answer.status, (answer.body as { error: string }).error]).toEqual([400, 'invalid_request'])
+  expect(await values('e')).toEqual({})
+})
+
+test('an environment grows to what can be fetched in one answer, and no further', async () => {
+  const own = await createProject(vault.url, 'full')
+  const write = (name: string, value: string) =>
+    signedSend({ project: 'full', key: own, method: 'PUT', url, body: { key: name, value, env: 'production' } })
+  const large = 'x'.repeat(65_536)
+  await write('K0', large)
+  const [first] = await sql<{ id: string; uid: string }>(
+    "select s.id, s.project_uid as uid from secrets s join projects p on p.uid = s.project_uid where p.name = 'full'",
+  )
+  await sql(
+    `with copies as (
+       insert into secrets (id, project_uid, env, key, version, updated_at)
+       select gen_random_uuid(), $2, 'production', 'K' || n, 1, now() from generate_series(1, 1022) as n returning id
+     )
+     insert into secret_versions (secret_id, version, dek_v, blob, created_at)
+     select copies.id, 1, v.dek_v, v.blob, now() from copies, secret_versions v where v.secret_id = $1`,
+    [first?.id, first?.uid],
+  )
+  expect((await write('SMALL', 'v1')).status).toBe(200)
+  const before = await sql('select count(*)::int as n from secret_versions')
+  const refused = await write('LAST', large)
+  expect([refused.status, refused.body]).toEqual([
+    400,
+    { error: 'invalid_request', message: 'the environment would hold more than 64 MiB' },
+  ])
+  expect(await sql('select count(*)::int as n from secret_versions')).toEqual(before)
+  expect((await write('SMALL', 'v2')).status).toBe(200)
+})
+
+test.each(['a=1&a=2', 'q=%zz', 'env=%ff'])('a query of %s is malformed, also where none is read', async (query) => {
+  const body = { key: 'k', value: 'v', env: 'e' }
+  const answers = [
+    await signedSend({ project: 'shop', key, method: 'GET', url: `${url}?${query}` }),
+    await signedSend({ project: 'shop', key, method: 'PUT', url: `${url}?${query}`, body }),
+    await signedSend({ project: 'shop', key, method: 'DELETE', url: `${url}/x?${query}` }),
+    await admin(vault.url, 'GET', `/projects?${query}`),
+    await admin(vault.url, 'PUT', `/projects/shop/rotate?${query}`),
+  ]
+  for (const { status, body: refused } of answers)
+    expect([status, (refused as { error: string }).error]).toEqual([400, 'invalid_request'])
   expect(await values('e')).toEqual({})
 })
 

@@ -1,9 +1,10 @@
 import type { RequestHandler } from 'express'
 import { refusal } from '../errors.ts'
 import type { Guard } from '../limits/limits.middleware.ts'
+import { requirePlainQuery } from '../requests/query.ts'
 import { bearerToken, type TokenCheck } from './admin-token.ts'
 
-/** Lets administrators pass. A missing token and a wrong one get the same answer. */
+/** Lets administrators with a well-formed query pass. A missing token and a wrong one get the same answer. */
 export function requireAdmin(deps: { isToken: TokenCheck; guard: Guard }): RequestHandler {
   return async (request, response, next) => {
     await deps.guard(request, response, () => {
@@ -12,6 +13,7 @@ export function requireAdmin(deps: { isToken: TokenCheck; guard: Guard }): Reque
       response.setHeader('WWW-Authenticate', 'Bearer')
       return Promise.reject(refusal('unauthorized'))
     })
+    requirePlainQuery(request.originalUrl)
     next()
   }
 }

@@ -21,6 +21,7 @@ test('a keyring of a file and one of a list are the same', () => {
 test.each([
   ['no JSON', 'x', 'must be JSON'],
   ['an array of keys', JSON.stringify({ active: 'k1', keys: [one] }), 'must be JSON'],
+  ['a key id twice', `{"active":"k1","keys":{"k1":"${one}","k1":"${two}"}}`, 'no name twice'],
   ['no active key', JSON.stringify({ keys: { k1: one } }), 'must be JSON'],
   ['no keys', file({}), 'the active key is not in the keyring'],
   ['another active key', file({ k1: one }, 'k2'), 'the active key is not in the keyring'],

@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { parseStrictJson } from '../requests/strict-json.ts'
 import { openBox, sealBox } from './box.ts'
 
 /** What is wrong with a keyring, every problem at once. */
@@ -38,7 +39,9 @@ export function parseKeyringFile(text: string): Keyring {
   const keys = file?.['keys']
   const active = file?.['active']
   if (typeof keys !== 'object' || keys === null || Array.isArray(keys) || typeof active !== 'string')
-    throw new KeyringError(['VAULT_KEYRING_FILE: must be JSON like {"active":"id","keys":{"id":"<base64>"}}'])
+    throw new KeyringError([
+      'VAULT_KEYRING_FILE: must be JSON, no name twice, like {"active":"id","keys":{"id":"<base64>"}}',
+    ])
   return createKeyring('VAULT_KEYRING_FILE', Object.entries(keys), active)
 }
 
@@ -83,7 +86,7 @@ function problemOf(id: string, encoded: unknown, keys: ReadonlyMap<string, unkno
 
 function parseJsonObject(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseStrictJson(Buffer.from(text))
     return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined
   } catch {
     return undefined

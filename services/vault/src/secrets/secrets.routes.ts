@@ -2,7 +2,7 @@ import { type RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import { refusal } from '../errors.ts'
 import { inShape, jsonBody, methods, pathPart, sendJson } from '../http.ts'
-import { readQuery } from '../requests/query.ts'
+import { readQuery, requirePlainQuery } from '../requests/query.ts'
 import type { Signed } from '../signed-requests/signed-requests.middleware.ts'
 import type { FetchAll } from './fetches.ts'
 import { DEFAULT_ENV, ENV, MAX_VALUE_BYTES, SECRET_KEY, type Secrets } from './secrets.ts'
@@ -41,11 +41,13 @@ export function secretRoutes(deps: {
   })
 
   const put = signed({ isWrite: true }, async ({ caller, body, request }, response) => {
+    requirePlainQuery(request.originalUrl)
     const result = await secrets.put(caller, jsonBody(request, body, putBody))
     return result === 'stale' ? 'stale' : () => response.json({ ok: true })
   })
 
   const remove = signed({ isWrite: false }, async ({ caller, request }, response) => {
+    requirePlainQuery(request.originalUrl)
     const result = await secrets.remove(caller, pathPart(request, 'id'))
     if (result === 'absent') throw refusal('not_found')
     return result === 'stale' ? 'stale' : () => response.json({ ok: true })

@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import { entryRow } from '../audit/audit.ts'
 import type { Database } from '../db/schema.ts'
+import { refusal } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
-import type { Caller, Fetch, SecretStore, Stale, StoredValue } from './secrets.ts'
+import { type Caller, type Fetch, MAX_ENV_BYTES, type SecretStore, type Stale, type StoredValue } from './secrets.ts'
 
 /**
  * Reads all values and writes the audit entries of all callers that ask at this moment in one statement, which commits
@@ -81,6 +82,7 @@ export function createSecretStore(db: Database, pool: Pool): SecretStore {
           .executeTakeFirstOrThrow()
         const dataKey = await reserveDataKey(trx, caller.projectUid)
         await addVersion(trx, { id, version, dataKey, blob: seal(version, dataKey), now: secret.now })
+        await requireRoom(trx, caller.projectUid, secret.env)
         const project = { uid: caller.projectUid, name: caller.project }
         await trx
           .insertInto('audit')
@@ -191,6 +193,7 @@ export function createSecretStore(db: Database, pool: Pool): SecretStore {
         const blob = reseal({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
         await addVersion(trx, { id, version: next, dataKey, blob, now })
+        await requireRoom(trx, secret.project_uid, secret.env)
         const project = { uid: secret.project_uid, name: secret.name }
         await trx
           .insertInto('audit')
@@ -251,6 +254,25 @@ async function reserveDataKey(trx: Database, projectUid: string): Promise<Stored
     .returning(['dek_v', 'kek_id', 'wrapped'])
     .executeTakeFirstOrThrow()
   return toDataKey(row)
+}
+
+/**
+ * Nothing is stored that could not be fetched: all values of an environment are one answer, held in memory.
+ *
+ * @throws invalid_request when the environment has become too large
+ */
+async function requireRoom(trx: Database, projectUid: string, env: string): Promise<void> {
+  const { bytes } = await trx
+    .selectFrom('secrets as s')
+    .innerJoin('secret_versions as v', (join) =>
+      join.onRef('v.secret_id', '=', 's.id').onRef('v.version', '=', 's.version'),
+    )
+    .select(sql<number>`coalesce(sum(octet_length(v.blob)), 0)::bigint`.as('bytes'))
+    .where('s.project_uid', '=', projectUid)
+    .where('s.env', '=', env)
+    .executeTakeFirstOrThrow()
+  if (bytes > MAX_ENV_BYTES)
+    throw refusal('invalid_request', { message: 'the environment would hold more than 64 MiB' })
 }
 
 async function addVersion(

@@ -96,6 +96,9 @@ export const DEFAULT_ENV = 'production'
 /** The longest value, in bytes of UTF-8. */
 export const MAX_VALUE_BYTES = 65_536
 
+/** The most that the values of one environment may take together, encrypted, in bytes. */
+export const MAX_ENV_BYTES = 64 * 1024 * 1024
+
 /** The largest number of a version, that of an integer column. */
 const MAX_VERSION = 2_147_483_647
 

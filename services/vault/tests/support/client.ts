@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { createSignature } from 'http-message-sig'
 import { createSigner, httpbis } from 'http-message-signatures'
+import { requireDocumented } from './documented.ts'
 import { ADMIN_TOKEN } from './vault.ts'
 
 /** A project's own key. */
@@ -83,9 +84,11 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, body, headers: response.headers }
 }
 
-/** Sends a request as it is. */
+/** Sends a request as it is; the answer has to be one that is documented. */
 export async function send(url: string, init: RequestInit = {}): Promise<Answer> {
-  return answerOf(await fetch(url, init))
+  const answer = await answerOf(await fetch(url, init))
+  requireDocumented(init.method ?? 'GET', url, answer)
+  return answer
 }
 
 /** Sends a signed request; `body` is sent as JSON. */
