@@ -434,20 +434,23 @@ local function announce(key, bytes)
   end
   local lives = value and expires >= s.folded
 
-  -- A counter that went back is a client that started anew; one that rose faster than any line carries is a lie.
+  local status, records, verdict, since = ACCEPTED, '', nil, nil
+  if lives then verdict, since = judge_time(at, last4, last6, flags, seeder, paused) end
+
+  -- A counter that went back is a client that started anew; one that rose faster than any line carries is a lie. What
+  -- moved is measured over the time since the last announce that counted, so one too soon leaves it to the next.
   local known, notes = up ~= nil, 0
   local moved_up, moved_down, seconds = 0, 0, 0
   if known and a.up >= up and a.down >= down then
-    local possible = (max(terms.now - last, 0) + MINUTE) * terms.fastest
-    if a.up - up <= possible and a.down - down <= possible then
+    local possible = (max(terms.now - last, 0) + 1) * terms.fastest
+    if verdict then
+      a.up, a.down = up, down
+    elseif a.up - up <= possible and a.down - down <= possible then
       moved_up, moved_down = a.up - up, a.down - down
     else
       notes = IMPLAUSIBLE
     end
   end
-
-  local status, records, verdict, since = ACCEPTED, '', nil, nil
-  if lives then verdict, since = judge_time(at, last4, last6, flags, seeder, paused) end
   if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not verdict then
     seconds = min(max(terms.now - last, 0), terms.ttl)
   end

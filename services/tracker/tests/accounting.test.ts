@@ -110,3 +110,22 @@ test.each(ACCOUNTING_CASES.map((each) => [each.name, each] as const))('%s', asyn
   const stats = await tracker.sql('select completed from torrent_stats where torrent_id = $1', [torrent.id])
   expect(stats).toEqual([{ completed: each.completed ?? 0 }])
 })
+
+test('a total stays at what a number holds, and the account can be read', async () => {
+  const member = await createMember(tracker, 'collector')
+  const [torrent] = torrents
+  if (torrent === undefined) throw new Error('no torrent')
+  await tracker.sql('update users set uploaded = $1, uploaded_actual = $1 where id = $2', [
+    Number.MAX_SAFE_INTEGER - 5,
+    member.id,
+  ])
+  const seed = (uploaded: number) =>
+    announce(tracker.url, member.passkey, { infoHash: torrent.infoHash, left: 0, uploaded, event: 'started' })
+  await seed(0)
+  tracker.advance(60_000)
+  await seed(1_000)
+  await writeAccounting(tracker)
+  const client = await tracker.signedIn('collector-again')
+  const me = await client.get(`/api/user/${member.id}/stats`)
+  expect([me.status, me.json]).toMatchObject([200, { uploaded: Number.MAX_SAFE_INTEGER }])
+})

@@ -4,6 +4,9 @@ import { isPostgresUnavailable } from 'service-kit/postgres'
 import type { Database } from '../db/schema.ts'
 import type { Correction, CountedSwarm, Delta, Ledger } from './accounting.ts'
 
+/** Nine petabytes: a total beyond is not a number of JavaScript, and nobody could read the account any more. */
+const MOST = Number.MAX_SAFE_INTEGER
+
 /**
  * Totals in Postgres. Rows are locked in the order of their keys wherever several are written, so that two writers
  * never wait for each other in a circle.
@@ -81,10 +84,10 @@ async function addToTorrents(transaction: Transaction<Database>, deltas: readonl
         to_timestamp(first_seen), to_timestamp(last_seen), to_timestamp(completed_at)
       from delta order by user_id, torrent_id
       on conflict (user_id, torrent_id) do update set
-        uploaded = ut.uploaded + excluded.uploaded,
-        downloaded = ut.downloaded + excluded.downloaded,
-        uploaded_actual = ut.uploaded_actual + excluded.uploaded_actual,
-        downloaded_actual = ut.downloaded_actual + excluded.downloaded_actual,
+        uploaded = least(ut.uploaded + excluded.uploaded, ${MOST}),
+        downloaded = least(ut.downloaded + excluded.downloaded, ${MOST}),
+        uploaded_actual = least(ut.uploaded_actual + excluded.uploaded_actual, ${MOST}),
+        downloaded_actual = least(ut.downloaded_actual + excluded.downloaded_actual, ${MOST}),
         seed_seconds = ut.seed_seconds + excluded.seed_seconds,
         bytes_left = excluded.bytes_left,
         last_state = excluded.last_state,
@@ -121,8 +124,10 @@ async function addToUsers(transaction: Transaction<Database>, deltas: readonly D
   await sql`select 1 from users where id = any(${ids}::uuid[]) order by id for no key update`.execute(transaction)
   await sql`
     update users set
-      uploaded = users.uploaded + t.up, downloaded = users.downloaded + t.down,
-      uploaded_actual = users.uploaded_actual + t.actual_up, downloaded_actual = users.downloaded_actual + t.actual_down,
+      uploaded = least(users.uploaded + t.up, ${MOST}),
+      downloaded = least(users.downloaded + t.down, ${MOST}),
+      uploaded_actual = least(users.uploaded_actual + t.actual_up, ${MOST}),
+      downloaded_actual = least(users.downloaded_actual + t.actual_down, ${MOST}),
       last_seen_at = greatest(users.last_seen_at, to_timestamp(t.seen))
     from unnest(
       ${ids}::uuid[], ${sums.map((s) => s.up)}::bigint[], ${sums.map((s) => s.down)}::bigint[],

@@ -88,7 +88,7 @@ export const ACCOUNTING_CASES: readonly AccountingCase[] = [
     alice: { up: 500 },
   },
   {
-    name: 'an announce too soon credits what moved, and the next one only the rest',
+    name: 'what an announce too soon reports is credited with the next one',
     steps: [
       { event: 'started', up: 0 },
       { after: 120, up: 400 },
@@ -96,6 +96,33 @@ export const ACCOUNTING_CASES: readonly AccountingCase[] = [
       { after: 1800, up: 1000 },
     ],
     alice: { up: 1000 },
+  },
+  {
+    name: 'a counter that went back in an announce too soon starts anew all the same',
+    steps: [
+      { event: 'started', up: 0 },
+      { after: 1800, up: 500 },
+      { after: 120, up: 10 },
+      { after: 1800, up: 1000 },
+    ],
+    alice: { up: 1490 },
+  },
+  {
+    name: 'announces one after the other are credited no more than a line carries in all that time',
+    steps: [
+      { event: 'started', up: 0 },
+      ...Array.from({ length: 20 }, (_, i) => ({ after: 5, up: (i + 1) * 70 * GIB })),
+      { after: 1800, up: 1400 * GIB },
+    ],
+    alice: { up: 1400 * GIB },
+  },
+  {
+    name: 'events one after the other are credited no more than a line carries in that time',
+    steps: [
+      { event: 'started', up: 0 },
+      ...Array.from({ length: 20 }, (_, i) => ({ after: 5, event: 'started' as const, up: (i + 1) * 70 * GIB })),
+    ],
+    alice: {},
   },
   {
     name: 'a counter that went back is a client that started anew, and credits nothing',
@@ -275,7 +302,7 @@ export const ACCOUNTING_CASES: readonly AccountingCase[] = [
     name: 'counters that rise faster than any line are not believed',
     steps: [
       { event: 'started', up: 0 },
-      { after: 60, up: 900_000 * GIB },
+      { after: 1800, up: 900_000 * GIB },
       { after: 1800, up: 900_000 * GIB + 5 },
     ],
     alice: { up: 5 },
