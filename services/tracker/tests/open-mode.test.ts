@@ -1,11 +1,21 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
-import { announce, announceQuery, percentBytes, rawGet } from './support/announcer.ts'
+import {
+  type AnnounceParameters,
+  announce,
+  announceQuery,
+  percentBytes,
+  type Reply,
+  rawGet,
+} from './support/announcer.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
+/** As in production: behind a proxy, and private addresses are of no use to anybody. */
+let proxied: TestTracker
 
 beforeAll(async () => {
+  proxied = await startTracker({ TRACKER_MODE: 'open', TRUSTED_PROXIES: '127.0.0.1' })
   tracker = await startTracker({
     TRACKER_MODE: 'open',
     ALLOW_PRIVATE_PEERS: 'true',
@@ -13,12 +23,16 @@ beforeAll(async () => {
     ANNOUNCE_LIMIT: '60',
   })
 })
-afterAll(() => tracker.stop())
+afterAll(() => Promise.all([tracker.stop(), proxied.stop()]))
 
 let serial = 0
 function fresh(): string {
   serial += 1
   return serial.toString(16).padStart(40, '0')
+}
+
+function announceFrom(base: string, address: string, parameters: AnnounceParameters): Promise<Reply> {
+  return rawGet(base, `/announce?${announceQuery(parameters)}`, { 'x-forwarded-for': address })
 }
 
 test('anybody may announce any torrent, with a passkey or without', async () => {
@@ -76,6 +90,36 @@ test('nothing is accounted, and a swarm that ended leaves no key', async () => {
   expect(keys.filter((key) => key.includes(Buffer.from(infoHash, 'hex')))).toEqual([])
   expect(keys.filter((key) => /:(du|dirty|k:\d+)$/.test(key.toString('latin1')))).toEqual([])
   redis.disconnect()
+})
+
+test('behind a trusted proxy a peer has the address the proxy saw, and not the one it wrote itself', async () => {
+  const infoHash = fresh()
+  const seeder = await announceFrom(proxied.url, '9.9.9.9, 1.2.3.4', { infoHash, left: 0, port: 7001 })
+  expect(seeder.fields['external ip']).toBe('\x01\x02\x03\x04')
+  const leecher = await announceFrom(proxied.url, '2a00::7', { infoHash, port: 7002 })
+  expect(leecher.fields['external ip']).toBe(Buffer.from(`2a00${'00'.repeat(13)}07`, 'hex').toString('latin1'))
+  expect(leecher.peers).toEqual(['1.2.3.4:7001'])
+})
+
+test('whoever is no trusted proxy has his own address, whatever he forwards', async () => {
+  const reply = await announceFrom(tracker.url, '1.2.3.4', { infoHash: fresh() })
+  expect(reply.fields['external ip']).toBe('\x7f\0\0\x01')
+})
+
+test('a peer on a private address is counted and handed out to nobody', async () => {
+  const infoHash = fresh()
+  const addresses = ['10.0.0.1', '127.0.0.1', '192.168.1.2', 'fd00::1', '::ffff:172.16.0.1', '1.2.3.4', '2a00::1']
+  for (const [i, address] of addresses.entries())
+    await announceFrom(proxied.url, address, { infoHash, left: 0, port: 7001 + i, peerId: `-AA0001-abcdefghijk${i}` })
+  const asker = { infoHash, port: 7100, peerId: '-AA0001-abcdefghijkz' }
+  const compact = await announceFrom(proxied.url, '5.6.7.8', asker)
+  expect(compact.fields['complete']).toBe(addresses.length)
+  expect(compact.peers).toEqual(['1.2.3.4:7006', '2a000000000000000000000000000001:7007'])
+  const listed = (await announceFrom(proxied.url, '5.6.7.8', { ...asker, compact: 0 })).bytes.toString('latin1')
+  expect([...listed.matchAll(/2:ip\d+:(.+?)7:peer id/g)].map((match) => match[1]).sort()).toEqual([
+    '1.2.3.4',
+    '2a00::1',
+  ])
 })
 
 test('the announce limit counts addresses', async () => {
