@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals'
+import { announceQuery, rawGet } from './support/announcer.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -77,4 +78,18 @@ test('guessing the current password of a stolen session is limited like signing 
   for (let i = 0; i < 3; i++)
     statuses.push((await client.post('/api/user/password', { currentPassword: `${i}`, newPassword: PASSWORD })).status)
   expect(statuses).toEqual([403, 403, 429])
+})
+
+test('announces without a user are limited by IPv4 address, and by the /64 of an IPv6 one', async () => {
+  tracker = await startTracker({ TRACKER_MODE: 'open', ANNOUNCE_LIMIT: '3', TRUSTED_PROXIES: '127.0.0.1' })
+  tracker.holdClock()
+  const statusOf = async (address: string) => {
+    const target = `/announce?${announceQuery({ infoHash: 'ab'.repeat(20) })}`
+    return (await rawGet(tracker.url, target, { 'x-forwarded-for': address })).status
+  }
+  const statuses = []
+  for (let i = 1; i <= 4; i++) statuses.push(await statusOf(`2a00:0:0:1::${i}`))
+  for (let i = 1; i <= 4; i++) statuses.push(await statusOf('1.2.3.4'))
+  expect(statuses).toEqual([200, 200, 200, 429, 200, 200, 200, 429])
+  expect([await statusOf('2a00:0:0:2::1'), await statusOf('1.2.3.5')]).toEqual([200, 200])
 })
