@@ -22,6 +22,7 @@ let serial = 0
 beforeAll(async () => {
   tracker = await startTracker({
     ALLOW_PRIVATE_PEERS: 'true',
+    CLIENTS_ALLOWED: '-AA,-XX,-YY',
     CLIENTS_DENIED: '-XX,-YY12',
     MAX_CLIENTS_PER_TORRENT: '2',
     ANNOUNCE_LIMIT: '30',
@@ -185,6 +186,26 @@ test('a rejected torrent is refused, a pending one answered with a warning and a
   expect(reply.fields['failure reason']).toBe('This torrent was rejected by the moderators: Fake')
 })
 
+test('a scrape leaves out deleted and rejected torrents, whoever is still in their swarms', async () => {
+  const { passkey } = await someone()
+  const torrents = [await someTorrent(), await someTorrent(), await someTorrent(), await someTorrent()] as const
+  const [approved, pending, rejected, deleted] = torrents
+  for (const { infoHash } of torrents) await announce(tracker.url, passkey, { infoHash, left: 0 })
+  const query = torrents.map(({ infoHash }) => `info_hash=${percentBytes(Buffer.from(infoHash, 'hex'))}`).join('&')
+  const scraped = async () => {
+    const text = (await rawGet(tracker.url, `/scrape/${passkey}?${query}`)).bytes.toString('latin1')
+    return [...text.matchAll(/20:([\s\S]{20})d8:completei1e/g)].map((match) =>
+      Buffer.from(match[1] ?? '', 'latin1').toString('hex'),
+    )
+  }
+  expect(await scraped()).toEqual(torrents.map(({ infoHash }) => infoHash).sort())
+  await tracker.sql("update torrents set state = 'pending' where id = $1", [pending.id])
+  await tracker.sql("update torrents set state = 'rejected', state_reason = 'Fake' where id = $1", [rejected.id])
+  await tracker.sql("update torrents set deleted_at = now(), delete_reason = 'Dupe' where id = $1", [deleted.id])
+  for (const { infoHash } of torrents) await tellOfChange(redis, { kind: 'torrent', infoHash })
+  expect(await scraped()).toEqual([approved.infoHash, pending.infoHash].sort())
+})
+
 test.each(['-XX1000-abcdefghijkl', '-YY1200-abcdefghijkl'])('a denied client is refused: %s', async (peerId) => {
   const { passkey } = await someone()
   const { infoHash } = await someTorrent()
@@ -198,6 +219,15 @@ test('a client whose peer id only resembles a denied one is let in', async () =>
   expect(reply.fields['incomplete']).toBe(1)
 })
 
+test('where some clients are allowed, every other one is refused', async () => {
+  const { passkey } = await someone()
+  const { infoHash } = await someTorrent()
+  const by = (peerId: string) => () => announce(tracker.url, passkey, { infoHash, peerId })
+  await expectFailure('client_not_allowed', by('-BB0001-abcdefghijkl'))
+  await expectFailure('client_not_allowed', by('xAA0001-abcdefghijkl'))
+  expect((await by('-AA0001-abcdefghijkl')()).fields['incomplete']).toBe(1)
+})
+
 test.each([0, 22, 80, 1023, 1214, 3389, 4662, 6346, 6347, 6699, 8080, 8081])('port %i is refused', async (port) => {
   const { passkey } = await someone()
   const { infoHash } = await someTorrent()
@@ -208,6 +238,15 @@ test.each([1024, 6881, 51413, 65_535])('port %i is accepted', async (port) => {
   const { passkey } = await someone()
   const { infoHash } = await someTorrent()
   expect((await announce(tracker.url, passkey, { infoHash, port })).fields['incomplete']).toBe(1)
+})
+
+test('a stop is let through from a refused port', async () => {
+  const { passkey } = await someone()
+  const { infoHash } = await someTorrent()
+  expect((await announce(tracker.url, passkey, { infoHash, port: 6881 })).fields['incomplete']).toBe(1)
+  const stop = await announce(tracker.url, passkey, { infoHash, port: 80, event: 'stopped' })
+  expect([stop.fields['failure reason'], stop.fields['warning message']]).toEqual([undefined, undefined])
+  expect(stop.fields['incomplete']).toBe(0)
 })
 
 test('a stop of an unknown peer, a client too many and an announce too soon are warnings', async () => {
@@ -233,7 +272,7 @@ test('announces beyond the limit are answered 429 with the same body, until the 
   const act = () => announce(tracker.url, passkey, { infoHash })
   const statuses: number[] = []
   for (let i = 0; i < 40; i++) statuses.push((await act()).status)
-  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(30)
+  expect(statuses).toEqual([...Array<number>(30).fill(200), ...Array<number>(10).fill(429)])
   const reply = await expectFailure('announce_limit', act)
   expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0)
   expect(Number(reply.headers['retry-after'])).toBeLessThanOrEqual(60)
