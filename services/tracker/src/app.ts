@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import express, { type Express } from 'express'
 import { trustedProxies } from 'service-kit/client-address'
 import { healthRoutes } from 'service-kit/health'
@@ -65,20 +65,23 @@ function createRest(context: Context, stopping: AbortSignal): Express {
 }
 
 /** An upload over a slow line takes its time; headers never do, and who dribbles them is cut off. */
-export const SERVER_OPTIONS = {
+const SERVER_OPTIONS = {
   requestTimeout: 120_000,
   headersTimeout: 10_000,
   connectionsCheckingInterval: 2_000,
 } as const
 
 /**
- * Answers every HTTP request of the service.
+ * The server that answers every HTTP request of the service; it does not listen yet.
  *
  * @param stopping aborts when the service was asked to stop; `/ready` is 503 from then on
  */
-export function createRequestListener(context: Context, stopping: AbortSignal): RequestListener {
+export function createHttpServer(context: Context, stopping: AbortSignal): Server {
   const rest = createRest(context, stopping)
-  return (request, response) => {
+  const server = createServer(SERVER_OPTIONS, (request, response) => {
     if (!context.engine.answer(request, response)) rest(request, response)
-  }
+  })
+  // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
+  // it that its types lack; without it the answer is lost.
+  return Object.assign(server, { httpAllowHalfOpen: true })
 }

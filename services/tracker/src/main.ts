@@ -1,9 +1,8 @@
-import { createServer } from 'node:http'
 import { EnvError } from 'service-kit/env'
 import { listen } from 'service-kit/http-server'
 import { run } from 'service-kit/lifecycle'
 import { createLogger } from 'service-kit/logger'
-import { createRequestListener, SERVER_OPTIONS } from './app.ts'
+import { createHttpServer } from './app.ts'
 import { type Config, readConfig } from './config.ts'
 import { createContext } from './context.ts'
 import { isWorker, startWorkers } from './workers.ts'
@@ -30,8 +29,7 @@ await run(logger, async (scope) => {
   const context = await createContext({ config, logger })
   scope.defer('connections', () => context.close())
 
-  const server = createServer(SERVER_OPTIONS)
-  server.on('request', createRequestListener(context, scope.signal))
+  const server = createHttpServer(context, scope.signal)
   // WEBSOCKET: server.on('upgrade', …) goes here.
   const running = await listen(server, { host: config.HOST, port: config.PORT })
   scope.defer('HTTP server', () => running.drain())

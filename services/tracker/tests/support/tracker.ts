@@ -1,9 +1,8 @@
-import { createServer } from 'node:http'
 import { createTestDatabase, type TestDatabase, type TestRedis, testRedis } from 'dev-env'
 import pg from 'pg'
 import { listen } from 'service-kit/http-server'
 import { createLogger } from 'service-kit/logger'
-import { createRequestListener, SERVER_OPTIONS } from '../../src/app.ts'
+import { createHttpServer } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import { migrate } from '../../src/db/migrate.ts'
@@ -56,7 +55,7 @@ export async function startTracker(
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'tracker', level: 'debug', destination })
   const context = await createContext({ config, logger, clock })
-  const server = createServer(SERVER_OPTIONS, createRequestListener(context, new AbortController().signal))
+  const server = createHttpServer(context, new AbortController().signal)
   const running = await listen(server, { host: env['HOST'] ?? '127.0.0.1', port: Number(env['PORT'] ?? 0) })
   const url = `http://127.0.0.1:${running.port}`
 
