@@ -1,6 +1,10 @@
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { FAILURES } from 'bencode-tracker'
+import { eventually } from 'dev-env'
 import { Redis } from 'ioredis'
+import { listen } from 'service-kit/http-server'
 import {
   type AnnounceParameters,
   announce,
@@ -35,8 +39,8 @@ type Announcing = {
   readonly infoHash: string
   readonly passkey: string
   /** Announces as a seeder unless told otherwise. */
-  act(parameters?: Partial<AnnounceParameters>): Promise<Reply>
-  complete(): Promise<number>
+  readonly act: (parameters?: Partial<AnnounceParameters>) => Promise<Reply>
+  readonly complete: () => Promise<number>
 }
 
 /** A torrent and a user who announces it, both new. */
@@ -81,4 +85,41 @@ test.each([
   const answered = await exchangeHalfClosed(request.repeat(count))
   expect(answered.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(count)
   expect(answered.match(/10:incompletei1e/g)).toHaveLength(count)
+})
+
+async function metric(line: string): Promise<number> {
+  const { text } = await tracker.client().get('/metrics')
+  const found = text.split('\n').find((each) => each.startsWith(`${line} `))
+  if (found === undefined) throw new Error(`no metric ${line}`)
+  return Number(found.slice(line.length + 1))
+}
+
+const NOT_USABLE = 'tracker_failures_total{action="announce",rule="address_not_usable"}'
+
+test.each(['0.0.0.0', '::', '::ffff:0.0.0.0'])(
+  'an announce from %s is refused and registers nobody',
+  async (address) => {
+    const { infoHash, passkey, complete } = await announcing()
+    const before = await metric(NOT_USABLE)
+    const target = `/announce?passkey=${passkey}&${announceQuery({ infoHash, left: 0 })}`
+    const reply = await rawGet(tracker.url, target, { 'x-forwarded-for': address })
+    expect(reply.fields['failure reason']).toBe(FAILURES.address_not_usable.reason)
+    expect(await metric(NOT_USABLE)).toBe(before + 1)
+    expect(await complete()).toBe(0)
+  },
+)
+
+test('an announce whose connection is gone is refused and registers nobody', async () => {
+  const { infoHash, passkey, complete } = await announcing()
+  const before = await metric(NOT_USABLE)
+  const server = createHttpServer((request: IncomingMessage, response) => {
+    request.socket.destroy()
+    tracker.context.engine.answer(request, response)
+  })
+  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+  const lost = announce(`http://127.0.0.1:${String(running.port)}`, passkey, { infoHash, left: 0 })
+  await expect(lost).rejects.toThrow('socket hang up')
+  await eventually(async () => (await metric(NOT_USABLE)) === before + 1)
+  expect(await complete()).toBe(0)
+  await running.drain()
 })

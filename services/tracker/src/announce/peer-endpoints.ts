@@ -19,8 +19,10 @@ export function endpointsOf(
   address: Uint8Array,
   settings: { readonly allowPrivatePeers: boolean; readonly allowIpParam: boolean },
 ): PeerEndpoints | FailureName {
+  if (isUnspecified(address)) return 'address_not_usable'
   const claimed = settings.allowIpParam ? claimedAddresses(request) : []
   if (claimed === undefined) return 'invalid_ip'
+  if (claimed.some(isUnspecified)) return 'address_not_usable'
   const [first, second] = claimed
   if (second === undefined) return oneEndpoint(first ?? address, request.port, settings.allowPrivatePeers)
   let ipv4: Uint8Array | undefined
@@ -31,6 +33,11 @@ export function endpointsOf(
     ipv6 ??= found.ipv6
   }
   return { ipv4, ipv6, source: Buffer.concat(claimed) }
+}
+
+/** `0.0.0.0`, which also stands for the address of a connection that is gone, and `::`: nobody is there. */
+function isUnspecified(address: Uint8Array): boolean {
+  return address.every((byte) => byte === 0)
 }
 
 function oneEndpoint(address: Uint8Array, port: number, allowPrivate: boolean): PeerEndpoints {
