@@ -114,7 +114,7 @@ export async function createAnnounceEngine(options: {
     count: (names) => swarms.count(names),
     clock,
     settleSeconds: SETTLE_S,
-    failed: (error) => logger.warn({ err: error }, 'a batch of accounting could not be written; it waits'),
+    failed: (error) => logger.warn({ err: error }, 'a batch of accounting could not be read or written; it waits'),
   })
   const leadership = createLeadership(redis)
   const led = (everyMs: number, task: () => Promise<void>): Background =>

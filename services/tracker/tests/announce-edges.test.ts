@@ -123,3 +123,21 @@ test('an announce whose connection is gone is refused and registers nobody', asy
   expect(await complete()).toBe(0)
   await running.drain()
 })
+
+test('a batch that cannot be read is counted as failed, and the others are written', async () => {
+  const { infoHash, userId, act } = await announcing()
+  const tag = infoHash.startsWith('00') ? '01' : '00'
+  await redis.hset(`{${tag}}:du`, 'x', 'y')
+  await act({ event: 'started' })
+  tracker.advance(1_800_000)
+  await act({ uploaded: 1000 })
+  await eventually(async () => {
+    tracker.advance(4_000)
+    const [user] = await tracker.sql('select uploaded from users where id = $1', [userId])
+    return (await metric('tracker_accounting_failures_total')) > 0 && user?.['uploaded'] === '1000'
+  })
+  tracker.advance(4_000)
+  expect((await tracker.context.engine.flush()).failed).toBe(1)
+  expect(tracker.logged()).toContain('the accounting of a user has an unknown form')
+  await redis.del(await redis.keysBuffer(`{${tag}}:flush*`))
+})

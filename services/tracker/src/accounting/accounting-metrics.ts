@@ -10,7 +10,7 @@ export function createAccountingMetrics(registry: Registry): (round: FlushRound)
   })
   const failed = new Counter({
     name: 'tracker_accounting_failures_total',
-    help: 'Batches of accounting that could not be written and are tried again.',
+    help: 'Batches of accounting that could not be read or written and are tried again.',
     registers: [registry],
   })
   const waiting = new Gauge({

@@ -40,7 +40,7 @@ export type BatchContents = {
 export type AccountingQueue = {
   /** Takes what gathered, except where a batch still waits; returns every batch that waits. */
   take(now: number): Promise<readonly Batch[]>
-  /** A batch as it is now; empty when it is gone. */
+  /** A batch as it is now; empty when it is gone. @throws Error when something in it has an unknown form */
   read(batch: Batch): Promise<BatchContents>
   drop(batch: Batch): Promise<void>
 }
@@ -79,7 +79,7 @@ export type Flusher = {
   /**
    * One round: writes the batches that waited long enough, then takes what gathered.
    *
-   * @throws UnavailableError when Redis is away; a ledger that is away makes batches wait
+   * @throws UnavailableError when Redis is away; a ledger that is away, and what cannot be read, makes batches wait
    */
   flush(): Promise<FlushRound>
   /** Corrects counts of swarms that vanished without an announce, as when Redis was emptied. */
@@ -120,6 +120,16 @@ export function createFlusher(options: {
     counts: await countsOf(changed),
   })
 
+  /** `undefined` for a batch that cannot be read: it must not keep the others either. */
+  const read = async (batch: Batch): Promise<(Batch & BatchContents) | undefined> => {
+    try {
+      return { ...batch, ...(await queue.read(batch)) }
+    } catch (error) {
+      if (error instanceof UnavailableError) throw error
+      options.failed(error)
+      return undefined
+    }
+  }
   const write = async (batches: readonly (Batch & BatchContents)[]): Promise<number> => {
     try {
       await ledger.write(await Promise.all(batches.map(counted)))
@@ -146,8 +156,9 @@ export function createFlusher(options: {
       let rows = 0
       let written = 0
       for (const batch of ready) {
-        const contents = await queue.read(batch)
-        group.push({ ...batch, ...contents })
+        const contents = await read(batch)
+        if (contents === undefined) continue
+        group.push(contents)
         rows += contents.deltas.length + contents.changed.length
         if (rows < ROWS) continue
         written += await write(group)
