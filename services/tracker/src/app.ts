@@ -14,13 +14,13 @@ import { createErrorAnswer } from './rest/errors.middleware.ts'
 import { createIdentify, createRefuseCrossSite, restHeaders } from './rest/guards.middleware.ts'
 import { createLimits } from './rest/limits.middleware.ts'
 import { serveEndpoints } from './rest/serve.routes.ts'
+import { timeToLive } from './swarm/interval.ts'
 import { moderationRoutes } from './torrents/moderation.routes.ts'
 import { torrentRoutes } from './torrents/torrents.routes.ts'
 
 /** Every endpoint of the REST surface. */
 export function restEndpoints(context: Context): readonly BoundEndpoint[] {
-  // A peer is forgotten after two intervals and a little.
-  const peerTtlMs = (2 * context.config.ANNOUNCE_INTERVAL + 300) * 1_000
+  const peerTtlMs = timeToLive(context.config.ANNOUNCE_INTERVAL) * 1_000
   return [
     ...accountRoutes({ ...context, peerTtlMs }),
     ...categoryRoutes(context),

@@ -5,6 +5,7 @@ import { FAILURES } from 'bencode-tracker'
 import { eventually } from 'dev-env'
 import { Redis } from 'ioredis'
 import { listen } from 'service-kit/http-server'
+import { writeAccounting } from './support/accounting.ts'
 import {
   type AnnounceParameters,
   announce,
@@ -140,4 +141,17 @@ test('a batch that cannot be read is counted as failed, and the others are writt
   expect((await tracker.context.engine.flush()).failed).toBe(1)
   expect(tracker.logged()).toContain('the accounting of a user has an unknown form')
   await redis.del(await redis.keysBuffer(`{${tag}}:flush*`))
+})
+
+test('a peer lives two intervals and five minutes, in its swarm and in the activity of its user', async () => {
+  const { userId, act, complete } = await announcing()
+  const staff = await tracker.signedIn('staff', 'moderator')
+  await act({ event: 'started' })
+  const written = await writeAccounting(tracker)
+  tracker.advance((3_890 - written) * 1_000)
+  expect(await complete()).toBe(1)
+  expect((await staff.get(`/api/user/${userId}/stats`)).json).toMatchObject({ seeding: 1 })
+  tracker.advance(80_000)
+  expect(await complete()).toBe(0)
+  expect((await staff.get(`/api/user/${userId}/stats`)).json).toMatchObject({ seeding: 0 })
 })

@@ -6,9 +6,9 @@ export function withJitter(interval: number, random: () => number): number {
   return Math.floor(interval * (1 + JITTER * random()))
 }
 
-/** How long a peer lives without announcing: two intervals missed, and five minutes. */
+/** How long a peer lives without announcing: two intervals, without what is added at random, and five minutes. */
 export function timeToLive(interval: number): number {
-  return 2 * Math.ceil(interval * (1 + JITTER)) + 300
+  return 2 * interval + 300
 }
 
 /** When a peer should come back that finds its swarm forgotten: early, since the others will be back by then. */
