@@ -38,7 +38,7 @@ local IPV4, IPV6 = 1, 2
 local IS_SEEDER, IS_PAUSED, IS_HURRIED, WAS_IPV6 = 1, 2, 4, 8
 local IS_ACCOUNTED, WANTS_IDS, EVICTS = 1, 2, 4
 local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL = 0, 1, 2, 3
-local REJOINED, IMPLAUSIBLE = 1, 2
+local REJOINED, IMPLAUSIBLE, HURRIED = 1, 2, 4
 
 -- Looking after the expired costs an announce at most this many records.
 local STEPS_PER_ANNOUNCE = 8
@@ -467,6 +467,7 @@ local function announce(key, bytes)
     status = SLOTS_FULL
   elseif verdict == 'soon' then
     status, last = TOO_SOON, since
+    if has(flags, IS_HURRIED) then notes = notes + HURRIED end
     write(name, pack_peer(at, last4, last6, flags, expires))
   else
     -- It was here before, and so were others that the database knows of: Redis has lost them.
@@ -483,6 +484,7 @@ local function announce(key, bytes)
     else
       new_flags = flags
     end
+    if has(new_flags, IS_HURRIED) then notes = notes + HURRIED end
     if not lives or expires ~= new_expires or flags % IS_HURRIED ~= new_flags % IS_HURRIED then
       recount(expires, flags, new_expires, new_flags)
     end

@@ -79,7 +79,7 @@ export async function createAnnounceEngine(options: {
       // Clients count from when the answer arrives, and some a little fast.
       minInterval: Math.floor(minInterval * 0.95),
       repeatWindow: REPEAT_WINDOW_S,
-      hurriedInterval: Math.floor(hurriedInterval(interval) * 0.95),
+      hurriedInterval: Math.floor(Math.min(minInterval, hurriedInterval(interval)) * 0.95),
       slots: config.MAX_CLIENTS_PER_TORRENT,
       evicts: mode === 'open',
       keepCounters: mode === 'private' ? KEEP_COUNTERS_S : 0,

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { FAILURES } from 'bencode-tracker'
+import { FAILURES, WARNINGS } from 'bencode-tracker'
 import { eventually } from 'dev-env'
 import { Redis } from 'ioredis'
 import { listen } from 'service-kit/http-server'
@@ -14,6 +14,7 @@ import {
   type Reply,
   rawGet,
 } from './support/announcer.ts'
+import { tellOfChange } from './support/invalidations.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
@@ -154,4 +155,29 @@ test('a peer lives two intervals and five minutes, in its swarm and in the activ
   tracker.advance(80_000)
   expect(await complete()).toBe(0)
   expect((await staff.get(`/api/user/${userId}/stats`)).json).toMatchObject({ seeding: 0 })
+})
+
+test('who came back to a lost swarm and is too soon, or repeats himself, is told of the short interval again', async () => {
+  const { infoHash, act } = await announcing()
+  const other = await createAnnouncer(tracker, 'other')
+  await act({ port: 7001 })
+  await announce(tracker.url, other.passkey, { infoHash, port: 7002 })
+  await writeAccounting(tracker)
+  // So that the counts which the database has now are read again.
+  await tellOfChange(redis, { kind: 'torrent', infoHash })
+  await act({ port: 7001 })
+  await redis.del(await redis.keysBuffer(`{${infoHash.slice(0, 2)}}:*`))
+
+  expect(Number((await act({ port: 7001 })).fields['interval'])).toBeLessThanOrEqual(330)
+  const repeated = await act({ port: 7001 })
+  expect(repeated.fields['complete']).toBe(1)
+  expect(Number(repeated.fields['interval'])).toBeLessThanOrEqual(330)
+  tracker.advance(100_000)
+  const soon = await act({ port: 7001 })
+  expect(soon.fields['warning message']).toBe(WARNINGS.announce_too_soon.message)
+  expect(soon.fields).toMatchObject({ interval: 200, 'min interval': 200 })
+  tracker.advance(200_000)
+  const next = await act({ port: 7001 })
+  expect(next.fields['warning message']).toBeUndefined()
+  expect(Number(next.fields['interval'])).toBeGreaterThanOrEqual(1_800)
 })

@@ -104,13 +104,11 @@ export function createAnnounces(options: {
   }
 
   const present = (answer: SwarmAnswer, owner: Buffer): Accepted => {
-    let interval = withJitter(settings.interval, options.random)
-    let minInterval = settings.minInterval
-    if (answer.rejoined) {
-      interval = withJitter(hurriedInterval(settings.interval), options.random)
-      minInterval = Math.min(minInterval, interval)
-    } else if (answer.status === 'announce_too_soon') {
-      interval = Math.max(1, answer.lastAnnounce + settings.minInterval - Math.floor(clock.now() / 1000))
+    const regular = answer.hurried ? hurriedInterval(settings.interval) : settings.interval
+    let interval = withJitter(regular, options.random)
+    let minInterval = Math.min(settings.minInterval, regular)
+    if (answer.status === 'announce_too_soon') {
+      interval = Math.max(1, answer.lastAnnounce + minInterval - Math.floor(clock.now() / 1000))
       minInterval = interval
     }
     const warning = answer.status === 'accepted' ? undefined : answer.status

@@ -4,6 +4,7 @@ import type { AnnounceStatus, SwarmAnswer, SwarmCounts } from './swarm.ts'
 const STATUSES: readonly AnnounceStatus[] = ['accepted', 'stopped_unknown_peer', 'announce_too_soon', 'slots_full']
 const REJOINED = 1
 const IMPLAUSIBLE = 2
+const HURRIED = 4
 const HEAD = 20
 
 /** What the swarm's function answered to one announce; the records are a view into the bytes. */
@@ -15,6 +16,7 @@ export function readAnswer(bytes: Buffer): SwarmAnswer {
     status,
     rejoined: (notes & REJOINED) !== 0,
     implausible: (notes & IMPLAUSIBLE) !== 0,
+    hurried: (notes & HURRIED) !== 0,
     complete: bytes.readUInt32BE(2),
     incomplete: bytes.readUInt32BE(6),
     completed: bytes.readUInt32BE(10),

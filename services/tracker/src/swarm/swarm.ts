@@ -49,6 +49,8 @@ export type SwarmAnswer = {
   readonly rejoined: boolean
   /** The counters rose faster than any line carries, so nothing was credited. */
   readonly implausible: boolean
+  /** The peer is asked to come back early, by this answer or by the one that it is too soon for. */
+  readonly hurried: boolean
   readonly complete: number
   readonly incomplete: number
   readonly completed: number
@@ -76,7 +78,7 @@ export type SwarmTerms = {
   readonly minInterval: number
   /** Announces this close to each other are the client's repetition of one. */
   readonly repeatWindow: number
-  /** The minimum interval after an answer that asked to come back early. */
+  /** The same after an answer that asked to come back early. */
   readonly hurriedInterval: number
   /** How many peers of one owner a swarm takes. */
   readonly slots: number
