@@ -30,7 +30,6 @@ await run(logger, async (scope) => {
   scope.defer('connections', () => context.close())
 
   const server = createHttpServer(context, scope.signal)
-  // WEBSOCKET: server.on('upgrade', …) goes here.
   const running = await listen(server, { host: config.HOST, port: config.PORT })
   scope.defer('HTTP server', () => running.drain())
   logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'tracker is listening')

@@ -96,6 +96,7 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
     const found = await tracker.context.db.selectFrom('users').select('uploaded').where('id', '=', alice.id).execute()
     return found[0]?.uploaded ?? Number.NaN
   }
+  tracker.advance(1_800_000)
   await seed(10_000)
   await writeAccounting(tracker)
   const before = await uploaded()

@@ -53,6 +53,16 @@ test('a peer is its address, port and peer id', async () => {
   expect(reply.fields['incomplete']).toBe(4)
 })
 
+test('nobody is given himself, under whatever keys and peer ids he comes', async () => {
+  const infoHash = fresh()
+  const base = { infoHash, ip: '1.2.3.4', port: 7001 }
+  for (const key of ['one', 'two', 'three']) await announce(tracker.url, undefined, { ...base, key })
+  await announce(tracker.url, undefined, { ...base, port: 7002 })
+  const reply = await announce(tracker.url, undefined, { ...base, key: 'four' })
+  expect(reply.fields['incomplete']).toBe(5)
+  expect(reply.peers).toEqual(['1.2.3.4:7002'])
+})
+
 test('announces over both families with one key are one peer; with different keys they are two', async () => {
   const infoHash = fresh()
   await announce(tracker.url, undefined, { infoHash, ip: '1.2.3.4', key: 'one' })

@@ -59,9 +59,10 @@ export function announceRoutes(
   }
 
   const present = (request: AnnounceRequest, outcome: Accepted, externalIp: Uint8Array): Buffer => {
-    const { answer, warning, interval, minInterval, owner } = outcome
+    const { answer, warning, interval, minInterval, owner, endpoints } = outcome
     const asker: Asker = {
       owner,
+      endpoints,
       want: request.numwant,
       now: clock.now() / 1000,
       random: Math.floor(options.random() * 0x1_0000_0000),

@@ -46,6 +46,8 @@ export type Accepted = {
   /** `undefined` when the swarm was not asked. */
   readonly answer: SwarmAnswer | undefined
   readonly owner: Buffer
+  /** Where the peer listens, where there are no users: there one client may come under several names. */
+  readonly endpoints: PeerEndpoints | undefined
 }
 
 export type AnnounceOutcome = Refusal | Accepted
@@ -100,10 +102,10 @@ export function createAnnounces(options: {
   const warn = (warning: WarningName): Accepted => {
     const interval = WARNINGS[warning].interval ?? settings.interval
     const minInterval = WARNINGS[warning].interval ?? settings.minInterval
-    return { failure: undefined, warning, interval, minInterval, answer: undefined, owner: NO_ID }
+    return { failure: undefined, warning, interval, minInterval, answer: undefined, owner: NO_ID, endpoints: undefined }
   }
 
-  const present = (answer: SwarmAnswer, owner: Buffer): Accepted => {
+  const present = (answer: SwarmAnswer, owner: Buffer, endpoints: PeerEndpoints | undefined): Accepted => {
     const regular = answer.hurried ? hurriedInterval(settings.interval) : settings.interval
     let interval = withJitter(regular, options.random)
     let minInterval = Math.min(settings.minInterval, regular)
@@ -112,7 +114,7 @@ export function createAnnounces(options: {
       minInterval = interval
     }
     const warning = answer.status === 'accepted' ? undefined : answer.status
-    return { failure: undefined, warning, interval, minInterval, answer, owner }
+    return { failure: undefined, warning, interval, minInterval, answer, owner, endpoints }
   }
 
   const carryOut = async (
@@ -141,7 +143,7 @@ export function createAnnounces(options: {
       expected: listing?.peers ?? 0,
       account: member && listing && site && accountOf(member, listing, site),
     }
-    return present(await swarms.announce(announce), owner)
+    return present(await swarms.announce(announce), owner, member === undefined ? endpoints : undefined)
   }
 
   return {

@@ -3,7 +3,6 @@ import type { SwarmAnswer } from './swarm.ts'
 
 // The layout of RECORD in lua/swarm.lua.
 const RECORD = 37
-const OWNER = 8
 const IPV4 = 10
 const EXPIRES = 16
 const IPV6 = 19
@@ -17,6 +16,8 @@ const EPOCH = 1_577_836_800
 export type Asker = {
   /** 8 bytes. Peers of the same owner, the asker among them, are left out. */
   readonly owner: Buffer
+  /** Peers that listen there are left out too: address and port, as in a record. */
+  readonly endpoints?: { readonly ipv4: Uint8Array | undefined; readonly ipv6: Uint8Array | undefined } | undefined
   readonly want: number
   /** Seconds since the epoch. */
   readonly now: number
@@ -80,14 +81,26 @@ function forEachPeer({ records, recordCount }: SwarmAnswer, asker: Asker, take: 
     const expires = (records[at + EXPIRES] ?? 0) * 65_536 + records.readUInt16BE(at + EXPIRES + 1)
     if (expires < minute || isOwned(records, at, asker.owner)) continue
     if (!hasIpv4(records, at) && !hasIpv6(records, at)) continue
+    if (asker.endpoints !== undefined && listensAt(records, at, asker.endpoints)) continue
     take(at)
     taken += 1
   }
 }
 
-function isOwned(records: Buffer, at: number, owner: Buffer): boolean {
-  for (let i = 0; i < OWNER; i++) if (records[at + i] !== owner[i]) return false
+function listensAt(records: Buffer, at: number, { ipv4, ipv6 }: NonNullable<Asker['endpoints']>): boolean {
+  return (
+    (ipv4 !== undefined && hasIpv4(records, at) && isAt(records, at + IPV4, ipv4)) ||
+    (ipv6 !== undefined && hasIpv6(records, at) && isAt(records, at + IPV6, ipv6))
+  )
+}
+
+function isAt(records: Buffer, at: number, bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) if (records[at + i] !== bytes[i]) return false
   return true
+}
+
+function isOwned(records: Buffer, at: number, owner: Buffer): boolean {
+  return isAt(records, at, owner)
 }
 
 /** An address that was never announced, or must not be handed out, has port 0. */
