@@ -8,14 +8,14 @@ import { freePort } from 'dev-env'
 /** A BitTorrent client that runs in the background and is told what to do. */
 export type Daemon = {
   readonly folder: string
-  /** Adds a torrent; what it describes is looked for, and otherwise put, in the client's folder. */
-  add(torrent: Buffer): Promise<void>
+  /** Adds a torrent; what it describes is looked for, and otherwise put, in the client's folder. A stopped one waits. */
+  add(torrent: Buffer, state?: 'started' | 'stopped'): Promise<void>
   /** Has it announce at once, and so learn of peers that came after it. */
   reannounce(infoHash: string): Promise<void>
   /** How much of the torrent it has, from 0 to 1. */
   progress(infoHash: string): Promise<number>
-  /** What it says about its last announce and scrape, for the message of a failed test. */
-  trackerState(infoHash: string): Promise<{ announced: boolean; scraped: boolean; text: string }>
+  /** What it says about its tracker; `seeders` as its last announce or scrape told, `text` for a failed test. */
+  trackerState(infoHash: string): Promise<{ announced: boolean; seeders: number; text: string }>
   stop(): Promise<void>
 }
 
@@ -61,8 +61,8 @@ export async function startTransmission(folder: string): Promise<Daemon> {
     dig(await call('torrent-get', { ids: [infoHash], fields: [name] }), 'arguments', 'torrents', 0, name)
   return {
     folder,
-    add: async (torrent) => {
-      await call('torrent-add', { metainfo: torrent.toString('base64') })
+    add: async (torrent, state = 'started') => {
+      await call('torrent-add', { metainfo: torrent.toString('base64'), paused: state === 'stopped' })
     },
     reannounce: async (infoHash) => {
       await call('torrent-reannounce', { ids: [infoHash] })
@@ -72,7 +72,7 @@ export async function startTransmission(folder: string): Promise<Daemon> {
       const stats = dig(await field(infoHash, 'trackerStats'), 0)
       return {
         announced: dig(stats, 'lastAnnounceSucceeded') === true,
-        scraped: dig(stats, 'lastScrapeSucceeded') === true,
+        seeders: Number(dig(stats, 'seederCount') ?? -1),
         text: JSON.stringify(stats),
       }
     },
@@ -80,8 +80,9 @@ export async function startTransmission(folder: string): Promise<Daemon> {
   }
 }
 
-/** Debian's qbittorrent-nox, likewise. */
-export async function startQbittorrent(folder: string): Promise<Daemon> {
+/** Debian's qbittorrent-nox, likewise; `active` torrents at most, where it is given: more of them wait in a queue. */
+export async function startQbittorrent(folder: string, options: { active?: number } = {}): Promise<Daemon> {
+  const { active } = options
   const [ui, peerPort] = [await freePort(), await freePort()]
   const config = join(folder, 'profile', 'qBittorrent', 'config')
   mkdirSync(config, { recursive: true })
@@ -94,7 +95,10 @@ export async function startQbittorrent(folder: string): Promise<Daemon> {
       'Session\\DHTEnabled=false',
       'Session\\PeXEnabled=false',
       'Session\\LSDEnabled=false',
-      'Session\\QueueingSystemEnabled=false',
+      `Session\\QueueingSystemEnabled=${String(active !== undefined)}`,
+      ...['Downloads', 'Torrents'].map((what) => `Session\\MaxActive${what}=${String(active ?? -1)}`),
+      // Of a tracker on the loopback it would let announces through and nothing else.
+      'Session\\SSRFMitigation=false',
       'Session\\BTProtocol=TCP',
       'Session\\InterfaceAddress=127.0.0.1',
       `Session\\Port=${String(peerPort)}`,
@@ -125,10 +129,11 @@ export async function startQbittorrent(folder: string): Promise<Daemon> {
   })
   return {
     folder,
-    add: async (torrent) => {
+    add: async (torrent, state = 'started') => {
       const form = new FormData()
       form.append('torrents', new Blob([Uint8Array.from(torrent)]), 'one.torrent')
       form.append('savepath', folder)
+      form.append('paused', String(state === 'stopped'))
       await fetch(`${api}/torrents/add`, { method: 'POST', body: form })
     },
     reannounce: async (infoHash) => {
@@ -140,10 +145,10 @@ export async function startQbittorrent(folder: string): Promise<Daemon> {
       const ours: unknown = Array.isArray(trackers)
         ? trackers.find((each) => String(dig(each, 'url')).startsWith('http'))
         : undefined
-      // Status 2 is "working"; numbers of seeds from 0 up were told, -1 was not.
+      // Status 2 is "working"; of a scrape only the torrent itself knows.
       return {
         announced: dig(ours, 'status') === 2,
-        scraped: Number(dig(ours, 'num_seeds') ?? -1) >= 0,
+        seeders: Number(dig(await get(`/torrents/info?hashes=${infoHash}`), 0, 'num_complete') ?? -1),
         text: JSON.stringify(ours),
       }
     },
