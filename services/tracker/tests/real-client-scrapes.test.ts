@@ -10,7 +10,7 @@ import { createMember, type TestMember, uploadTorrent } from './support/members.
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 // A client that announces is told what a scrape would tell, and takes that for one. So these tests are about torrents it
-// does not announce, and count what the tracker was asked. Of the clients of Debian 12, aria2 1.36 never scrapes.
+// does not announce, and count what the tracker was asked. Of the clients of Debian 12, aria2 1.36 has no scrape over HTTP.
 
 let tracker: TestTracker
 let folder: string
