@@ -181,3 +181,42 @@ test('who came back to a lost swarm and is too soon, or repeats himself, is told
   expect(next.fields['warning message']).toBeUndefined()
   expect(Number(next.fields['interval'])).toBeGreaterThanOrEqual(1_800)
 })
+
+test.each(
+  ['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].flatMap((method) =>
+    ['/announce', '/scrape', `/announce/${'e'.repeat(40)}?info_hash=x`].map((target) => [method, target] as const),
+  ),
+)('%s %s is 405 and says that GET is allowed', async (method, target) => {
+  const answer = await tracker.client().send(method, target)
+  expect(answer.status).toBe(405)
+  expect(answer.headers.get('allow')).toBe('GET')
+  if (method !== 'HEAD') expect(answer.member('error', 'code')).toBe('METHOD_NOT_ALLOWED')
+})
+
+test('a target with scheme and host is answered like one without', async () => {
+  const { infoHash, passkey } = await announcing()
+  const reply = await rawGet(
+    tracker.url,
+    `http://tracker.test/announce?passkey=${passkey}&${announceQuery({ infoHash })}`,
+  )
+  expect(reply.fields['incomplete']).toBe(1)
+  const hash = percentBytes(Buffer.from(infoHash, 'hex'))
+  const scraped = await rawGet(tracker.url, `HTTP://tracker.test:80/${passkey}/scrape?info_hash=${hash}`)
+  expect(scraped.bytes.toString('latin1')).toContain('10:incompletei1e')
+})
+
+test('a stop while the torrent is pending again stops the peer and credits what moved', async () => {
+  const { infoHash, torrentId, userId, act, complete } = await announcing()
+  await act({ event: 'started' })
+  await tracker.sql("update torrents set state = 'pending' where id = $1", [torrentId])
+  await tellOfChange(redis, { kind: 'torrent', infoHash })
+  tracker.advance(100_000)
+  expect((await act()).fields['warning message']).toBe(WARNINGS.pending_moderation.message)
+  const stopped = await act({ event: 'stopped', uploaded: 700 })
+  expect(stopped.fields['warning message']).toBeUndefined()
+  expect(await complete()).toBe(0)
+  await writeAccounting(tracker)
+  await expect(tracker.sql('select uploaded from users where id = $1', [userId])).resolves.toEqual([
+    { uploaded: '700' },
+  ])
+})

@@ -5,6 +5,7 @@ import { createFlusher, type Flusher, type Ledger } from '../src/accounting/acco
 import { createAccountingQueue } from '../src/accounting/accounting-queue.store.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
+import type { Swarms } from '../src/swarm/swarm.ts'
 import { writeAccounting } from './support/accounting.ts'
 import { announce } from './support/announcer.ts'
 import { createMember, type TestMember, uploadTorrent } from './support/members.ts'
@@ -14,7 +15,7 @@ import { startTracker, type TestTracker } from './support/tracker.ts'
 let tracker: TestTracker
 let redis: Redis
 let ledger: Ledger
-let flusher: Flusher
+let swarms: Swarms
 let seeder: TestMember
 let leecher: TestMember
 
@@ -23,18 +24,7 @@ beforeAll(async () => {
   await tracker.context.categories.seed()
   redis = new Redis(tracker.redis.url)
   ledger = createLedger(tracker.context.db)
-  const clock = { now: Date.now }
-  const swarms = createRedisSwarms({ redis, clock, terms: TERMS, random: Math.random })
-  flusher = createFlusher({
-    queue: createAccountingQueue(redis),
-    ledger,
-    count: (names) => swarms.count(names),
-    clock,
-    settleSeconds: 0,
-    failed: (error) => {
-      throw error
-    },
-  })
+  swarms = createRedisSwarms({ redis, clock: { now: Date.now }, terms: TERMS, random: Math.random })
   seeder = await createMember(tracker, 'seeder')
   leecher = await createMember(tracker, 'leecher')
 })
@@ -42,6 +32,19 @@ afterAll(async () => {
   redis.disconnect()
   await tracker.stop()
 })
+
+function flusherWith(count: Swarms['count']): Flusher {
+  return createFlusher({
+    queue: createAccountingQueue(redis),
+    ledger,
+    count,
+    clock: { now: Date.now },
+    settleSeconds: 0,
+    failed: (error) => {
+      throw error
+    },
+  })
+}
 
 type Torrent = { readonly id: string; readonly infoHash: string }
 
@@ -83,7 +86,8 @@ test('counts of swarms that Redis lost are corrected, the others are left alone'
   const back = await countedTorrent('Torrent whose swarm came back')
   for (const torrent of [lost, back]) await forgetSwarm(torrent)
   await joinBoth(back)
-  await flusher.reconcile()
+  await flusherWith((names) => swarms.count(names)).reconcile()
+  await writeAccounting(tracker)
   await expect(countsOf(lost)).resolves.toEqual([{ seeders: 0, leechers: 0 }])
   await expect(countsOf(back)).resolves.toEqual([{ seeders: 1, leechers: 1 }])
 })
@@ -97,14 +101,23 @@ test('a batch that comes a second time, from a slower process, does not bring it
   await expect(countsOf(torrent)).resolves.toEqual([{ seeders: 7, leechers: 0 }])
 })
 
-test('a correction yields to counts that were written since it read the old ones', async () => {
-  const torrent = await countedTorrent('Torrent that changes meanwhile')
-  const name = Buffer.from(torrent.infoHash, 'hex')
-  const was = (await ledger.counted()).find((counted) => counted.name.equals(name))
-  if (was === undefined) throw new Error('the torrent was not counted')
-  await ledger.write([{ id: newId(), deltas: [], counts: [{ name, complete: 3, incomplete: 2 }] }])
-  await ledger.correct([{ name, was, is: { complete: 0, incomplete: 0 } }])
-  await expect(countsOf(torrent)).resolves.toEqual([{ seeders: 3, leechers: 2 }])
-  await ledger.correct([{ name, was: { complete: 3, incomplete: 2 }, is: { complete: 0, incomplete: 1 } }])
-  await expect(countsOf(torrent)).resolves.toEqual([{ seeders: 0, leechers: 1 }])
+test('a swarm that fills again while it is found lost keeps its counts', async () => {
+  const torrent = await countedTorrent('Torrent that comes back meanwhile')
+  await forgetSwarm(torrent)
+  const flusher = flusherWith(async (names) => {
+    const counts = await swarms.count(names)
+    await joinBoth(torrent)
+    return counts
+  })
+  await flusher.reconcile()
+  await writeAccounting(tracker)
+  await expect(countsOf(torrent)).resolves.toEqual([{ seeders: 1, leechers: 1 }])
+})
+
+test('a deleted torrent is not counted again', async () => {
+  const torrent = await countedTorrent('Torrent that is deleted')
+  const isCounted = async () => (await ledger.counted()).some(({ name }) => name.toString('hex') === torrent.infoHash)
+  await expect(isCounted()).resolves.toBe(true)
+  await seeder.client.delete(`/api/torrents/${torrent.id}`)
+  await expect(isCounted()).resolves.toBe(false)
 })

@@ -37,6 +37,12 @@ export function createAccountingQueue(redis: Redis | Cluster): AccountingQueue {
     drop: async (batch) => {
       await functions.call('drop', [`${prefix(batch.tag)}flushing`], [batch.id])
     },
+
+    markChanged: (names) =>
+      orUnavailable(async () => {
+        // Each by itself, since a Cluster takes one slot in a command.
+        await Promise.all(names.map((name) => redis.sadd(`${prefix(name[0] ?? 0)}dirty`, name)))
+      }),
   }
 }
 

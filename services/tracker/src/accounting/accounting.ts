@@ -43,14 +43,12 @@ export type AccountingQueue = {
   /** A batch as it is now; empty when it is gone. @throws Error when something in it has an unknown form */
   read(batch: Batch): Promise<BatchContents>
   drop(batch: Batch): Promise<void>
+  /** Has swarms counted again with what gathers. */
+  markChanged(names: readonly SwarmName[]): Promise<void>
 }
 
 /** How many take part in a swarm, for sorting. */
-export type Participants = Pick<SwarmCounts, 'complete' | 'incomplete'>
-export type CountedSwarm = Participants & { readonly name: SwarmName }
-
-/** Counts that were read, and what they have to be. */
-export type Correction = { readonly name: SwarmName; readonly was: Participants; readonly is: Participants }
+export type CountedSwarm = Pick<SwarmCounts, 'complete' | 'incomplete'> & { readonly name: SwarmName }
 
 /** A batch with its swarms counted after it was taken. The next one is taken when it was written, and counted later. */
 export type CountedBatch = {
@@ -63,10 +61,8 @@ export type CountedBatch = {
 export type Ledger = {
   /** Writes all batches, or none. What was written before is passed over, with its counts: they may be outdated. */
   write(batches: readonly CountedBatch[]): Promise<void>
-  /** The counts that are above zero. */
+  /** The counts that are above zero, of torrents that are not deleted. */
   counted(): Promise<readonly CountedSwarm[]>
-  /** Writes the counts of swarms whose counts still are as they were read. */
-  correct(corrections: readonly Correction[]): Promise<void>
   /** Forgets which batches were written before a time; none that old can come again. */
   forgetBatches(before: Date): Promise<void>
 }
@@ -82,7 +78,7 @@ export type Flusher = {
    * @throws UnavailableError when Redis is away; a ledger that is away, and what cannot be read, makes batches wait
    */
   flush(): Promise<FlushRound>
-  /** Corrects counts of swarms that vanished without an announce, as when Redis was emptied. */
+  /** Has the next round correct the counts of swarms that vanished without an announce, as when Redis was emptied. */
   reconcile(): Promise<void>
 }
 
@@ -174,17 +170,14 @@ export function createFlusher(options: {
       for (let i = 0; i < written.length; i += 1000) {
         const some = written.slice(i, i + 1000)
         const found = await countsOf(some.map(({ name }) => name))
-        const corrections = found.flatMap((is, at): Correction[] => {
-          const was = some[at]
-          return was === undefined || sameCounts(was, is) ? [] : [{ name: is.name, was, is }]
+        const outdated = some.filter(({ complete, incomplete }, at) => {
+          const is = found[at]
+          return is?.complete !== complete || is.incomplete !== incomplete
         })
-        if (corrections.length > 0) await ledger.correct(corrections)
+        // Not written from here: by now they may have changed again, and a batch with newer counts been written.
+        await queue.markChanged(outdated.map(({ name }) => name))
       }
       await ledger.forgetBatches(new Date(clock.now() - REMEMBER_BATCHES_MS))
     },
   }
-}
-
-function sameCounts(one: Participants, other: Participants): boolean {
-  return one.complete === other.complete && one.incomplete === other.incomplete
 }

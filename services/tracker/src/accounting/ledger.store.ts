@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { UnavailableError } from 'service-kit/errors'
 import { isPostgresUnavailable } from 'service-kit/postgres'
 import type { Database } from '../db/schema.ts'
-import type { Correction, CountedSwarm, Delta, Ledger } from './accounting.ts'
+import type { CountedSwarm, Delta, Ledger } from './accounting.ts'
 
 /** Nine petabytes: a total beyond is not a number of JavaScript, and nobody could read the account any more. */
 const MOST = Number.MAX_SAFE_INTEGER
@@ -38,12 +38,10 @@ export function createLedger(db: Kysely<Database>): Ledger {
           .innerJoin('torrents', 'torrents.id', 'torrent_stats.torrent_id')
           .select(['info_hash as name', 'seeders as complete', 'leechers as incomplete'])
           .where((eb) => eb.or([eb('seeders', '>', 0), eb('leechers', '>', 0)]))
+          .where('torrents.deleted_at', 'is', null)
           .execute()
         return rows
       }),
-
-    correct: (corrections) =>
-      orUnavailable(() => db.transaction().execute((transaction) => correctCounts(transaction, corrections))),
 
     forgetBatches: (before) =>
       orUnavailable(async () => {
@@ -151,25 +149,6 @@ async function setCounts(transaction: Transaction<Database>, counts: readonly Co
     on conflict (torrent_id) do update set seeders = excluded.seeders, leechers = excluded.leechers`.execute(
     transaction,
   )
-}
-
-async function correctCounts(transaction: Transaction<Database>, corrections: readonly Correction[]): Promise<void> {
-  await sql`
-    with stale as materialized (
-      select stats.torrent_id, t.seeders, t.leechers
-      from unnest(
-        ${corrections.map((c) => c.name)}::bytea[],
-        ${corrections.map((c) => c.was.complete)}::integer[], ${corrections.map((c) => c.was.incomplete)}::integer[],
-        ${corrections.map((c) => c.is.complete)}::integer[], ${corrections.map((c) => c.is.incomplete)}::integer[]
-      ) as t (info_hash, old_seeders, old_leechers, seeders, leechers)
-        join torrents on torrents.info_hash = t.info_hash
-        join torrent_stats as stats on stats.torrent_id = torrents.id
-          and stats.seeders = t.old_seeders and stats.leechers = t.old_leechers
-      order by stats.torrent_id
-      for no key update of stats
-    )
-    update torrent_stats set seeders = stale.seeders, leechers = stale.leechers
-    from stale where torrent_stats.torrent_id = stale.torrent_id`.execute(transaction)
 }
 
 async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {

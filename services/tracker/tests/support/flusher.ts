@@ -39,6 +39,7 @@ const flusher = createFlusher({
       await queue.drop(batch)
       reached('dropped')
     },
+    markChanged: (names) => queue.markChanged(names),
   },
   ledger,
   count: (swarms) => Promise.resolve(swarms.map(() => noCounts)),
