@@ -18,13 +18,19 @@ export type TrackerTarget =
   | { readonly ok: false; readonly action: TrackerAction; readonly failure: 'invalid_passkey' }
 
 const PASSKEY_LENGTH = 40
+const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/i
 
 /**
  * Recognises the request targets of announce and scrape (BEP 3, 48): `/announce`, `/announce/<passkey>`,
- * `/<passkey>/announce` and the same with `scrape`, where the passkey may also be the query parameter `passkey`.
- * `undefined` for every other target, which is somebody else's to answer.
+ * `/<passkey>/announce` and the same with `scrape`, where the passkey may also be the query parameter `passkey`. Scheme
+ * and host may stand in front (RFC 9112 section 3.2.2). `undefined` for every other target, which is somebody else's to
+ * answer.
  */
 export function parseTrackerTarget(target: string): TrackerTarget | undefined {
+  return target.startsWith('/') ? parseOriginForm(target) : parseOriginForm(target.replace(SCHEME_AND_HOST, ''))
+}
+
+function parseOriginForm(target: string): TrackerTarget | undefined {
   const mark = target.indexOf('?')
   const path = mark === -1 ? target : target.slice(0, mark)
   const rawQuery = mark === -1 ? '' : target.slice(mark + 1)

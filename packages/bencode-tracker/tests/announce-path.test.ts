@@ -20,6 +20,8 @@ describe('parseTrackerTarget recognises', () => {
     [`/scrape/${PASSKEY}?x`, 'scrape', PASSKEY, 'x'],
     [`/${PASSKEY}/scrape?x`, 'scrape', PASSKEY, 'x'],
     ['/announce?key=1A2B3C4D', 'announce', undefined, 'key=1A2B3C4D'],
+    ['http://tracker.example/announce?port=1', 'announce', undefined, 'port=1'],
+    [`HTTPS://tracker.example:443/${PASSKEY}/scrape?x`, 'scrape', PASSKEY, 'x'],
     ['/announce?notpasskey=1&x=passkey', 'announce', undefined, 'notpasskey=1&x=passkey'],
   ]
   test.each(targets)('%s', (target, action, passkey, rawQuery) => {
@@ -54,6 +56,10 @@ describe('parseTrackerTarget leaves to others', () => {
     '*',
     'announce',
     '/Announce',
+    'http://tracker.example',
+    'http://tracker.example?/announce',
+    'http:/announce',
+    'ftp://tracker.example/announce',
     '/announcer',
     '/announce.php',
     '/api/announce',
@@ -67,7 +73,6 @@ describe('parseTrackerTarget leaves to others', () => {
     `/${PASSKEY.slice(1)}g/announce`,
     `x${PASSKEY}/announce`,
     `/${PASSKEY}-announce`,
-    `http://example.org/announce`,
   ])('%j', (target) => {
     expect(parseTrackerTarget(target)).toBeUndefined()
   })

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { parseTrackerTarget } from 'bencode-tracker'
 import express, { type Express } from 'express'
 import { trustedProxies } from 'service-kit/client-address'
 import { healthRoutes } from 'service-kit/health'
@@ -59,7 +60,11 @@ function createRest(context: Context, stopping: AbortSignal): Express {
       }),
     }),
   )
-  app.use((_request, _response, next) => next(failure('NOT_FOUND', 'There is no such resource.')))
+  app.use((request, response) => {
+    if (parseTrackerTarget(request.url) === undefined) throw failure('NOT_FOUND', 'There is no such resource.')
+    response.set('Allow', 'GET')
+    throw failure('METHOD_NOT_ALLOWED', 'Announces and scrapes are made with GET.')
+  })
   app.use(createErrorAnswer(logger))
   return app
 }
