@@ -204,3 +204,19 @@ test('a target with scheme and host is answered like one without', async () => {
   const scraped = await rawGet(tracker.url, `HTTP://tracker.test:80/${passkey}/scrape?info_hash=${hash}`)
   expect(scraped.bytes.toString('latin1')).toContain('10:incompletei1e')
 })
+
+test('a stop while the torrent is pending again stops the peer and credits what moved', async () => {
+  const { infoHash, torrentId, userId, act, complete } = await announcing()
+  await act({ event: 'started' })
+  await tracker.sql("update torrents set state = 'pending' where id = $1", [torrentId])
+  await tellOfChange(redis, { kind: 'torrent', infoHash })
+  tracker.advance(100_000)
+  expect((await act()).fields['warning message']).toBe(WARNINGS.pending_moderation.message)
+  const stopped = await act({ event: 'stopped', uploaded: 700 })
+  expect(stopped.fields['warning message']).toBeUndefined()
+  expect(await complete()).toBe(0)
+  await writeAccounting(tracker)
+  await expect(tracker.sql('select uploaded from users where id = $1', [userId])).resolves.toEqual([
+    { uploaded: '700' },
+  ])
+})

@@ -171,7 +171,7 @@ export function createAnnounces(options: {
       if (byTorrent !== undefined || listing === undefined)
         return refuse(byTorrent ?? 'unregistered_torrent', listing?.reason)
       if (!member.canDownload && request.left > 0 && request.event !== 'stopped') return refuse('downloads_disabled')
-      if (listing.state === 'pending') return warn('pending_moderation')
+      if (listing.state === 'pending' && request.event !== 'stopped') return warn('pending_moderation')
 
       const site = directory.site()
       return carryOut(request, endpoints, member, listing, site instanceof Promise ? await site : site)
