@@ -1,11 +1,14 @@
 import { once } from 'node:events'
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { errorCode } from './errors.ts'
 
 /** Connections that were quiet for this long when the drain looks at them are closed. */
 const QUIET_MS = 250
 const SWEEP_MS = 25
+/** Closing at once would reset the connection of a client that still sends, and lose the answer on its way. */
+const LINGER_MS = 500
 
 /** A server that listens, and how to stop it without losing a request that it accepted. */
 export type RunningServer = {
@@ -45,6 +48,28 @@ export async function listen(
     port: (server.address() as AddressInfo).port,
     drain: () => (drained ??= drain(server, tracker)),
   }
+}
+
+/** What Node's parser tells of bytes that it could not read. */
+export type Malformed = NodeJS.ErrnoException & { readonly rawPacket?: Buffer }
+
+/**
+ * Answers what is not HTTP, and closes the connection. What came whole before it is carried out, so it is answered first.
+ *
+ * @param answerTo the answer's bytes as latin1, status line included
+ */
+export function answerMalformed(server: Server, answerTo: (error: Malformed) => string): void {
+  const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>()
+  server.on('request', (request, response) => latest.set(request.socket, { request, response }))
+  server.on('clientError', (error: Malformed, socket: Duplex) => {
+    const end = (): void => {
+      if (!socket.writable) socket.destroy()
+      else socket.end(answerTo(error), 'latin1', () => setTimeout(() => socket.destroy(), LINGER_MS))
+    }
+    const before = latest.get(socket)
+    if (before?.request.complete === true && !before.response.writableFinished) before.response.once('close', end)
+    else end()
+  })
 }
 
 type Connection = { active: Set<ServerResponse>; quietSince: number }

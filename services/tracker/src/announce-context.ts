@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Cluster, Redis } from 'ioredis'
 import type { Kysely } from 'kysely'
 import { clientAddress, trustedProxies } from 'service-kit/client-address'
@@ -10,7 +9,7 @@ import { createFlusher, type FlushRound } from './accounting/accounting.ts'
 import { createAccountingMetrics } from './accounting/accounting-metrics.ts'
 import { createAccountingQueue } from './accounting/accounting-queue.store.ts'
 import { createLedger } from './accounting/ledger.store.ts'
-import { announceRoutes } from './announce/announce.routes.ts'
+import { type AnnounceRoutes, announceRoutes } from './announce/announce.routes.ts'
 import { createAnnounces } from './announce/announce.ts'
 import { createSharedCounts } from './announce/announce-limit.store.ts'
 import { createAnnounceLimit } from './announce/announce-limit.ts'
@@ -29,9 +28,7 @@ import { createRedisSwarms } from './swarm/swarm.store.ts'
 import { connectSwarmCluster } from './swarm/swarm-redis.store.ts'
 
 /** The announce engine, joined. */
-export type AnnounceEngine = {
-  /** Answers announces and scrapes; false for every other request. */
-  readonly answer: (request: IncomingMessage, response: ServerResponse) => boolean
+export type AnnounceEngine = AnnounceRoutes & {
   /** Writes to Postgres what users moved, as the process that leads does every few seconds. */
   readonly flush: () => Promise<FlushRound>
   /** Fails unless the swarms' own Redis answers, where they have one. */
@@ -135,7 +132,7 @@ export async function createAnnounceEngine(options: {
 
   const proxies = trustedProxies(config.TRUSTED_PROXIES)
   return {
-    answer: announceRoutes({
+    ...announceRoutes({
       announces,
       scrapes: createScrapes({ mode, announces, directory, swarms }),
       counters: createAnnounceMetrics(metrics.registry),

@@ -1,8 +1,9 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, STATUS_CODES } from 'node:http'
 import { parseTrackerTarget } from 'bencode-tracker'
 import express, { type Express } from 'express'
 import { trustedProxies } from 'service-kit/client-address'
 import { healthRoutes } from 'service-kit/health'
+import { answerMalformed } from 'service-kit/http-server'
 import { accountRoutes } from './accounts/account.routes.ts'
 import { manageUsersRoutes } from './accounts/manage-users.routes.ts'
 import { ABSOLUTE_MS } from './accounts/sessions.ts'
@@ -86,7 +87,14 @@ export function createHttpServer(context: Context, stopping: AbortSignal): Serve
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     if (!context.engine.answer(request, response)) rest(request, response)
   })
+  answerMalformed(server, (error) => context.engine.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
   // it that its types lack; without it the answer is lost.
   return Object.assign(server, { httpAllowHalfOpen: true })
+}
+
+/** As Node itself answers what it cannot read. */
+function plainAnswer(code: string | undefined): string {
+  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+  return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\n\r\n`
 }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { trustedProxies } from 'service-kit/client-address'
-import { commonEnv, connectionUrl, EnvError, integer, parseEnv, port } from 'service-kit/env'
+import { commonEnv, EnvError, integer, parseEnv, port } from 'service-kit/env'
 import { errorCode, isError } from 'service-kit/errors'
 import { z } from 'zod'
 import { type Keyring, KeyringError, parseKeyringFile, parseKeyringList } from './keyring/keyring.ts'
@@ -47,11 +47,6 @@ const commandEnv = z.object({
   LOG_LEVEL: commonEnv.LOG_LEVEL.default('warn'),
 })
 
-const ownerEnv = z.object({
-  ...keyringEnv,
-  MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql'),
-})
-
 type Env = Readonly<Record<string, string | undefined>>
 
 /** The configuration of the service. */
@@ -77,11 +72,11 @@ export function readCommandConfig(env: Env) {
   return Object.freeze({ DATABASE_URL: settings.DATABASE_URL, LOG_LEVEL: settings.LOG_LEVEL, keyring })
 }
 
-/** The configuration of a command that changes tables: the owner's database and the keyring. */
-export function readOwnerConfig(env: Env) {
-  const { settings, keyring, problems } = read(ownerEnv, env)
-  if (settings === undefined || keyring === undefined) throw new EnvError(problems)
-  return Object.freeze({ MIGRATION_DATABASE_URL: settings.MIGRATION_DATABASE_URL, keyring })
+/** The keyring alone, for a command that works as the owner of the tables. */
+export function readKeyringConfig(env: Env): Keyring {
+  const { keyring, problems } = read(z.object(keyringEnv), env)
+  if (keyring === undefined) throw new EnvError(problems)
+  return keyring
 }
 
 /** The configuration of a command that makes the first keyring: everything but the keyring. */

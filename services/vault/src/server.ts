@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { createServer, type Server } from 'node:http'
 import type { Express } from 'express'
 import { expressClasses } from 'service-kit/express-classes'
+import { answerMalformed } from 'service-kit/http-server'
 import { presentRefusal, refusal } from './errors.ts'
 
 /** Slow senders: 10 s for the headers, 30 s for all of a request. A missing Host is refused in our own words. */
@@ -12,19 +12,9 @@ export function createVaultServer(app: Express): Server {
   const server: Server = createServer({ ...OPTIONS, ...expressClasses(app) }, app)
   // Node would answer an expectation it does not know by itself, without a body; nothing obliges us to refuse it.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>()
-  server.on('request', (request, response) => latest.set(request.socket, { request, response }))
   const answer = answerToMalformed()
-  return server.on('clientError', (_error: Error, socket: Duplex) => {
-    const end = (): void => {
-      if (socket.writable) socket.end(answer)
-      else socket.destroy()
-    }
-    const before = latest.get(socket)
-    // What came whole before the nonsense is carried out, so it has to be answered first.
-    if (before?.request.complete === true && !before.response.writableFinished) before.response.once('close', end)
-    else end()
-  })
+  answerMalformed(server, () => answer)
+  return server
 }
 
 function answerToMalformed(): string {

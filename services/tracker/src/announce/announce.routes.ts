@@ -21,6 +21,8 @@ import type { Accepted, Announces, Refusal } from './announce.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
 import type { Scrapes } from './scrape.ts'
 
+/** A line of this many bytes that does not end is too long; what is shorter holds something that HTTP forbids. */
+const LONG_LINE = 8_192
 /** Seconds before which no scrape is welcome, as scrapes are told. */
 const SCRAPE_INTERVAL = 600
 const NO_PEERS = { peers: new Uint8Array(0), peers6: new Uint8Array(0) }
@@ -37,25 +39,31 @@ export type AnnounceRouteOptions = {
   readonly logger: Logger
 }
 
+/** Answers announces and scrapes. */
+export type AnnounceRoutes = {
+  /** Whether the request was one of them; when not, it is untouched. */
+  readonly answer: (request: IncomingMessage, response: ServerResponse) => boolean
+  /** The whole answer to one that Node's parser refuses, by the bytes it came in; `undefined` for anything else. */
+  readonly answerMalformed: (packet: Buffer | undefined) => string | undefined
+}
+
 /**
  * Answers announces and scrapes (BEP 3, 48) straight from `node:http`: they are most of a tracker's requests, and
  * entering Express would cost several times what answering them does.
- *
- * @returns whether the request was one of them; when not, it is untouched
  */
-export function announceRoutes(
-  options: AnnounceRouteOptions,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
+export function announceRoutes(options: AnnounceRouteOptions): AnnounceRoutes {
   const { announces, scrapes, counters, clock } = options
 
-  const refuse = (response: ServerResponse, action: 'announce' | 'scrape', refusal: Refusal): void => {
+  const refusalOf = (action: 'announce' | 'scrape', refusal: Refusal): Buffer => {
     const { failure, interval, minInterval, detail } = refusal
     counters.failed(action, failure)
-    const { status } = FAILURES[failure]
-    const limited = failure === 'announce_limit'
-    const retryIn = limited ? Math.ceil(interval / 60) : undefined
-    const body = failureReply(failure, { interval, minInterval, retryIn, detail })
-    send(response, status, body, limited ? interval : undefined)
+    const retryIn = failure === 'announce_limit' ? Math.ceil(interval / 60) : undefined
+    return failureReply(failure, { interval, minInterval, retryIn, detail })
+  }
+
+  const refuse = (response: ServerResponse, action: 'announce' | 'scrape', refusal: Refusal): void => {
+    const retryAfter = refusal.failure === 'announce_limit' ? refusal.interval : undefined
+    send(response, FAILURES[refusal.failure].status, refusalOf(action, refusal), retryAfter)
   }
 
   const present = (request: AnnounceRequest, outcome: Accepted, externalIp: Uint8Array): Buffer => {
@@ -135,7 +143,7 @@ export function announceRoutes(
       refuse(response, action, announces.refuse(away ? 'tracker_unavailable' : 'internal_error'))
   }
 
-  return (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
     if (request.method !== 'GET' || request.url === undefined) return false
     const target = parseTrackerTarget(request.url)
     if (target === undefined) return false
@@ -147,6 +155,18 @@ export function announceRoutes(
       )
     return true
   }
+
+  const answerMalformed = (packet: Buffer | undefined): string | undefined => {
+    const [line = ''] = packet?.toString('latin1').split('\r\n', 1) ?? []
+    const [, path] = /^GET ([^ ?]*)/.exec(line) ?? []
+    const target = path === undefined ? undefined : parseTrackerTarget(path)
+    if (target === undefined) return undefined
+    const failure = line.length > LONG_LINE ? 'query_too_long' : 'invalid_query'
+    const body = refusalOf(target.action, announces.refuse(failure)).toString('latin1')
+    return `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${String(body.length)}\r\nConnection: close\r\n\r\n${body}`
+  }
+
+  return { answer, answerMalformed }
 }
 
 type Target = Extract<TrackerTarget, { ok: true }>

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util'
 import { systemClock } from 'service-kit/clock'
-import { EnvError } from 'service-kit/env'
+import { connectionUrl, EnvError, parseEnv } from 'service-kit/env'
 import { isError } from 'service-kit/errors'
 import { createLogger } from 'service-kit/logger'
 import { createKysely, createPool } from 'service-kit/postgres'
-import { readCommandConfig, readOwnerConfig } from '../config.ts'
+import { z } from 'zod'
+import { readCommandConfig, readKeyringConfig } from '../config.ts'
 import type { Schema } from '../db/schema.ts'
 import { createChainKeys } from '../keyring/chain-keys.ts'
 import { createChainKeyStore } from '../keyring/keyring.store.ts'
@@ -48,10 +49,11 @@ async function verify(expect: string | undefined): Promise<number> {
 async function prune(before: string | undefined): Promise<number> {
   if (before === undefined || !/^\d{4}-(0[1-9]|1[0-2])$/.test(before))
     throw new UsageError('--before takes a month, like 2027-01')
-  const config = readOwnerConfig(process.env)
+  const env = parseEnv(z.object({ MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql') }), process.env)
+  const keyring = readKeyringConfig(process.env)
   const logger = createLogger({ name: 'audit', level: 'warn' })
   const pool = createPool({
-    url: config.MIGRATION_DATABASE_URL,
+    url: env.MIGRATION_DATABASE_URL,
     name: 'audit',
     size: 1,
     logger,
@@ -59,7 +61,7 @@ async function prune(before: string | undefined): Promise<number> {
   })
   const db = createKysely<Schema>(pool)
   try {
-    const keys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock: systemClock })
+    const keys = createChainKeys({ keyring, store: createChainKeyStore(db), clock: systemClock })
     const months = await pruneAudit(db, await keys.current(), before, new Date(systemClock.now()))
     process.stdout.write(`${JSON.stringify({ dropped: months })}\n`)
     return 0
