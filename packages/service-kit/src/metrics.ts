@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 /** A service's metrics. Labels are bounded: routes, methods, statuses, rule names; never a name, id or address. */
 export type Metrics = {
   readonly registry: Registry
-  /** Measures every request by its route pattern: `response.locals.route`, or the one that Express matched last. */
+  /** Measures every request by its route pattern. */
   readonly middleware: RequestHandler
   /** Answers `/metrics` in the Prometheus text format. */
   readonly handler: RequestHandler
@@ -28,13 +28,11 @@ export function createMetrics(): Metrics {
     middleware: (request, response, next) => {
       const started = process.hrtime.bigint()
       response.once('finish', () => {
-        const path: unknown = (request.route as { path?: unknown } | undefined)?.path
-        const noted: unknown = response.locals['route']
-        const route = noted ?? (typeof path === 'string' ? request.baseUrl + path : undefined)
+        const route: unknown = (request.route as { path?: unknown } | undefined)?.path
         duration.observe(
           {
             method: METHODS.has(request.method) ? request.method : 'other',
-            route: typeof route === 'string' ? route : 'unmatched',
+            route: typeof route === 'string' ? request.baseUrl + route : 'unmatched',
             status: response.statusCode,
           },
           Number(process.hrtime.bigint() - started) / 1e9,

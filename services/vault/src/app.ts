@@ -23,9 +23,9 @@ export function createApp(context: Context, options: { logger: Logger; stopping:
 
   app.use(standardHeaders, metrics.middleware)
   app.use(secretRoutes(context))
+  // Routers know their whole paths: Express forgets a prefix when an error leaves the router, and the metrics need it.
+  app.use('/v1/admin', requireAdmin({ isToken: context.isToken, guard: context.adminGuard }))
   app.use(
-    '/v1/admin',
-    requireAdmin({ isToken: context.isToken, guard: context.adminGuard }),
     projectRoutes({ projects, addressOf }),
     secretAdminRoutes({ secrets, addressOf }),
     auditRoutes({ store: audit }),

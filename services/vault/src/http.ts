@@ -68,9 +68,6 @@ export function methods(handlers: Readonly<Record<string, RequestHandler>>): Req
   const byMethod = new Map(Object.entries(handlers))
   return (request, response, next) => {
     const handler = byMethod.get(request.method)
-    // For the metrics: the prefix is known here, and gone again when an error has left the router.
-    const { path } = request.route as { path: string }
-    response.locals['route'] = request.baseUrl + path
     if (handler !== undefined) return handler(request, response, next)
     response.setHeader('Allow', allowed)
     throw refusal('method_not_allowed')

@@ -32,8 +32,10 @@ test('health, readiness and metrics answer without authentication', async () => 
 
 test('metrics count an answer by its whole route, a refusal likewise', async () => {
   expect((await admin(vault.url, 'GET', '/projects/nobody/secrets')).status).toBe(404)
+  expect((await send(`${vault.url}/health`)).status).toBe(200)
   const metrics = await (await fetch(`${vault.url}/metrics`)).text()
   expect(metrics).toContain('_count{method="GET",route="/v1/admin/projects/:id/secrets",status="404"} 1')
+  expect(metrics).toMatch(/_count\{method="GET",route="\/health",status="200"\} /)
 })
 
 test.each([

@@ -25,7 +25,7 @@ export const auditQuery = z.object({
 export function auditRoutes(deps: { store: Pick<AuditStore, 'list'> }): Router {
   const router = Router({ caseSensitive: true, strict: true })
   router.all(
-    '/audit',
+    '/v1/admin/audit',
     methods({
       GET: async (request, response) => {
         const names = ['projectId', 'action', 'before', 'limit'] as const

@@ -38,7 +38,7 @@ export function projectRoutes(deps: { projects: Projects; addressOf: (request: R
   const router = Router({ caseSensitive: true, strict: true })
 
   router.all(
-    '/projects',
+    '/v1/admin/projects',
     methods({
       GET: async (_request, response) => {
         response.json((await projects.list()).map(present))
@@ -52,7 +52,7 @@ export function projectRoutes(deps: { projects: Projects; addressOf: (request: R
   )
 
   router.all(
-    '/projects/:id',
+    '/v1/admin/projects/:id',
     methods({
       PATCH: async (request, response) => {
         const body = jsonBody(request, await readBody(request, response), updateBody)
@@ -68,7 +68,7 @@ export function projectRoutes(deps: { projects: Projects; addressOf: (request: R
   )
 
   router.all(
-    '/projects/:id/rotate',
+    '/v1/admin/projects/:id/rotate',
     methods({
       PUT: async (request, response) => {
         const body = jsonBody(request, await readBody(request, response), rotateBody)

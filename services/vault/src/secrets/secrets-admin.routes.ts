@@ -15,7 +15,7 @@ export function secretAdminRoutes(deps: { secrets: Secrets; addressOf: (request:
   const router = Router({ caseSensitive: true, strict: true })
 
   router.all(
-    '/projects/:id/secrets',
+    '/v1/admin/projects/:id/secrets',
     methods({
       GET: async (request, response) => {
         const query = inShape(listQuery, readQuery(request.originalUrl, ['env']))
@@ -25,7 +25,7 @@ export function secretAdminRoutes(deps: { secrets: Secrets; addressOf: (request:
   )
 
   router.all(
-    '/secrets/:id',
+    '/v1/admin/secrets/:id',
     methods({
       DELETE: async (request, response) => {
         await secrets.removeAny(pathPart(request, 'id'), addressOf(request))
@@ -35,7 +35,7 @@ export function secretAdminRoutes(deps: { secrets: Secrets; addressOf: (request:
   )
 
   router.all(
-    '/secrets/:id/versions',
+    '/v1/admin/secrets/:id/versions',
     methods({
       GET: async (request, response) => {
         response.json(await secrets.versionsOf(pathPart(request, 'id')))
@@ -44,7 +44,7 @@ export function secretAdminRoutes(deps: { secrets: Secrets; addressOf: (request:
   )
 
   router.all(
-    '/secrets/:id/versions/:version/restore',
+    '/v1/admin/secrets/:id/versions/:version/restore',
     methods({
       POST: async (request, response) => {
         const version = pathPart(request, 'version')
