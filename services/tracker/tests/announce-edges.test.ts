@@ -16,6 +16,7 @@ import {
 } from './support/announcer.ts'
 import { tellOfChange } from './support/invalidations.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
+import { metricOf } from './support/metrics.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -89,31 +90,24 @@ test.each([
   expect(answered.match(/10:incompletei1e/g)).toHaveLength(count)
 })
 
-async function metric(line: string): Promise<number> {
-  const { text } = await tracker.client().get('/metrics')
-  const found = text.split('\n').find((each) => each.startsWith(`${line} `))
-  if (found === undefined) throw new Error(`no metric ${line}`)
-  return Number(found.slice(line.length + 1))
-}
-
 const NOT_USABLE = 'tracker_failures_total{action="announce",rule="address_not_usable"}'
 
 test.each(['0.0.0.0', '::', '::ffff:0.0.0.0'])(
   'an announce from %s is refused and registers nobody',
   async (address) => {
     const { infoHash, passkey, complete } = await announcing()
-    const before = await metric(NOT_USABLE)
+    const before = await metricOf(tracker, NOT_USABLE)
     const target = `/announce?passkey=${passkey}&${announceQuery({ infoHash, left: 0 })}`
     const reply = await rawGet(tracker.url, target, { 'x-forwarded-for': address })
     expect(reply.fields['failure reason']).toBe(FAILURES.address_not_usable.reason)
-    expect(await metric(NOT_USABLE)).toBe(before + 1)
+    expect(await metricOf(tracker, NOT_USABLE)).toBe(before + 1)
     expect(await complete()).toBe(0)
   },
 )
 
 test('an announce whose connection is gone is refused and registers nobody', async () => {
   const { infoHash, passkey, complete } = await announcing()
-  const before = await metric(NOT_USABLE)
+  const before = await metricOf(tracker, NOT_USABLE)
   const server = createHttpServer((request: IncomingMessage, response) => {
     request.socket.destroy()
     tracker.context.engine.answer(request, response)
@@ -121,7 +115,7 @@ test('an announce whose connection is gone is refused and registers nobody', asy
   const running = await listen(server, { host: '127.0.0.1', port: 0 })
   const lost = announce(`http://127.0.0.1:${String(running.port)}`, passkey, { infoHash, left: 0 })
   await expect(lost).rejects.toThrow('socket hang up')
-  await eventually(async () => (await metric(NOT_USABLE)) === before + 1)
+  await eventually(async () => (await metricOf(tracker, NOT_USABLE)) === before + 1)
   expect(await complete()).toBe(0)
   await running.drain()
 })
@@ -136,7 +130,7 @@ test('a batch that cannot be read is counted as failed, and the others are writt
   await eventually(async () => {
     tracker.advance(4_000)
     const [user] = await tracker.sql('select uploaded from users where id = $1', [userId])
-    return (await metric('tracker_accounting_failures_total')) > 0 && user?.['uploaded'] === '1000'
+    return (await metricOf(tracker, 'tracker_accounting_failures_total')) > 0 && user?.['uploaded'] === '1000'
   })
   tracker.advance(4_000)
   expect((await tracker.context.engine.flush()).failed).toBe(1)

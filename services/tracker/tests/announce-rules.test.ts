@@ -12,6 +12,7 @@ import {
 } from './support/announcer.ts'
 import { tellOfChange, untilHeard } from './support/invalidations.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
+import { metricOf } from './support/metrics.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -47,34 +48,27 @@ function someTorrent(): Promise<{ id: string; infoHash: string }> {
   return uploadTorrent(uploader, `Torrent number ${String(serial)}`)
 }
 
-async function metric(line: string): Promise<number> {
-  const text = (await tracker.client().get('/metrics')).text
-  const found = text.split('\n').find((each) => each.startsWith(`${line} `))
-  if (found === undefined) throw new Error(`no metric ${line}`)
-  return Number(found.slice(line.length + 1))
-}
-
 async function expectFailure(name: FailureName, act: () => Promise<Reply>, action = 'announce'): Promise<Reply> {
   const line = `tracker_failures_total{action="${action}",rule="${name}"}`
-  const before = await metric(line)
+  const before = await metricOf(tracker, line)
   const reply = await act()
   expect(reply.fields['failure reason']).toMatch(new RegExp(`^${FAILURES[name].reason}`))
   expect(reply.status).toBe(FAILURES[name].status)
   expect(reply.fields['retry in']).toBe(FAILURES[name].retryIn)
   expect(reply.fields['interval']).toEqual(expect.any(Number))
   expect(reply.fields['min interval']).toEqual(expect.any(Number))
-  expect(await metric(line)).toBe(before + 1)
+  expect(await metricOf(tracker, line)).toBe(before + 1)
   return reply
 }
 
 async function expectWarning(name: WarningName, act: () => Promise<Reply>): Promise<Reply> {
   const line = `tracker_warnings_total{rule="${name}"}`
-  const before = await metric(line)
+  const before = await metricOf(tracker, line)
   const reply = await act()
   expect(reply.status).toBe(200)
   expect(reply.fields['warning message']).toBe(WARNINGS[name].message)
   expect(reply.peers).toEqual([])
-  expect(await metric(line)).toBe(before + 1)
+  expect(await metricOf(tracker, line)).toBe(before + 1)
   return reply
 }
 

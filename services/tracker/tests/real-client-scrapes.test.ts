@@ -7,6 +7,7 @@ import { eventually, freePort, removeTemporaryFolder, temporaryFolder } from 'de
 import { announce } from './support/announcer.ts'
 import { type Daemon, startQbittorrent, startTransmission } from './support/daemons.ts'
 import { createMember, type TestMember, uploadTorrent } from './support/members.ts'
+import { metricOf } from './support/metrics.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 // A client that announces is told what a scrape would tell, and takes that for one. So these tests are about torrents it
@@ -25,16 +26,6 @@ afterAll(async () => {
   await tracker.stop()
   removeTemporaryFolder(folder)
 })
-
-async function metric(line: string): Promise<number> {
-  const text = (await tracker.client().get('/metrics')).text
-  return Number(
-    text
-      .split('\n')
-      .find((each) => each.startsWith(`${line} `))
-      ?.slice(line.length + 1),
-  )
-}
 
 async function expectNoScrapeFailed(): Promise<void> {
   const lines = (await tracker.client().get('/metrics')).text
@@ -55,17 +46,17 @@ test("Transmission's own tool scrapes the tracker of a .torrent file", async () 
   const { torrent } = await seededTorrent(await createMember(tracker, 'shower'), 'shown.bin')
   const file = join(folder, 'shown.torrent')
   writeFileSync(file, torrent)
-  const before = await metric('tracker_scraped_torrents_total')
+  const before = await metricOf(tracker, 'tracker_scraped_torrents_total')
   const { stdout } = await promisify(execFile)('transmission-show', ['--scrape', file])
   expect(stdout).toMatch(/1 seeders, 0 leechers/)
-  expect(await metric('tracker_scraped_torrents_total')).toBe(before + 1)
+  expect(await metricOf(tracker, 'tracker_scraped_torrents_total')).toBe(before + 1)
   await expectNoScrapeFailed()
 })
 
 /** Adds torrents with one seeder each, and waits until the client knows that of one it did not announce. */
 async function expectScrape(client: Daemon, torrents: number, state: 'started' | 'stopped'): Promise<void> {
   const member = await createMember(tracker, `member-of-${String(torrents)}`)
-  const before = await metric('tracker_scraped_torrents_total')
+  const before = await metricOf(tracker, 'tracker_scraped_torrents_total')
   const infoHashes: string[] = []
   for (let i = 0; i < torrents; i++) {
     const { torrent, infoHash } = await seededTorrent(member, `${String(i)}-of-${String(torrents)}.bin`)
@@ -76,7 +67,7 @@ async function expectScrape(client: Daemon, torrents: number, state: 'started' |
     const states = await Promise.all(infoHashes.map((infoHash) => client.trackerState(infoHash)))
     return states.some(({ announced, seeders }) => !announced && seeders === 1)
   }, 500_000)
-  expect(await metric('tracker_scraped_torrents_total')).toBeGreaterThan(before)
+  expect(await metricOf(tracker, 'tracker_scraped_torrents_total')).toBeGreaterThan(before)
   await expectNoScrapeFailed()
 }
 
