@@ -59,15 +59,15 @@ export type Malformed = NodeJS.ErrnoException & { readonly rawPacket?: Buffer }
  * @param answerTo the answer's bytes as latin1, status line included
  */
 export function answerMalformed(server: Server, answerTo: (error: Malformed) => string): void {
-  const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>()
-  server.on('request', (request, response) => latest.set(request.socket, { request, response }))
+  const latest = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', (request, response) => latest.set(request.socket, response))
   server.on('clientError', (error: Malformed, socket: Duplex) => {
     const end = (): void => {
       if (!socket.writable) socket.destroy()
       else socket.end(answerTo(error), 'latin1', () => setTimeout(() => socket.destroy(), LINGER_MS))
     }
     const before = latest.get(socket)
-    if (before?.request.complete === true && !before.response.writableFinished) before.response.once('close', end)
+    if (before?.req.complete === true && !before.writableFinished) before.once('close', end)
     else end()
   })
 }

@@ -3,10 +3,10 @@ import { UnavailableError } from 'service-kit/errors'
 import { newId } from 'service-kit/ids'
 import { isRedisUnavailable } from 'service-kit/redis'
 import { createRedisFunctions } from '../swarm/redis-functions.store.ts'
+import { TAGS, tagOf, tagPrefix } from '../swarm/tags.ts'
 import type { AccountingQueue, Batch, Delta } from './accounting.ts'
 import { readDelta } from './delta-record.ts'
 
-const TAGS = 256
 /** Asked for in one step, so that a large batch does not keep Redis from announces. */
 const SCAN = 500
 
@@ -18,7 +18,7 @@ export function createAccountingQueue(redis: Redis | Cluster): AccountingQueue {
     take: async (now) => {
       const tags = Array.from({ length: TAGS }, (_, tag) => tag)
       const taken = await Promise.all(
-        tags.map((tag) => functions.call('take', [`${prefix(tag)}flushing`], [newId(), String(now)])),
+        tags.map((tag) => functions.call('take', [`${tagPrefix(tag)}flushing`], [newId(), String(now)])),
       )
       return taken.flatMap((value, tag) => {
         const [id, second] = Buffer.isBuffer(value) ? value.toString('latin1').split(' ') : []
@@ -35,23 +35,19 @@ export function createAccountingQueue(redis: Redis | Cluster): AccountingQueue {
       }),
 
     drop: async (batch) => {
-      await functions.call('drop', [`${prefix(batch.tag)}flushing`], [batch.id])
+      await functions.call('drop', [`${tagPrefix(batch.tag)}flushing`], [batch.id])
     },
 
     markChanged: (names) =>
       orUnavailable(async () => {
         // Each by itself, since a Cluster takes one slot in a command.
-        await Promise.all(names.map((name) => redis.sadd(`${prefix(name[0] ?? 0)}dirty`, name)))
+        await Promise.all(names.map((name) => redis.sadd(`${tagPrefix(tagOf(name))}dirty`, name)))
       }),
   }
 }
 
-function prefix(tag: number): string {
-  return `{${tag.toString(16).padStart(2, '0')}}:`
-}
-
 function batchKey(batch: Batch): string {
-  return `${prefix(batch.tag)}flush:${batch.id}`
+  return `${tagPrefix(batch.tag)}flush:${batch.id}`
 }
 
 /** The fields of a hash that does not change; a scan may return one of them twice. */

@@ -79,7 +79,7 @@ function forEachPeer({ records, recordCount }: SwarmAnswer, asker: Asker, take: 
     const at = index * RECORD
     index = index + 1 === recordCount ? 0 : index + 1
     const expires = (records[at + EXPIRES] ?? 0) * 65_536 + records.readUInt16BE(at + EXPIRES + 1)
-    if (expires < minute || isOwned(records, at, asker.owner)) continue
+    if (expires < minute || isAt(records, at, asker.owner)) continue
     if (!hasIpv4(records, at) && !hasIpv6(records, at)) continue
     if (asker.endpoints !== undefined && listensAt(records, at, asker.endpoints)) continue
     take(at)
@@ -97,10 +97,6 @@ function listensAt(records: Buffer, at: number, { ipv4, ipv6 }: NonNullable<Aske
 function isAt(records: Buffer, at: number, bytes: Uint8Array): boolean {
   for (let i = 0; i < bytes.length; i++) if (records[at + i] !== bytes[i]) return false
   return true
-}
-
-function isOwned(records: Buffer, at: number, owner: Buffer): boolean {
-  return isAt(records, at, owner)
 }
 
 /** An address that was never announced, or must not be handed out, has port 0. */

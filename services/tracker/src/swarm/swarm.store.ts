@@ -6,6 +6,7 @@ import { announceRecord, termsRecord } from './announce-record.ts'
 import { readAnswer, readCounts } from './announce-result.ts'
 import { createRedisFunctions } from './redis-functions.store.ts'
 import type { SwarmAnswer, SwarmCounts, SwarmName, Swarms, SwarmTerms } from './swarm.ts'
+import { TAGS, tagOf, tagPrefix } from './tags.ts'
 
 /**
  * A call costs several times what an announce in it does, so a busy tracker sends calls at this pace and no faster. A
@@ -14,7 +15,6 @@ import type { SwarmAnswer, SwarmCounts, SwarmName, Swarms, SwarmTerms } from './
 const CALLS: GatherOptions = { lanes: 2, most: 64, restMs: 2, isEnough: (waiting) => waiting >= 16 }
 /** Records that one call of the sweep looks at. */
 const SWEEP_STEPS = 2_000
-const TAGS = 256
 
 type Sent = { readonly key: Buffer; readonly record: Buffer }
 type Counted = { readonly name: SwarmName; readonly completed: number }
@@ -69,16 +69,15 @@ export function createRedisSwarms(options: {
     sweep: async () => {
       for (let tag = 0; tag < TAGS; tag++) {
         let more: unknown = 1
-        while (more === 1) more = await functions.call('sweep', [`{${hexByte(tag)}}:x`], [now(), String(SWEEP_STEPS)])
+        while (more === 1) more = await functions.call('sweep', [`${tagPrefix(tag)}x`], [now(), String(SWEEP_STEPS)])
       }
     },
   }
 }
 
-/** The tag is the first byte: a torrent's keys share a Cluster slot, and so do 1/256 of all torrents. */
 function swarmKey(name: SwarmName): Buffer {
   const key = Buffer.allocUnsafe(27)
-  key.write(`{${hexByte(name[0] ?? 0)}}:h:`, 0, 'latin1')
+  key.write(`${tagPrefix(tagOf(name))}h:`, 0, 'latin1')
   name.copy(key, 7)
   return key
 }
@@ -90,15 +89,12 @@ function forTags<Sender>(perTag: boolean, create: () => Sender): (name: SwarmNam
     return () => only
   }
   const senders = new Map<number, Sender>()
-  return ([tag = 0]) => {
+  return (name) => {
+    const tag = tagOf(name)
     let sender = senders.get(tag)
     if (sender === undefined) senders.set(tag, (sender = create()))
     return sender
   }
-}
-
-function hexByte(value: number): string {
-  return value.toString(16).padStart(2, '0')
 }
 
 function buffersOf(reply: unknown, length: number): Buffer[] {
