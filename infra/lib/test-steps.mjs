@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { capture } from './command.mjs'
 import { workspaceFolders } from './dependencies.mjs'
 import { ROOT } from './paths.mjs'
@@ -24,9 +24,9 @@ export function gateSteps() {
 /** One step per package and service with a test script: the very script that `pnpm --filter <name> test` runs. */
 export function packageSteps(env, workDir) {
   return workspaceFolders().flatMap((folder) => {
-    const { name, scripts } = readJson(join(ROOT, folder, 'package.json'))
+    const { scripts } = readJson(join(ROOT, folder, 'package.json'))
     if (scripts?.test === undefined) return []
-    return [{ label: folder, run: () => runJest(scripts.test, folder, join(workDir, `${name}.json`), env) }]
+    return [{ label: folder, run: () => runJest(scripts.test, folder, join(workDir, `${basename(folder)}.json`), env) }]
   })
 }
 

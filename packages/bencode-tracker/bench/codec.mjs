@@ -1,7 +1,6 @@
 // What one core does per second. Build first: `pnpm build && pnpm --filter bencode-tracker bench`.
 import { randomBytes } from 'node:crypto'
 import { parse as parseQueryString } from 'node:querystring'
-import npmBencode from 'bencode'
 import {
   announceListReply,
   announceReply,
@@ -15,7 +14,8 @@ import {
   peerIdFromBytes,
   prepareUpload,
   scrapeReply,
-} from 'bencode-tracker'
+} from '@vault-and-tracker/bencode-tracker'
+import npmBencode from 'bencode'
 
 const SECONDS = 1
 

@@ -24,7 +24,10 @@ describe('the README', () => {
     const log = (...values: unknown[]): void => {
       printed.push(values.join(' '))
     }
-    runInNewContext(code.replace("import * as wire from 'bencode-tracker'", ''), { wire, console: { log } })
+    runInNewContext(code.replace("import * as wire from '@vault-and-tracker/bencode-tracker'", ''), {
+      wire,
+      console: { log },
+    })
     const promised = [...code.matchAll(/\/\/ (.*)/g)].map(([, text]) => text)
     expect(promised.length).toBe(5)
     expect(printed).toEqual(promised)

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { removeTemporaryFolder, temporaryFolder, transferFile } from 'dev-env'
+import { removeTemporaryFolder, temporaryFolder, transferFile } from '@vault-and-tracker/dev-env'
 
 const PIECE = 256 * 1024
 const folder = temporaryFolder('exchange-test')

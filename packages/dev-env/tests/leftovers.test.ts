@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from '@jest/globals'
-import { freePort, removeTemporaryFolder, startRedis, temporaryFolder } from 'dev-env'
+import { freePort, removeTemporaryFolder, startRedis, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { identityOf } from '../reaper/identity.mjs'
 

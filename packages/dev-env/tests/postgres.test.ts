@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import { freePort, removeTemporaryFolder, startPostgres, temporaryFolder } from 'dev-env'
+import { freePort, removeTemporaryFolder, startPostgres, temporaryFolder } from '@vault-and-tracker/dev-env'
 import pg from 'pg'
 import { query } from './query.ts'
 

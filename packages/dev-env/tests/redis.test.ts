@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import { removeTemporaryFolder, startRedis, temporaryFolder, testRedis } from 'dev-env'
+import { removeTemporaryFolder, startRedis, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 
 const folder = temporaryFolder('redis-test')

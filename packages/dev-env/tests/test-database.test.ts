@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createTestDatabase, type Migrate, type TestDatabase } from 'dev-env'
+import { createTestDatabase, type Migrate, type TestDatabase } from '@vault-and-tracker/dev-env'
 import { query } from './query.ts'
 
 const migrate: Migrate = async ({ url, runtimeRole }) => {

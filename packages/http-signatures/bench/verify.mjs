@@ -10,8 +10,8 @@ import {
   parseSignedRequest,
   signRequest,
   verifySignature,
-} from 'http-signatures'
-import * as portable from 'http-signatures/portable'
+} from '@vault-and-tracker/http-signatures'
+import * as portable from '@vault-and-tracker/http-signatures/portable'
 import nacl from 'tweetnacl'
 
 const SECONDS = 2

@@ -18,7 +18,7 @@ test('the README’s example runs, and prints what it says', async () => {
   const printed: unknown[] = []
   const context = createContext({ Uint8Array, console: { log: (text: unknown) => printed.push(text) } })
   const modules: Readonly<Record<string, object>> = {
-    'http-signatures': sig,
+    '@vault-and-tracker/http-signatures': sig,
     'node:crypto': await import('node:crypto'),
   }
 

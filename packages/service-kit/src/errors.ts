@@ -4,10 +4,10 @@ import { types } from 'node:util'
  * An error whose code and message are safe to show to a stranger.
  *
  * The code is API and comes from a closed union that each service keeps in one table; the message is prose and may
- * change. Everything that is not an AppError is answered as an internal error, without a word of what it said.
+ * change. Everything that is not an ApiError is answered as an internal error, without a word of what it said.
  */
-export class AppError<Code extends string = string> extends Error {
-  override readonly name = 'AppError'
+export class ApiError<Code extends string = string> extends Error {
+  override readonly name = 'ApiError'
   readonly code: Code
 
   /**

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { removeTemporaryFolder, startRedis, temporaryFolder, testRedis } from 'dev-env'
+import { removeTemporaryFolder, startRedis, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
 import request from 'supertest'

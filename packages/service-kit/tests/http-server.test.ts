@@ -3,7 +3,7 @@ import { Agent, createServer, get, type IncomingMessage, type Server } from 'nod
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
-import { eventually } from 'dev-env'
+import { eventually } from '@vault-and-tracker/dev-env'
 import { listen } from '../src/http-server.ts'
 
 async function request(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createTestDatabase, startPostgres, type TestDatabase, temporaryFolder } from 'dev-env'
+import { createTestDatabase, startPostgres, type TestDatabase, temporaryFolder } from '@vault-and-tracker/dev-env'
 import type { Migration } from 'kysely'
 import { createLogger } from '../src/logger.ts'
 import {

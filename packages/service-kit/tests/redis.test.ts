@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect, test } from '@jest/globals'
-import { startRedis, temporaryFolder, testRedis } from 'dev-env'
+import { startRedis, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { createLogger } from '../src/logger.ts'
 import { closeRedis, connectRedis, isRedisUnavailable, pingRedis, warnOfEviction } from '../src/redis.ts'
 

@@ -5,7 +5,7 @@ import {
   SignatureError,
   type SignatureHeaders,
   signRequest,
-} from 'http-signatures'
+} from '@vault-and-tracker/http-signatures'
 import { refusal, VaultError } from './errors.ts'
 
 /** How to reach a vault as one project. */

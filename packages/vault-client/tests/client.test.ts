@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from '@jest/globals'
-import { generateKeyPair } from 'http-signatures'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { createVaultClient, VaultError } from '../src/index.ts'
 import { startFakeVault } from './fake-vault.ts'
 

@@ -8,7 +8,7 @@ import {
   parseSignedRequest,
   SignatureError,
   verifySignature,
-} from 'http-signatures'
+} from '@vault-and-tracker/http-signatures'
 
 /** A server that verifies signatures as the vault does and keeps secrets in memory, so that the client is tested alone. */
 export async function startFakeVault(publicKeyHex: string): Promise<{

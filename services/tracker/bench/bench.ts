@@ -1,6 +1,6 @@
 // Compares this tracker with others under the same load on this machine, and prints one table. See docs/performance.md.
 // Usage: pnpm --filter tracker bench [seconds for each measurement]
-import { removeTemporaryFolder, temporaryFolder } from 'dev-env'
+import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { type Load, measure } from './load.ts'
 import { populateOverHttp } from './populate.ts'
 import { startNpmTracker, startOpentracker, startOurs, startPlain, type Target } from './servers.ts'

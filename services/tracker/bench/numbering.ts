@@ -1,4 +1,4 @@
-import { type PeerId, parsePeerId } from 'bencode-tracker'
+import { type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
 
 /** How peers are numbered; announces.lua does the same. */
 export const USERS = 10_000

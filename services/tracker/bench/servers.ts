@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from 'dev-env'
+import { freePort } from '@vault-and-tracker/dev-env'
 import { infoHashOf } from './numbering.ts'
 
 /** A tracker under load. */

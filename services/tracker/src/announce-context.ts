@@ -1,10 +1,9 @@
+import { clientAddress, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
-import type { Kysely } from 'kysely'
-import { clientAddress, trustedProxies } from 'service-kit/client-address'
-import type { Clock } from 'service-kit/clock'
-import type { Logger } from 'service-kit/logger'
-import type { Metrics } from 'service-kit/metrics'
-import { connectRedis, warnOfEviction } from 'service-kit/redis'
 import { createFlusher, type FlushRound } from './accounting/accounting.ts'
 import { createAccountingMetrics } from './accounting/accounting-metrics.ts'
 import { createAccountingQueue } from './accounting/accounting-queue.store.ts'
@@ -21,7 +20,7 @@ import { createScrapes } from './announce/scrape.ts'
 import { type Background, repeat } from './background/background.ts'
 import { createLeadership } from './background/leadership.store.ts'
 import type { Config } from './config.ts'
-import type { Database } from './db/schema.ts'
+import type { Db } from './db/schema.ts'
 import { listenForInvalidations } from './invalidation/invalidation-listener.store.ts'
 import { hurriedInterval, timeToLive } from './swarm/interval.ts'
 import { createRedisSwarms } from './swarm/swarm.store.ts'
@@ -55,7 +54,7 @@ const SETTLE_S = 3
  */
 export async function createAnnounceEngine(options: {
   config: Config
-  db: Kysely<Database>
+  db: Db
   redis: Redis
   metrics: Metrics
   logger: Logger

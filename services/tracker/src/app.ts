@@ -1,16 +1,16 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http'
-import { parseTrackerTarget } from 'bencode-tracker'
+import { parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
+import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { healthRoutes } from '@vault-and-tracker/service-kit/health'
+import { answerMalformed } from '@vault-and-tracker/service-kit/http-server'
 import express, { type Express } from 'express'
-import { trustedProxies } from 'service-kit/client-address'
-import { healthRoutes } from 'service-kit/health'
-import { answerMalformed } from 'service-kit/http-server'
 import { accountRoutes } from './accounts/account.routes.ts'
 import { manageUsersRoutes } from './accounts/manage-users.routes.ts'
 import { ABSOLUTE_MS } from './accounts/sessions.ts'
 import { siteRoutes } from './admin/site.routes.ts'
 import { categoryRoutes } from './categories/categories.routes.ts'
 import type { Context } from './context.ts'
-import { failure } from './errors.ts'
+import { apiError } from './errors.ts'
 import type { BoundEndpoint } from './rest/endpoint.routes.ts'
 import { createErrorAnswer } from './rest/errors.middleware.ts'
 import { createIdentify, createRefuseCrossSite, restHeaders } from './rest/guards.middleware.ts'
@@ -62,9 +62,9 @@ function createRest(context: Context, stopping: AbortSignal): Express {
     }),
   )
   app.use((request, response) => {
-    if (parseTrackerTarget(request.url) === undefined) throw failure('NOT_FOUND', 'There is no such resource.')
+    if (parseTrackerTarget(request.url) === undefined) throw apiError('NOT_FOUND', 'There is no such resource.')
     response.set('Allow', 'GET')
-    throw failure('METHOD_NOT_ALLOWED', 'Announces and scrapes are made with GET.')
+    throw apiError('METHOD_NOT_ALLOWED', 'Announces and scrapes are made with GET.')
   })
   app.use(createErrorAnswer(logger))
   return app

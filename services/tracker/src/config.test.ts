@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
-import { EnvError } from 'service-kit/env'
+import { EnvError } from '@vault-and-tracker/service-kit/env'
 import { CONFIG_VARIABLES, readConfig } from './config.ts'
 
 const required = {

@@ -1,4 +1,4 @@
-import { commonEnv, flag, integer, parseEnv, port } from 'service-kit/env'
+import { commonEnv, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
 import { z } from 'zod'
 
 function clientPrefixes(): z.ZodType<readonly string[]> {

@@ -1,9 +1,9 @@
-import { type Clock, systemClock } from 'service-kit/clock'
-import type { Checks } from 'service-kit/health'
-import type { Logger } from 'service-kit/logger'
-import { createMetrics } from 'service-kit/metrics'
-import { createKysely, createPool, pingPostgres } from 'service-kit/postgres'
-import { closeRedis, connectRedis, pingRedis, warnOfEviction } from 'service-kit/redis'
+import { type Clock, systemClock } from '@vault-and-tracker/service-kit/clock'
+import type { Checks } from '@vault-and-tracker/service-kit/health'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { createMetrics } from '@vault-and-tracker/service-kit/metrics'
+import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
+import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import { createAccountStore } from './accounts/accounts.store.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createInviteStore } from './accounts/invites.store.ts'
@@ -19,7 +19,7 @@ import { repeat } from './background/background.ts'
 import { createCategoryStore } from './categories/categories.store.ts'
 import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
-import type { Database } from './db/schema.ts'
+import type { Schema } from './db/schema.ts'
 import { createInvalidationPublisher } from './invalidation/invalidation.store.ts'
 import { createTorrentStore } from './torrents/torrents.store.ts'
 import { createTorrents } from './torrents/torrents.ts'
@@ -38,7 +38,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const { config, logger } = options
   const clock = options.clock ?? systemClock
   const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
-  const db = createKysely<Database>(pool)
+  const db = createKysely<Schema>(pool)
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
   await warnOfEviction(redis, logger)
   const publish = createInvalidationPublisher(redis, logger)

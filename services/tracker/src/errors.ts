@@ -1,4 +1,4 @@
-import { AppError } from 'service-kit/errors'
+import { ApiError } from '@vault-and-tracker/service-kit/errors'
 
 /**
  * Every code the REST surface can answer, its HTTP status and what it means. The OpenAPI document and the README are
@@ -24,7 +24,7 @@ export type ErrorCode = keyof typeof ERRORS
 /** The body of every error: `{"error":{"code","message"}}`. */
 export type ErrorBody = { readonly error: { readonly code: ErrorCode; readonly message: string } }
 
-/** Whether the code of some AppError belongs to the table. */
+/** Whether the code of some ApiError belongs to the table. */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERRORS, code)
 }
@@ -34,8 +34,8 @@ export function isErrorCode(code: unknown): code is ErrorCode {
  *
  * @param message what happened and what to do about it, without secrets and without the offending input
  */
-export function failure(code: ErrorCode, message: string, options?: { cause?: unknown }): AppError<ErrorCode> {
-  return new AppError(code, message, options)
+export function apiError(code: ErrorCode, message: string, options?: { cause?: unknown }): ApiError<ErrorCode> {
+  return new ApiError(code, message, options)
 }
 
 /** The status and the body of an error. */

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Scope } from '@vault-and-tracker/service-kit/lifecycle'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { AggregatorRegistry } from 'prom-client'
-import type { Scope } from 'service-kit/lifecycle'
-import type { Logger } from 'service-kit/logger'
-import type { Metrics } from 'service-kit/metrics'
 
 /** A worker that ends sooner than this after its start is not replaced at once: it would end again. */
 const SHORT_LIFE_MS = 5_000

@@ -12,16 +12,16 @@ import {
   startRedis,
   type TestDatabase,
   temporaryFolder,
-} from 'dev-env'
+} from '@vault-and-tracker/dev-env'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { createLogger } from 'service-kit/logger'
-import { createKysely, createPool } from 'service-kit/postgres'
 import { createFlusher } from '../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../src/accounting/accounting-queue.store.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'
 import { migrate } from '../src/db/migrate.ts'
-import type { Database } from '../src/db/schema.ts'
+import type { Schema } from '../src/db/schema.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
 import type { Swarms } from '../src/swarm/swarm.ts'
 import { peer, seeder, swarmName, TERMS } from './support/swarm-peers.ts'
@@ -176,7 +176,7 @@ async function flushRest(): Promise<void> {
   })
   const flusher = createFlusher({
     queue: createAccountingQueue(redis),
-    ledger: createLedger(createKysely<Database>(pool)),
+    ledger: createLedger(createKysely<Schema>(pool)),
     count: (names) => swarms.count(names),
     clock: { now: Date.now },
     settleSeconds: 0,

@@ -1,10 +1,10 @@
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { FAILURES, WARNINGS } from 'bencode-tracker'
-import { eventually } from 'dev-env'
+import { FAILURES, WARNINGS } from '@vault-and-tracker/bencode-tracker'
+import { eventually } from '@vault-and-tracker/dev-env'
+import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { Redis } from 'ioredis'
-import { listen } from 'service-kit/http-server'
 import { writeAccounting } from './support/accounting.ts'
 import {
   type AnnounceParameters,

@@ -8,7 +8,7 @@ import {
   startPostgres,
   startRedis,
   temporaryFolder,
-} from 'dev-env'
+} from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, announceQuery, percentBytes, type Reply, rawGet } from './support/announcer.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { FAILURES, type FailureName, WARNINGS, type WarningName } from 'bencode-tracker'
+import { FAILURES, type FailureName, WARNINGS, type WarningName } from '@vault-and-tracker/bencode-tracker'
 import { Redis } from 'ioredis'
 import {
   type AnnounceParameters,

@@ -7,7 +7,7 @@ import {
   startPostgres,
   startRedis,
   temporaryFolder,
-} from 'dev-env'
+} from '@vault-and-tracker/dev-env'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterAll, beforeAll, test } from '@jest/globals'
-import { eventually, testRedis } from 'dev-env'
+import { eventually, testRedis } from '@vault-and-tracker/dev-env'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { Redis } from 'ioredis'
-import { createLogger } from 'service-kit/logger'
 import { invalidationChannel } from '../src/invalidation/invalidation.ts'
 import { listenForInvalidations } from '../src/invalidation/invalidation-listener.store.ts'
 

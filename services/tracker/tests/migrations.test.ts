@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createTestDatabase, type TestDatabase } from 'dev-env'
+import { createTestDatabase, type TestDatabase } from '@vault-and-tracker/dev-env'
 import pg from 'pg'
 import { migrate } from '../src/db/migrate.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { removeTemporaryFolder, temporaryFolder } from 'dev-env'
+import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, percentBytes, rawGet } from './support/announcer.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { type TestRedis, testRedis } from 'dev-env'
+import { type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import type { Delta } from '../src/accounting/accounting.ts'
 import { readDelta } from '../src/accounting/delta-record.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { newId } from '@vault-and-tracker/service-kit/ids'
 import { Redis } from 'ioredis'
-import { newId } from 'service-kit/ids'
 import { createFlusher, type Flusher, type Ledger } from '../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../src/accounting/accounting-queue.store.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'

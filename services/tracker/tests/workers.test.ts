@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually } from 'dev-env'
+import { eventually } from '@vault-and-tracker/dev-env'
 import { announce, rawGet } from './support/announcer.ts'
 import { createClient } from './support/client.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'

@@ -2,7 +2,7 @@
 // A closed loop: every connection sends its next request when the answer to the last one is complete.
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
-import { importPrivateKey, signRequest } from 'http-signatures'
+import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
 
 /** The longest an unanswered request may hold up the measurement. */
 const PATIENCE_MS = 15_000

@@ -4,8 +4,15 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { freePort, provisionDatabase, removeTemporaryFolder, startPostgres, startRedis, temporaryFolder } from 'dev-env'
-import { generateKeyPair, importPrivateKey, signRequest } from 'http-signatures'
+import {
+  freePort,
+  provisionDatabase,
+  removeTemporaryFolder,
+  startPostgres,
+  startRedis,
+  temporaryFolder,
+} from '@vault-and-tracker/dev-env'
+import { generateKeyPair, importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
 import pg from 'pg'
 import { migrate } from '../dist/db/migrate.js'
 import { stop } from './processes.mjs'

@@ -10,7 +10,7 @@ import {
   parseSignedRequest,
   signRequest,
   verifySignature,
-} from 'http-signatures'
+} from '@vault-and-tracker/http-signatures'
 
 const EMPTY = Buffer.alloc(0)
 

@@ -1,6 +1,6 @@
+import { healthRoutes } from '@vault-and-tracker/service-kit/health'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express, type RequestHandler, Router } from 'express'
-import { healthRoutes } from 'service-kit/health'
-import type { Logger } from 'service-kit/logger'
 import { requireAdmin } from './admin/admin.middleware.ts'
 import { auditRoutes } from './audit/audit.routes.ts'
 import type { Context } from './context.ts'

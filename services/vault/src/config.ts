@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
-import { trustedProxies } from 'service-kit/client-address'
-import { commonEnv, EnvError, integer, parseEnv, port } from 'service-kit/env'
-import { errorCode, isError } from 'service-kit/errors'
+import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { commonEnv, EnvError, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
+import { errorCode, isError } from '@vault-and-tracker/service-kit/errors'
 import { z } from 'zod'
 import { type Keyring, KeyringError, parseKeyringFile, parseKeyringList } from './keyring/keyring.ts'
 

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
+import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Checks } from '@vault-and-tracker/service-kit/health'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
+import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
+import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
-import { addressKey, clientAddress } from 'service-kit/client-address'
-import type { Clock } from 'service-kit/clock'
-import type { Checks } from 'service-kit/health'
-import type { Logger } from 'service-kit/logger'
-import { createMetrics, type Metrics } from 'service-kit/metrics'
-import { createKysely, createPool, pingPostgres } from 'service-kit/postgres'
-import { createRateLimit } from 'service-kit/rate-limit'
-import { closeRedis, connectRedis, pingRedis, warnOfEviction } from 'service-kit/redis'
 import { bearerToken, createTokenCheck, type TokenCheck } from './admin/admin-token.ts'
 import { createAuditStore } from './audit/audit.store.ts'
 import type { AuditStore } from './audit/audit.ts'
@@ -16,7 +16,7 @@ import { createSealer, type Sealer } from './audit/sealer.ts'
 import { createSealStore } from './audit/seals.store.ts'
 import type { Config } from './config.ts'
 import type { Schema } from './db/schema.ts'
-import { isRefusal, refusal } from './errors.ts'
+import { apiError, isApiError } from './errors.ts'
 import { createChainKeys } from './keyring/chain-keys.ts'
 import { createDataKeys } from './keyring/data-keys.ts'
 import { assertMatches, checkKeyring } from './keyring/key-check.ts'
@@ -98,7 +98,7 @@ export async function createContext(
       logger,
       keyOf: (request) => addressKey(clientAddress(request, proxies)),
       refuse: () => {
-        throw refusal('rate_limited')
+        throw apiError('rate_limited')
       },
       whenRedisIsAway: 'refuse',
     })
@@ -112,7 +112,7 @@ export async function createContext(
       }),
       countShared: sharedLimit(name, limit, windowMs),
       proxies,
-      isFailure: (error, request) => isRefusal(error) && counters.countRefusal(error.code) && isAttempt(request),
+      isFailure: (error, request) => isApiError(error) && counters.countRefusal(error.code) && isAttempt(request),
     })
 
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })

@@ -1,4 +1,4 @@
-import { AppError } from 'service-kit/errors'
+import { ApiError } from '@vault-and-tracker/service-kit/errors'
 
 /**
  * Every error the vault answers with: the one table that the code, the documentation and openapi.json share.
@@ -54,17 +54,17 @@ type RefusalOptions = {
 }
 
 /** An error of the table, to throw. */
-export function refusal(code: ErrorCode, options: RefusalOptions = {}): AppError<ErrorCode> {
-  return new AppError(code, options.message ?? ERRORS[code].meaning, { cause: options.cause })
+export function apiError(code: ErrorCode, options: RefusalOptions = {}): ApiError<ErrorCode> {
+  return new ApiError(code, options.message ?? ERRORS[code].meaning, { cause: options.cause })
 }
 
 /** Whether something thrown is an error of the table. */
-export function isRefusal(error: unknown): error is AppError<ErrorCode> {
-  return error instanceof AppError && Object.hasOwn(ERRORS, String(error.code))
+export function isApiError(error: unknown): error is ApiError<ErrorCode> {
+  return error instanceof ApiError && Object.hasOwn(ERRORS, String(error.code))
 }
 
 /** The status and body of a refusal. */
-export function presentRefusal(error: AppError<ErrorCode>): {
+export function presentApiError(error: ApiError<ErrorCode>): {
   status: number
   body: { error: string; message?: string }
 } {

@@ -1,10 +1,10 @@
+import { isError, UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
+import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express'
-import { isError, UnavailableError } from 'service-kit/errors'
-import type { Logger } from 'service-kit/logger'
-import { isPostgresUnavailable } from 'service-kit/postgres'
-import { isRedisUnavailable } from 'service-kit/redis'
 import type { z } from 'zod'
-import { isRefusal, presentRefusal, refusal } from './errors.ts'
+import { apiError, isApiError, presentApiError } from './errors.ts'
 import { parseStrictJson } from './requests/strict-json.ts'
 
 const MAX_BODY = '512kb'
@@ -32,9 +32,9 @@ export function readBody(request: Request, response: Response): Promise<Buffer> 
 
 function bodyRefusal(error: unknown): Error {
   const type = isError(error) && 'type' in error ? error.type : undefined
-  if (type === 'entity.too.large') return refusal('payload_too_large', { cause: error })
-  if (type === 'encoding.unsupported') return refusal('unsupported_media_type', { cause: error })
-  return refusal('invalid_request', { message: 'the body could not be read', cause: error })
+  if (type === 'entity.too.large') return apiError('payload_too_large', { cause: error })
+  if (type === 'encoding.unsupported') return apiError('unsupported_media_type', { cause: error })
+  return apiError('invalid_request', { message: 'the body could not be read', cause: error })
 }
 
 /**
@@ -44,7 +44,7 @@ function bodyRefusal(error: unknown): Error {
  */
 export function jsonBody<Schema extends z.ZodType>(request: Request, body: Buffer, schema: Schema): z.infer<Schema> {
   if (body.length > 0 && !/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? ''))
-    throw refusal('unsupported_media_type')
+    throw apiError('unsupported_media_type')
   return inShape(schema, body.length === 0 ? {} : parseStrictJson(body))
 }
 
@@ -56,7 +56,7 @@ export function inShape<Schema extends z.ZodType>(schema: Schema, input: unknown
   const name = issue?.path.map(String).join('.') ?? ''
   const what =
     issue?.code === 'unrecognized_keys' ? 'the body has an unknown member' : (issue?.message ?? 'is malformed')
-  throw refusal('invalid_request', { message: name === '' ? what : `${name}: ${what}` })
+  throw apiError('invalid_request', { message: name === '' ? what : `${name}: ${what}` })
 }
 
 /**
@@ -70,7 +70,7 @@ export function methods(handlers: Readonly<Record<string, RequestHandler>>): Req
     const handler = byMethod.get(request.method)
     if (handler !== undefined) return handler(request, response, next)
     response.setHeader('Allow', allowed)
-    throw refusal('method_not_allowed')
+    throw apiError('method_not_allowed')
   }
 }
 
@@ -96,14 +96,14 @@ export const standardHeaders: RequestHandler = (_request, response, next) => {
 
 /** Answers a path nobody else knew. */
 export const unknownPath: RequestHandler = () => {
-  throw refusal('not_found')
+  throw apiError('not_found')
 }
 
 /** Answers every error in the one shape, and logs those that are ours. */
 export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     const refused = toRefusal(error)
-    const { status, body } = presentRefusal(refused)
+    const { status, body } = presentApiError(refused)
     if (status >= 500)
       logger.error({ err: error, method: request.method }, `answered ${String(status)} ${refused.code}`)
     else if (isError(refused.cause)) logger.debug({ reason: refused.cause.message }, `refused: ${refused.code}`)
@@ -113,10 +113,10 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
 }
 
 function toRefusal(error: unknown) {
-  if (isRefusal(error)) return error
+  if (isApiError(error)) return error
   if (error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error))
-    return refusal('unavailable', { cause: error })
+    return apiError('unavailable', { cause: error })
   // The router could not decode a segment of the path: no such thing.
-  if (isError(error) && error.name === 'URIError') return refusal('not_found', { cause: error })
-  return refusal('internal_error', { cause: error })
+  if (isError(error) && error.name === 'URIError') return apiError('not_found', { cause: error })
+  return apiError('internal_error', { cause: error })
 }

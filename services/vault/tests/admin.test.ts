@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from 'dev-env'
+import type { TestDatabase } from '@vault-and-tracker/dev-env'
 import { type Answer, admin, createProject, keyOf, newKey, send, signedSend } from './support/client.ts'
 import { ADMIN_TOKEN, createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 

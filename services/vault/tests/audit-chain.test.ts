@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { eventually, type TestDatabase } from 'dev-env'
+import { eventually, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import pg from 'pg'
-import { systemClock } from 'service-kit/clock'
-import { createLogger } from 'service-kit/logger'
-import { createKysely, createPool } from 'service-kit/postgres'
 import { pruneAudit } from '../src/audit/prune.store.ts'
 import type { ChainKey } from '../src/audit/sealer.ts'
 import { createVerificationStore } from '../src/audit/seals.store.ts'
 import { type Verdict, verifyAudit } from '../src/audit/verification.ts'
 import { readCommandConfig } from '../src/config.ts'
-import type { Database, Schema } from '../src/db/schema.ts'
+import type { Db, Schema } from '../src/db/schema.ts'
 import { type ChainKeys, createChainKeys } from '../src/keyring/chain-keys.ts'
 import { createChainKeyStore } from '../src/keyring/keyring.store.ts'
 import { createProject, type Key, signedSend } from './support/client.ts'
@@ -19,7 +19,7 @@ let database: TestDatabase
 let vault: TestVault
 let key: Key
 let owner: pg.Client
-let db: Database
+let db: Db
 
 beforeAll(async () => {
   database = await createVaultDatabase()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from 'dev-env'
+import type { TestDatabase } from '@vault-and-tracker/dev-env'
 import { type Answer, admin, createProject, type Key, signedSend } from './support/client.ts'
 import { connectSql, type Sql } from './support/sql.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'

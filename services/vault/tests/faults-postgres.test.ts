@@ -6,7 +6,7 @@ import {
   startPostgres,
   type TestDatabase,
   temporaryFolder,
-} from 'dev-env'
+} from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
 import { statusOf } from './support/service.ts'
 import { connectSql, type Sql } from './support/sql.ts'

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { eventually, removeTemporaryFolder, type TestDatabase, temporaryFolder, testRedis } from 'dev-env'
+import {
+  eventually,
+  removeTemporaryFolder,
+  type TestDatabase,
+  temporaryFolder,
+  testRedis,
+} from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
 import { build } from './support/process.ts'
 import { type Service, type ServiceOptions, spawnService, startService } from './support/service.ts'

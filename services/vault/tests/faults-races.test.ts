@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestDatabase, testRedis } from 'dev-env'
+import { type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, keyOf, newKey, send, signHeaders } from './support/client.ts'
 import { connectSql, type Sql } from './support/sql.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'

@@ -6,7 +6,7 @@ import {
   startRedis,
   type TestDatabase,
   temporaryFolder,
-} from 'dev-env'
+} from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
 import { statusOf } from './support/service.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'

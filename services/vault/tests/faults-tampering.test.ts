@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from 'dev-env'
-import { createLogger } from 'service-kit/logger'
+import type { TestDatabase } from '@vault-and-tracker/dev-env'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { admin, createProject, type Key, send, signedSend } from './support/client.ts'
 import { connectSql, type Sql } from './support/sql.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, sign } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from 'dev-env'
+import type { TestDatabase } from '@vault-and-tracker/dev-env'
 import { createProject, type Key, newKey } from './support/client.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 

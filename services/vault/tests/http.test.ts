@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from 'dev-env'
-import { createLogger } from 'service-kit/logger'
+import type { TestDatabase } from '@vault-and-tracker/dev-env'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { type Answer, admin, createProject, newKey, send, signedSend } from './support/client.ts'
 import { ADMIN_TOKEN, createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { removeTemporaryFolder, type TestDatabase, temporaryFolder, testRedis } from 'dev-env'
+import { removeTemporaryFolder, type TestDatabase, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { build } from './support/process.ts'
 import { type Service, startService } from './support/service.ts'
 import { createVaultDatabase } from './support/vault.ts'

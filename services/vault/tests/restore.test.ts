@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestDatabase, testRedis } from 'dev-env'
+import { type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
 import pg from 'pg'
 import { admin, createProject, type Key, signedSend } from './support/client.ts'
 import { build, command } from './support/process.ts'

@@ -1,4 +1,4 @@
-import { createVaultClient } from 'vault-client'
+import { createVaultClient } from '@vault-and-tracker/vault-client'
 import type { WorldState } from './state.ts'
 
 /** Long enough for the slowest of machines that runs everything at once. */

@@ -1,5 +1,5 @@
-import type { Clock } from 'service-kit/clock'
-import { UnavailableError } from 'service-kit/errors'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import type { SwarmCounts, SwarmName } from '../swarm/swarm.ts'
 
 /** What one user did with one torrent since the last flush. */

@@ -1,7 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
-import { UnavailableError } from 'service-kit/errors'
-import { isPostgresUnavailable } from 'service-kit/postgres'
-import type { Database } from '../db/schema.ts'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
+import { sql, type Transaction } from 'kysely'
+import type { Db, Schema } from '../db/schema.ts'
 import type { CountedSwarm, Delta, Ledger } from './accounting.ts'
 
 /** Nine petabytes: a total beyond is not a number of JavaScript, and nobody could read the account any more. */
@@ -11,7 +11,7 @@ const MOST = Number.MAX_SAFE_INTEGER
  * Totals in Postgres. Rows are locked in the order of their keys wherever several are written, so that two writers
  * never wait for each other in a circle.
  */
-export function createLedger(db: Kysely<Database>): Ledger {
+export function createLedger(db: Db): Ledger {
   return {
     write: (batches) =>
       orUnavailable(() =>
@@ -51,7 +51,7 @@ export function createLedger(db: Kysely<Database>): Ledger {
 }
 
 /** Notes the batches as written, and returns those that were not before. */
-async function logBatches(transaction: Transaction<Database>, ids: readonly string[]): Promise<ReadonlySet<string>> {
+async function logBatches(transaction: Transaction<Schema>, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const { rows } = await sql<{ id: string }>`
     insert into flush_log (id) select id from unnest(${ids}::uuid[]) as batch (id) order by id
@@ -60,7 +60,7 @@ async function logBatches(transaction: Transaction<Database>, ids: readonly stri
 }
 
 /** What each user did with each torrent, and how many completed a torrent for the first time. */
-async function addToTorrents(transaction: Transaction<Database>, deltas: readonly Delta[]): Promise<void> {
+async function addToTorrents(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {
   await sql`
     with delta as (
       select * from unnest(
@@ -105,7 +105,7 @@ async function addToTorrents(transaction: Transaction<Database>, deltas: readonl
       last_seen_at = greatest(stats.last_seen_at, excluded.last_seen_at)`.execute(transaction)
 }
 
-async function addToUsers(transaction: Transaction<Database>, deltas: readonly Delta[]): Promise<void> {
+async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {
   const totals = new Map<string, { up: number; down: number; actualUp: number; actualDown: number; seen: number }>()
   for (const delta of deltas) {
     const total = totals.get(delta.userId) ?? { up: 0, down: 0, actualUp: 0, actualDown: 0, seen: 0 }
@@ -136,7 +136,7 @@ async function addToUsers(transaction: Transaction<Database>, deltas: readonly D
 }
 
 /** The counts of swarms, of those that still have a torrent. */
-async function setCounts(transaction: Transaction<Database>, counts: readonly CountedSwarm[]): Promise<void> {
+async function setCounts(transaction: Transaction<Schema>, counts: readonly CountedSwarm[]): Promise<void> {
   await sql`
     insert into torrent_stats as stats (torrent_id, seeders, leechers)
     select torrents.id, t.seeders, t.leechers

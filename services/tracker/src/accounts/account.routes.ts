@@ -1,5 +1,5 @@
-import type { Clock } from 'service-kit/clock'
-import { failure } from '../errors.ts'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { apiError } from '../errors.ts'
 import { type BoundEndpoint, bind, type Caller, sessionOf } from '../rest/endpoint.routes.ts'
 import { accountApi, presentOwnUser } from './account-api.routes.ts'
 import type { Account, Accounts } from './accounts.ts'
@@ -59,7 +59,7 @@ export function accountRoutes(deps: {
     }),
     bind(accountApi.endSession, async ({ params, caller }) => {
       const { account, id } = sessionOf(caller)
-      if (!(await sessions.end(account, params.id))) throw failure('NOT_FOUND', 'There is no such session.')
+      if (!(await sessions.end(account, params.id))) throw apiError('NOT_FOUND', 'There is no such session.')
       if (params.id === id) caller.clearSession()
     }),
     bind(accountApi.me, ({ caller }) => Promise.resolve(present(sessionOf(caller).account))),

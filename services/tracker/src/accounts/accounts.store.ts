@@ -1,12 +1,12 @@
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
+import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
-import { violatedUniqueConstraint } from 'service-kit/postgres'
-import type { Database, UsersTable } from '../db/schema.ts'
-import { failure } from '../errors.ts'
+import type { Db, Schema, UsersTable } from '../db/schema.ts'
+import { apiError } from '../errors.ts'
 import type { Account, AccountStore } from './accounts.ts'
 
 /** Accounts in Postgres. */
-export function createAccountStore(db: Kysely<Database>): AccountStore {
+export function createAccountStore(db: Db): AccountStore {
   const byName = (username: string) =>
     db.selectFrom('users').selectAll().where(sql<string>`lower(username)`, '=', username.toLowerCase())
 
@@ -50,8 +50,8 @@ export function createAccountStore(db: Kysely<Database>): AccountStore {
         })
       } catch (error) {
         const constraint = violatedUniqueConstraint(error)
-        if (constraint === 'users_username_unique') throw failure('CONFLICT', 'This username is taken.')
-        if (constraint === 'users_email_unique') throw failure('CONFLICT', 'This email address is in use.')
+        if (constraint === 'users_username_unique') throw apiError('CONFLICT', 'This username is taken.')
+        if (constraint === 'users_email_unique') throw apiError('CONFLICT', 'This email address is in use.')
         throw error
       }
     },
@@ -147,7 +147,7 @@ export function createAccountStore(db: Kysely<Database>): AccountStore {
 
 /** One invite, one account: of two who come with the same code at once, the second finds it used. */
 /** Locks an invite that can be used, so that of several who bring it one gets in. @returns who made it */
-async function takeInvite(trx: Transaction<Database>, codeHash: Buffer, now: Date): Promise<string> {
+async function takeInvite(trx: Transaction<Schema>, codeHash: Buffer, now: Date): Promise<string> {
   const invite = await trx
     .selectFrom('invites')
     .select('created_by')
@@ -156,11 +156,11 @@ async function takeInvite(trx: Transaction<Database>, codeHash: Buffer, now: Dat
     .where('expires_at', '>', now)
     .forUpdate()
     .executeTakeFirst()
-  if (invite === undefined) throw failure('FORBIDDEN', 'This invite is unknown, used or expired.')
+  if (invite === undefined) throw apiError('FORBIDDEN', 'This invite is unknown, used or expired.')
   return invite.created_by
 }
 
-async function spendInvite(trx: Transaction<Database>, codeHash: Buffer, userId: string, now: Date): Promise<void> {
+async function spendInvite(trx: Transaction<Schema>, codeHash: Buffer, userId: string, now: Date): Promise<void> {
   await trx.updateTable('invites').set({ used_by: userId, used_at: now }).where('code_hash', '=', codeHash).execute()
 }
 

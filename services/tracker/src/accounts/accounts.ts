@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from 'service-kit/clock'
-import { isId, newId } from 'service-kit/ids'
-import { failure } from '../errors.ts'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { isId, newId } from '@vault-and-tracker/service-kit/ids'
+import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import { hashInviteCode } from './invite-code.ts'
 import type { Passwords } from './passwords.ts'
@@ -69,7 +69,7 @@ export type AccountStore = {
    * Creates an account and spends the invite that it came with.
    *
    * @param invite hash of the code; the account is created only if it is unused at `account.createdAt`
-   * @throws AppError CONFLICT when the name or address is taken, FORBIDDEN when the invite cannot be used
+   * @throws ApiError CONFLICT when the name or address is taken, FORBIDDEN when the invite cannot be used
    */
   create(account: NewAccount, invite: Buffer | undefined): Promise<Account>
   /** Undefined for an unknown id. */
@@ -106,7 +106,7 @@ export function createAccounts(deps: {
 }) {
   const { store, passwords, publish, clock } = deps
 
-  /** @throws AppError CONFLICT when the name or address is taken */
+  /** @throws ApiError CONFLICT when the name or address is taken */
   async function create(
     input: { username: string; email: string; password: string; role: Role },
     invite?: Buffer,
@@ -134,12 +134,12 @@ export function createAccounts(deps: {
     /**
      * Opens a member's account.
      *
-     * @throws AppError FORBIDDEN when registration is closed or the invite is missing, used or expired; CONFLICT
+     * @throws ApiError FORBIDDEN when registration is closed or the invite is missing, used or expired; CONFLICT
      */
     async register(input: { username: string; email: string; password: string; invite?: string | undefined }) {
-      if (deps.registration === 'closed') throw failure('FORBIDDEN', 'Registration is closed.')
+      if (deps.registration === 'closed') throw apiError('FORBIDDEN', 'Registration is closed.')
       if (deps.registration === 'invite' && input.invite === undefined)
-        throw failure('FORBIDDEN', 'Registration needs an invite.')
+        throw apiError('FORBIDDEN', 'Registration needs an invite.')
       const invite = input.invite === undefined ? undefined : hashInviteCode(input.invite)
       return create({ ...input, role: 'member' }, invite)
     },
@@ -147,31 +147,31 @@ export function createAccounts(deps: {
     /**
      * Checks a password. An unknown name takes as long and gets the same answer as a wrong password.
      *
-     * @throws AppError UNAUTHORIZED, or FORBIDDEN when the account is suspended or banned
+     * @throws ApiError UNAUTHORIZED, or FORBIDDEN when the account is suspended or banned
      */
     async authenticate(username: string, password: string): Promise<Account> {
       const found = USERNAME_PATTERN.test(username) ? await store.credentials(username) : undefined
       const matched = await passwords.matches(found?.passwordHash, password)
-      if (found === undefined || !matched) throw failure('UNAUTHORIZED', 'The username or the password is wrong.')
-      if (found.account.state !== 'active') throw failure('FORBIDDEN', `This account is ${found.account.state}.`)
+      if (found === undefined || !matched) throw apiError('UNAUTHORIZED', 'The username or the password is wrong.')
+      if (found.account.state !== 'active') throw apiError('FORBIDDEN', `This account is ${found.account.state}.`)
       await store.seen(found.account.id, new Date(clock.now()))
       return found.account
     },
 
-    /** @throws AppError FORBIDDEN when the current password is wrong */
+    /** @throws ApiError FORBIDDEN when the current password is wrong */
     async changePassword(account: Account, current: string, next: string): Promise<Account> {
       const found = await store.credentials(account.username)
       if (!(await passwords.matches(found?.passwordHash, current)))
-        throw failure('FORBIDDEN', 'The current password is wrong.')
+        throw apiError('FORBIDDEN', 'The current password is wrong.')
       return known(await store.replacePassword(account.id, await passwords.hash(next)))
     },
 
-    /** @throws AppError NOT_FOUND */
+    /** @throws ApiError NOT_FOUND */
     async resetPassword(id: string, next: string): Promise<Account> {
       return known(await store.replacePassword(id, await passwords.hash(next)))
     },
 
-    /** Gives a user a new passkey; announces with the old one fail from then on. @throws AppError NOT_FOUND */
+    /** Gives a user a new passkey; announces with the old one fail from then on. @throws ApiError NOT_FOUND */
     async resetPasskey(id: string): Promise<Account> {
       const { account, oldPasskey } = known(isId(id) ? await store.replacePasskey(id, newPasskey()) : undefined)
       await publish({ kind: 'user', passkey: oldPasskey }, { kind: 'user', passkey: account.passkey })
@@ -181,29 +181,29 @@ export function createAccounts(deps: {
     /**
      * Changes what staff may change.
      *
-     * @throws AppError NOT_FOUND, or CONFLICT when administrators would lock themselves out
+     * @throws ApiError NOT_FOUND, or CONFLICT when administrators would lock themselves out
      */
     async change(id: string, changes: AccountChanges, by?: Account): Promise<Account> {
       const demotes = changes.role !== undefined && changes.role !== 'admin'
       const excludes = changes.state !== undefined && changes.state !== 'active'
       if (id === by?.id && (demotes || excludes))
-        throw failure('CONFLICT', 'Your own role and state are for another administrator to change.')
+        throw apiError('CONFLICT', 'Your own role and state are for another administrator to change.')
       const account = known(isId(id) ? await store.change(id, changes) : undefined)
       await publish({ kind: 'user', passkey: account.passkey })
       return account
     },
 
-    /** Chooses whether other members see uploaded, downloaded and ratio. @throws AppError NOT_FOUND */
+    /** Chooses whether other members see uploaded, downloaded and ratio. @throws ApiError NOT_FOUND */
     async showStats(id: string, shown: boolean): Promise<Account> {
       return known(await store.showStats(id, shown))
     },
 
-    /** @throws AppError NOT_FOUND */
+    /** @throws ApiError NOT_FOUND */
     async byId(id: string): Promise<Account> {
       return known(isId(id) ? await store.byId(id) : undefined)
     },
 
-    /** @throws AppError NOT_FOUND */
+    /** @throws ApiError NOT_FOUND */
     async byUsername(username: string): Promise<Account> {
       return known(await store.byUsername(username))
     },
@@ -214,6 +214,6 @@ export function createAccounts(deps: {
 }
 
 function known<T>(found: T | undefined): T {
-  if (found === undefined) throw failure('NOT_FOUND', 'There is no such user.')
+  if (found === undefined) throw apiError('NOT_FOUND', 'There is no such user.')
   return found
 }

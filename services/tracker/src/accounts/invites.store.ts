@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
-import type { Database } from '../db/schema.ts'
+import type { Db } from '../db/schema.ts'
 import type { InviteStore } from './invites.ts'
 
 /** Invites in Postgres. */
-export function createInviteStore(db: Kysely<Database>): InviteStore {
+export function createInviteStore(db: Db): InviteStore {
   return {
     create: (invite, unlimited) =>
       db.transaction().execute(async (trx) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from 'service-kit/clock'
-import { newId } from 'service-kit/ids'
-import { failure } from '../errors.ts'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { newId } from '@vault-and-tracker/service-kit/ids'
+import { apiError } from '../errors.ts'
 import type { Account } from './accounts.ts'
 import { hashInviteCode } from './invite-code.ts'
 
@@ -42,7 +42,7 @@ export type Invites = ReturnType<typeof createInvites>
 /** Invites: staff make as many as they like, members as many as they were given. */
 export function createInvites(deps: { store: InviteStore; clock: Clock }) {
   return {
-    /** @throws AppError FORBIDDEN when a member has none left */
+    /** @throws ApiError FORBIDDEN when a member has none left */
     async create(by: Account): Promise<{ invite: Invite; code: string }> {
       const code = randomBytes(20).toString('base64url')
       const createdAt = new Date(deps.clock.now())
@@ -52,7 +52,7 @@ export function createInvites(deps: { store: InviteStore; clock: Clock }) {
         { id, codeHash: hashInviteCode(code), createdBy: by.id, createdAt, expiresAt },
         by.role !== 'member',
       )
-      if (!created) throw failure('FORBIDDEN', 'You have no invites left.')
+      if (!created) throw apiError('FORBIDDEN', 'You have no invites left.')
       return { invite: { id, createdAt, expiresAt, usedAt: null, usedBy: null }, code }
     },
 

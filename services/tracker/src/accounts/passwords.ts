@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
-import { failure } from '../errors.ts'
+import { apiError } from '../errors.ts'
 
 /** Hashes and checks passwords. */
 export type Passwords = {
@@ -8,7 +8,7 @@ export type Passwords = {
   hash(password: string): Promise<string>
   /**
    * @param hash undefined when there is no such user: a decoy is checked then, which takes as long and always fails
-   * @throws AppError UNAVAILABLE when too many are waiting already
+   * @throws ApiError UNAVAILABLE when too many are waiting already
    */
   matches(hash: string | undefined, password: string): Promise<boolean>
 }
@@ -42,7 +42,7 @@ function createSlots(concurrent: number, waiting: number): <T>(task: () => Promi
   let running = 0
   return async (task) => {
     if (running === concurrent) {
-      if (line.length === waiting) throw failure('UNAVAILABLE', 'Too many sign-ins at once. Try again in a moment.')
+      if (line.length === waiting) throw apiError('UNAVAILABLE', 'Too many sign-ins at once. Try again in a moment.')
       await new Promise<void>((resolve) => line.push(resolve))
     } else running += 1
     try {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Clock } from 'service-kit/clock'
-import { newId } from 'service-kit/ids'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account, AccountStore } from './accounts.ts'
 
 const DAY_MS = 24 * 3_600_000

@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely'
-import type { Database } from '../db/schema.ts'
+import { sql } from 'kysely'
+import type { Db } from '../db/schema.ts'
 import type { ActivityStore } from './stats.ts'
 
 /** Activity counted in Postgres. */
-export function createActivityStore(db: Kysely<Database>): ActivityStore {
+export function createActivityStore(db: Db): ActivityStore {
   return {
     async ofUser(userId, activeSince) {
       const [taken, uploads] = await Promise.all([

@@ -2,14 +2,14 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { systemClock } from 'service-kit/clock'
-import { connectionUrl, parseEnv } from 'service-kit/env'
-import { AppError, errorCode, isError } from 'service-kit/errors'
-import { createLogger } from 'service-kit/logger'
-import { createKysely, createPool } from 'service-kit/postgres'
-import { closeRedis, connectRedis } from 'service-kit/redis'
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/env'
+import { ApiError, errorCode, isError } from '@vault-and-tracker/service-kit/errors'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { closeRedis, connectRedis } from '@vault-and-tracker/service-kit/redis'
 import { z } from 'zod'
-import type { Database } from '../db/schema.ts'
+import type { Schema } from '../db/schema.ts'
 import { createInvalidationPublisher } from '../invalidation/invalidation.store.ts'
 import { createAccountStore } from './accounts.store.ts'
 import {
@@ -80,7 +80,7 @@ export async function usersCommand(terminal: Terminal): Promise<number> {
       return 2
     }
     stderr.write(`${message}\n`)
-    return error instanceof AppError && error.code !== 'UNAVAILABLE' ? 2 : 1
+    return error instanceof ApiError && error.code !== 'UNAVAILABLE' ? 2 : 1
   }
 }
 
@@ -104,7 +104,7 @@ async function withAccounts(environment: Terminal['env'], work: (accounts: Accou
   )
   const logger = createLogger({ name: 'tracker-users', level: 'silent' })
   const pool = createPool({ url: env.DATABASE_URL, name: 'tracker-users', size: 1, logger })
-  const db = createKysely<Database>(pool)
+  const db = createKysely<Schema>(pool)
   try {
     const redis = await connectRedis({ url: env.REDIS_URL, name: 'tracker-users', logger })
     try {

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
-import type { Database } from '../db/schema.ts'
+import type { Db } from '../db/schema.ts'
 import type { SiteStore } from './site.ts'
 
 /** The site's settings in Postgres: one row, made by the first migration. */
-export function createSiteStore(db: Kysely<Database>): SiteStore {
+export function createSiteStore(db: Db): SiteStore {
   return {
     async read() {
       const row = await db.selectFrom('site_settings').selectAll().executeTakeFirstOrThrow()

@@ -1,4 +1,4 @@
-import type { AnnounceEvent, FailureName, WarningName } from 'bencode-tracker'
+import type { AnnounceEvent, FailureName, WarningName } from '@vault-and-tracker/bencode-tracker'
 
 /** What is counted of announces and scrapes; every rule has its own count. */
 export type AnnounceCounters = {

@@ -1,6 +1,6 @@
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
-import { UnavailableError } from 'service-kit/errors'
-import { isRedisUnavailable } from 'service-kit/redis'
 import type { SharedCounts } from './announce-limit.ts'
 
 /** Counts in Redis. */

@@ -1,4 +1,4 @@
-import type { Clock } from 'service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 
 /** Counts that all processes share. */
 export type SharedCounts = {

@@ -1,4 +1,4 @@
-import { FAILURES, WARNINGS } from 'bencode-tracker'
+import { FAILURES, WARNINGS } from '@vault-and-tracker/bencode-tracker'
 import { Counter, type Registry } from 'prom-client'
 import type { AnnounceCounters } from './announce-counters.ts'
 

@@ -12,10 +12,10 @@ import {
   scrapeReply,
   type TrackerTarget,
   WARNINGS,
-} from 'bencode-tracker'
-import type { Clock } from 'service-kit/clock'
-import { UnavailableError } from 'service-kit/errors'
-import type { Logger } from 'service-kit/logger'
+} from '@vault-and-tracker/bencode-tracker'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { type Asker, listPeers, selectPeers } from '../swarm/selection.ts'
 import type { Accepted, Announces, Refusal } from './announce.ts'
 import type { AnnounceCounters } from './announce-counters.ts'

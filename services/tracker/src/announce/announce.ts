@@ -6,8 +6,8 @@ import {
   type Passkey,
   WARNINGS,
   type WarningName,
-} from 'bencode-tracker'
-import type { Clock } from 'service-kit/clock'
+} from '@vault-and-tracker/bencode-tracker'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { hurriedInterval, withJitter } from '../swarm/interval.ts'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce, SwarmAnswer, Swarms } from '../swarm/swarm.ts'

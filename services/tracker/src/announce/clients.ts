@@ -1,4 +1,4 @@
-import type { PeerId } from 'bencode-tracker'
+import type { PeerId } from '@vault-and-tracker/bencode-tracker'
 
 /** Which clients may announce, by the beginning of their peer id (BEP 20) in hex. */
 export type ClientRules = {

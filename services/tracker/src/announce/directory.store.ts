@@ -1,12 +1,12 @@
-import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from 'bencode-tracker'
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
-import { UnavailableError } from 'service-kit/errors'
-import { isPostgresUnavailable } from 'service-kit/postgres'
-import type { Database, TorrentsTable } from '../db/schema.ts'
+import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
+import type { Db, TorrentsTable } from '../db/schema.ts'
 import type { DirectoryStore, Listing, Member } from './directory.ts'
 
 /** Users and torrents from Postgres, many in one query. */
-export function createDirectoryStore(db: Kysely<Database>): DirectoryStore {
+export function createDirectoryStore(db: Db): DirectoryStore {
   return {
     members: (passkeys) =>
       orUnavailable(async () => {

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from '@jest/globals'
-import { parseTrackerTarget } from 'bencode-tracker'
+import { parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
 import { createDirectory, type DirectoryStore } from './directory.ts'
 
 const NOBODY: DirectoryStore = {

@@ -1,5 +1,5 @@
-import { type InfoHash, type Passkey, parseInfoHash, parsePasskey } from 'bencode-tracker'
-import type { Clock } from 'service-kit/clock'
+import { type InfoHash, type Passkey, parseInfoHash, parsePasskey } from '@vault-and-tracker/bencode-tracker'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 import { createCache, type Lookup } from './lookup-cache.ts'
 

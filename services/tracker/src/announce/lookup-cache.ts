@@ -1,5 +1,5 @@
-import type { Clock } from 'service-kit/clock'
-import { type GatherOptions, gather } from 'service-kit/gather'
+import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-kit/batch'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 
 /** A value, or that there is none, at once where it is cached. */
 export type Lookup<Value> = Value | undefined | Promise<Value | undefined>
@@ -16,7 +16,7 @@ export type LookupCache<Name extends string, Value> = {
 type Entry<Value> = { readonly value: Value | undefined; trustedUntil: number; epoch: number }
 
 /** Planning a query costs more than finding ten names in it, so after a restart one in 5 ms asks for what was missed. */
-const LOADS: GatherOptions = { lanes: 1, most: 500, restMs: 5, isEnough: (waiting) => waiting >= 200 }
+const LOADS: BatcherOptions = { concurrency: 1, maxBatchSize: 500, lingerMs: 5, isReady: (waiting) => waiting >= 200 }
 /** Absences are many and cheap to find again, so few are kept. */
 const ABSENCES = 20_000
 /** A failed load is not repeated at every lookup. */
@@ -64,7 +64,7 @@ export function createCache<Name extends string, Value>(options: {
     }
   }
 
-  const ask = gather(async (names: readonly Name[]) => {
+  const ask = createBatcher(async (names: readonly Name[]) => {
     const before = forgotten
     const found = await options.load(names)
     return names.map((name) => ({ value: found.get(name), before }))

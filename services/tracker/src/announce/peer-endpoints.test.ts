@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { parseAnnounceQuery } from 'bencode-tracker'
+import { parseAnnounceQuery } from '@vault-and-tracker/bencode-tracker'
 import { endpointsOf } from './peer-endpoints.ts'
 
 const SETTINGS = { allowPrivatePeers: true, allowIpParam: true }

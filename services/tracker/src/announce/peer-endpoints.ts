@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto'
-import { type AnnounceRequest, addressFromText, type FailureName, isPrivateAddress } from 'bencode-tracker'
+import {
+  type AnnounceRequest,
+  addressFromText,
+  type FailureName,
+  isPrivateAddress,
+} from '@vault-and-tracker/bencode-tracker'
 
 /** Where a peer listens, as the swarm keeps it: the port behind the address, zeros when it is not to be handed out. */
 export type PeerEndpoints = {

@@ -1,4 +1,4 @@
-import type { FailureName, InfoHash, Passkey, ScrapedTorrent, ScrapeRequest } from 'bencode-tracker'
+import type { FailureName, InfoHash, Passkey, ScrapedTorrent, ScrapeRequest } from '@vault-and-tracker/bencode-tracker'
 import type { SwarmName, Swarms } from '../swarm/swarm.ts'
 import type { Announces } from './announce.ts'
 import type { Directory } from './directory.ts'

@@ -1,7 +1,7 @@
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { newId } from '@vault-and-tracker/service-kit/ids'
+import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
-import { UnavailableError } from 'service-kit/errors'
-import { newId } from 'service-kit/ids'
-import { isRedisUnavailable } from 'service-kit/redis'
 import type { Leadership } from './background.ts'
 
 const KEY = 'tracker:leader'

@@ -1,12 +1,12 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
-import { violatedUniqueConstraint } from 'service-kit/postgres'
-import type { CategoriesTable, Database } from '../db/schema.ts'
+import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
+import { type Selectable, sql } from 'kysely'
+import type { CategoriesTable, Db } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'
-import { failure } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import type { Category, CategoryStore } from './categories.ts'
 
 /** Categories in Postgres. */
-export function createCategoryStore(db: Kysely<Database>): CategoryStore {
+export function createCategoryStore(db: Db): CategoryStore {
   return {
     async all() {
       const rows = await db
@@ -37,7 +37,7 @@ export function createCategoryStore(db: Kysely<Database>): CategoryStore {
       try {
         await db.insertInto('categories').values(toRow(category, now)).execute()
       } catch (error) {
-        throw isForeignKeyViolation(error) ? failure('CONFLICT', 'The parent was deleted meanwhile.') : taken(error)
+        throw isForeignKeyViolation(error) ? apiError('CONFLICT', 'The parent was deleted meanwhile.') : taken(error)
       }
       return category
     },
@@ -67,7 +67,7 @@ export function createCategoryStore(db: Kysely<Database>): CategoryStore {
         return removed.numDeletedRows > 0n
       } catch (error) {
         if (isForeignKeyViolation(error))
-          throw failure('CONFLICT', 'This category holds torrents or subcategories; move or delete them first.')
+          throw apiError('CONFLICT', 'This category holds torrents or subcategories; move or delete them first.')
         throw error
       }
     },
@@ -76,7 +76,7 @@ export function createCategoryStore(db: Kysely<Database>): CategoryStore {
 
 function taken(error: unknown): unknown {
   return violatedUniqueConstraint(error) === 'categories_slug_unique'
-    ? failure('CONFLICT', 'This slug is taken.')
+    ? apiError('CONFLICT', 'This slug is taken.')
     : error
 }
 

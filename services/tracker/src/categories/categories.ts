@@ -1,6 +1,6 @@
-import type { Clock } from 'service-kit/clock'
-import { isId, newId } from 'service-kit/ids'
-import { failure } from '../errors.ts'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { isId, newId } from '@vault-and-tracker/service-kit/ids'
+import { apiError } from '../errors.ts'
 
 /** A category; a tree of two levels, roots without a parent. */
 export type Category = {
@@ -27,14 +27,14 @@ export type CategoryStore = {
   all(): Promise<readonly Category[]>
   /** Inserts all of them, or none when there is any category already. @returns whether they were inserted */
   seed(categories: readonly Category[], now: Date): Promise<boolean>
-  /** @throws AppError CONFLICT when the slug is taken or the parent is gone */
+  /** @throws ApiError CONFLICT when the slug is taken or the parent is gone */
   create(category: Category, now: Date): Promise<Category>
-  /** @throws AppError CONFLICT when the slug is taken */
+  /** @throws ApiError CONFLICT when the slug is taken */
   change(id: string, changes: CategoryChanges): Promise<Category | undefined>
   /**
    * Removes a category that holds neither torrents nor subcategories.
    *
-   * @throws AppError CONFLICT when it does
+   * @throws ApiError CONFLICT when it does
    */
   remove(id: string): Promise<boolean>
 }
@@ -181,23 +181,23 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
   return {
     all: () => store.all(),
 
-    /** The category that a slug names. @throws AppError BAD_REQUEST when there is none */
+    /** The category that a slug names. @throws ApiError BAD_REQUEST when there is none */
     async bySlug(slug: string): Promise<Category> {
       const found = findBySlug(await store.all(), slug)
-      if (found === undefined) throw failure('BAD_REQUEST', 'category: there is no such category.')
+      if (found === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
       return found
     },
 
-    /** Creates the standard tree. @throws AppError CONFLICT when there is any category */
+    /** Creates the standard tree. @throws ApiError CONFLICT when there is any category */
     async seed(): Promise<readonly Category[]> {
       if (!(await store.seed(seedCategories(), now())))
-        throw failure('CONFLICT', 'There are categories already. Delete all of them to seed again.')
+        throw apiError('CONFLICT', 'There are categories already. Delete all of them to seed again.')
       return store.all()
     },
 
     /**
      * @param input `torznabId` may be left out for a slug of the mapping; `parent` is the slug of a root
-     * @throws AppError BAD_REQUEST when the Torznab id is unknown or the parent no root; CONFLICT when the slug is taken
+     * @throws ApiError BAD_REQUEST when the Torznab id is unknown or the parent no root; CONFLICT when the slug is taken
      */
     async create(input: {
       slug: string
@@ -207,26 +207,26 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
       position?: number | undefined
     }): Promise<Category> {
       const torznabId = input.torznabId ?? torznabIdOf(input.slug)
-      if (torznabId === undefined) throw failure('BAD_REQUEST', 'torznabId: is required for this slug.')
+      if (torznabId === undefined) throw apiError('BAD_REQUEST', 'torznabId: is required for this slug.')
       const all = await store.all()
       const parent = all.find(({ slug }) => slug === input.parent)
       if (input.parent !== undefined && (parent === undefined || parent.parentId !== null))
-        throw failure('BAD_REQUEST', 'parent: must be the slug of a category without a parent.')
+        throw apiError('BAD_REQUEST', 'parent: must be the slug of a category without a parent.')
       const parentId = parent?.id ?? null
       const position = input.position ?? all.filter((category) => category.parentId === parentId).length
       return store.create({ id: newId(), slug: input.slug, name: input.name, torznabId, parentId, position }, now())
     },
 
-    /** @throws AppError NOT_FOUND, or CONFLICT when the slug is taken */
+    /** @throws ApiError NOT_FOUND, or CONFLICT when the slug is taken */
     async change(id: string, changes: CategoryChanges): Promise<Category> {
       const changed = isId(id) ? await store.change(id, changes) : undefined
-      if (changed === undefined) throw failure('NOT_FOUND', 'There is no such category.')
+      if (changed === undefined) throw apiError('NOT_FOUND', 'There is no such category.')
       return changed
     },
 
-    /** @throws AppError NOT_FOUND, or CONFLICT when it holds torrents or subcategories */
+    /** @throws ApiError NOT_FOUND, or CONFLICT when it holds torrents or subcategories */
     async remove(id: string): Promise<void> {
-      if (!isId(id) || !(await store.remove(id))) throw failure('NOT_FOUND', 'There is no such category.')
+      if (!isId(id) || !(await store.remove(id))) throw apiError('NOT_FOUND', 'There is no such category.')
     },
   }
 }

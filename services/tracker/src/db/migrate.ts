@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
-import { connectionUrl, parseEnv } from 'service-kit/env'
-import { createLogger } from 'service-kit/logger'
-import { migrateToLatest } from 'service-kit/postgres'
+import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/env'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { migrateToLatest } from '@vault-and-tracker/service-kit/postgres'
 import { z } from 'zod'
 import { migrations } from './migrations/index.ts'
 

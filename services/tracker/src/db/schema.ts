@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, Kysely } from 'kysely'
 
 /** Set by the database or by the insert, never changed afterwards. */
 type Fixed<T> = ColumnType<T, T, never>
@@ -151,8 +151,8 @@ export type SiteSettingsTable = {
   upload_percent: Generated<number>
 }
 
-/** The tracker's database. */
-export type Database = {
+/** The tables as kysely sees them; the migrations are what makes them. */
+export type Schema = {
   users: UsersTable
   invites: InvitesTable
   categories: CategoriesTable
@@ -164,3 +164,6 @@ export type Database = {
   flush_log: FlushLogTable
   site_settings: SiteSettingsTable
 }
+
+/** A query builder over the tracker's tables, or a transaction of one. */
+export type Db = Kysely<Schema>

@@ -1,5 +1,5 @@
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { Redis } from 'ioredis'
-import type { Logger } from 'service-kit/logger'
 import { type Invalidation, invalidationChannel } from './invalidation.ts'
 
 const HEARTBEAT_MS = 5_000

@@ -1,5 +1,5 @@
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Redis } from 'ioredis'
-import type { Logger } from 'service-kit/logger'
 import { invalidationChannel, type PublishInvalidation } from './invalidation.ts'
 
 /** Publishes invalidations as JSON on Redis. */

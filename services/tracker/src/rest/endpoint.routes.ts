@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Session } from '../accounts/sessions.ts'
-import { type ErrorCode, failure } from '../errors.ts'
+import { apiError, type ErrorCode } from '../errors.ts'
 import type { Access, LimitKind, Method } from './endpoint.ts'
 
 /** The schema of an input that an endpoint does not read, and of an answer without a body. */
@@ -113,21 +113,21 @@ export function bind<
 
 /** The session of an endpoint that needs one. */
 export function sessionOf(caller: Caller): Session {
-  if (caller.session === undefined) throw failure('UNAUTHORIZED', 'Sign in first.')
+  if (caller.session === undefined) throw apiError('UNAUTHORIZED', 'Sign in first.')
   return caller.session
 }
 
 /**
  * Reads one part of a request.
  *
- * @throws AppError BAD_REQUEST naming the first parameter that is wrong, never its value
+ * @throws ApiError BAD_REQUEST naming the first parameter that is wrong, never its value
  */
 function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value, { reportInput: false })
   if (result.success) return result.data
   const issue = result.error.issues[0]
   const name = issue === undefined ? '' : (issue.path.map(String)[0] ?? nameOf(issue))
-  throw failure('BAD_REQUEST', name === '' ? 'The body is malformed.' : `${name}: ${sentence(issue?.message)}`)
+  throw apiError('BAD_REQUEST', name === '' ? 'The body is malformed.' : `${name}: ${sentence(issue?.message)}`)
 }
 
 function nameOf(issue: z.core.$ZodIssue): string {

@@ -1,8 +1,8 @@
+import { ApiError, isError, UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
+import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { ErrorRequestHandler } from 'express'
-import { AppError, isError, UnavailableError } from 'service-kit/errors'
-import type { Logger } from 'service-kit/logger'
-import { isPostgresUnavailable } from 'service-kit/postgres'
-import { isRedisUnavailable } from 'service-kit/redis'
 import { type ErrorCode, isErrorCode, presentError } from '../errors.ts'
 
 /** Answers whatever a request failed with, in the one shape. Only what is our fault or a dependency's is logged. */
@@ -12,7 +12,7 @@ export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
     const { code, message } = explain(error)
     if (code === 'INTERNAL_ERROR') logger.error({ err: error, method: request.method }, 'a request failed')
     // A refusal of ours, such as too many sign-ins at once, is no news.
-    if (code === 'UNAVAILABLE' && !(error instanceof AppError))
+    if (code === 'UNAVAILABLE' && !(error instanceof ApiError))
       logger.warn({ err: error }, 'a request could not be carried out')
     if (response.headersSent) return void response.destroy()
     const { status, body } = presentError(code, message)
@@ -24,7 +24,7 @@ export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
 }
 
 function explain(error: unknown): { code: ErrorCode; message: string } {
-  if (error instanceof AppError) {
+  if (error instanceof ApiError) {
     const code: unknown = error.code
     if (isErrorCode(code)) return { code, message: error.message }
   }

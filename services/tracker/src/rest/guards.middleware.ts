@@ -1,7 +1,7 @@
+import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
 import type { Request, RequestHandler, Response } from 'express'
-import { clientAddress, type TrustedProxies } from 'service-kit/client-address'
 import type { Session } from '../accounts/sessions.ts'
-import { failure } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import type { Caller } from './endpoint.routes.ts'
 import { isCrossSite } from './endpoint.ts'
 
@@ -47,7 +47,7 @@ export function createRefuseCrossSite(publicUrl: string): RequestHandler {
   const own = new URL(publicUrl).origin
   return (request, _response, next) => {
     if (isCrossSite({ secFetchSite: request.get('sec-fetch-site'), origin: request.get('origin') }, own))
-      throw failure('FORBIDDEN', 'This request was made by another site.')
+      throw apiError('FORBIDDEN', 'This request was made by another site.')
     next()
   }
 }

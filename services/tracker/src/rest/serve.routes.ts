@@ -1,6 +1,6 @@
 import express, { type RequestHandler, Router } from 'express'
 import multer from 'multer'
-import { failure } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import { type BoundEndpoint, type Endpoint, type FileAnswer, plain } from './endpoint.routes.ts'
 import { type Access, type LimitKind, type Method, mayAccess } from './endpoint.ts'
 import { callerOf } from './guards.middleware.ts'
@@ -31,7 +31,7 @@ export function serveEndpoints(endpoints: readonly BoundEndpoint[], guards: Guar
     for (const bound of here) mount(route, bound, guards)
     route.all((_request, response, next) => {
       response.set('Allow', allowed(here.map(({ endpoint }) => endpoint.method)))
-      next(failure('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'))
+      next(apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'))
     })
   }
   return router
@@ -60,9 +60,9 @@ function mount(route: ReturnType<Router['route']>, bound: BoundEndpoint, guards:
 function requireAccess(access: Access): RequestHandler {
   return (request, _response, next) => {
     const { session } = callerOf(request)
-    if (session === undefined) throw failure('UNAUTHORIZED', 'Sign in first.')
-    if (session.account.state !== 'active') throw failure('FORBIDDEN', `This account is ${session.account.state}.`)
-    if (!mayAccess(session.account.role, access)) throw failure('FORBIDDEN', 'Your role does not allow this.')
+    if (session === undefined) throw apiError('UNAUTHORIZED', 'Sign in first.')
+    if (session.account.state !== 'active') throw apiError('FORBIDDEN', `This account is ${session.account.state}.`)
+    if (!mayAccess(session.account.role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
     next()
   }
 }
@@ -74,7 +74,7 @@ function bodyParsers(endpoint: Endpoint): RequestHandler[] {
     (request, _response, next) => {
       // No body at all is a malformed one, which the schema says better; `is` answers null for it.
       if (request.is('application/json') === false)
-        throw failure('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.')
+        throw apiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.')
       next()
     },
     express.json({ limit: MAX_JSON, strict: true }),
@@ -98,8 +98,8 @@ function uploadParser(upload: { field: string; maxBytes: number }): RequestHandl
   let reading = 0
   return (request, response, next) => {
     if (request.is('multipart/form-data') === false)
-      throw failure('UNSUPPORTED_MEDIA_TYPE', 'Send the body as multipart/form-data.')
-    if (reading >= MAX_UPLOADS) throw failure('UNAVAILABLE', 'Too many uploads at once. Try again in a moment.')
+      throw apiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as multipart/form-data.')
+    if (reading >= MAX_UPLOADS) throw apiError('UNAVAILABLE', 'Too many uploads at once. Try again in a moment.')
     reading += 1
     response.once('close', () => {
       reading -= 1
@@ -111,10 +111,10 @@ function uploadParser(upload: { field: string; maxBytes: number }): RequestHandl
 /** Forms are kept in memory, so whatever the parser fails with is the sender's doing: too much, broken or cut off. */
 function refusedForm(error: unknown): Error {
   if (!(error instanceof multer.MulterError))
-    return failure('BAD_REQUEST', 'The multipart body is malformed.', { cause: error })
+    return apiError('BAD_REQUEST', 'The multipart body is malformed.', { cause: error })
   return error.code === 'LIMIT_UNEXPECTED_FILE'
-    ? failure('BAD_REQUEST', 'There is a file in a field that takes none.')
-    : failure('PAYLOAD_TOO_LARGE', 'The upload is larger than allowed.')
+    ? apiError('BAD_REQUEST', 'There is a file in a field that takes none.')
+    : apiError('PAYLOAD_TOO_LARGE', 'The upload is larger than allowed.')
 }
 
 function answer(bound: BoundEndpoint): RequestHandler {

@@ -1,4 +1,4 @@
-import type { AnnounceEvent } from 'bencode-tracker'
+import type { AnnounceEvent } from '@vault-and-tracker/bencode-tracker'
 
 /** What a peer is to the others. A paused peer is a partial seed (BEP 21): incomplete, but it downloads nothing. */
 export type PeerState = 'stopped' | 'leecher' | 'seeder' | 'paused'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import { Cluster, type Redis } from 'ioredis'
-import { UnavailableError } from 'service-kit/errors'
-import { isRedisUnavailable } from 'service-kit/redis'
 
 /** Functions that run inside Redis, loaded from a file of lua/. */
 export type RedisFunctions = {

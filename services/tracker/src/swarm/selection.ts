@@ -1,4 +1,4 @@
-import { type ListedPeer, type PeerId, parsePeerId } from 'bencode-tracker'
+import { type ListedPeer, type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
 import type { SwarmAnswer } from './swarm.ts'
 
 // The layout of RECORD in lua/swarm.lua.

@@ -1,6 +1,6 @@
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { Cluster } from 'ioredis'
-import { UnavailableError } from 'service-kit/errors'
-import type { Logger } from 'service-kit/logger'
 
 /**
  * Connects to a Redis Cluster for the swarms. As with a single Redis, commands fail at once while it is away.

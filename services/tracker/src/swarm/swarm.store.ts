@@ -1,7 +1,7 @@
+import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-kit/batch'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { Cluster, type Redis } from 'ioredis'
-import type { Clock } from 'service-kit/clock'
-import { UnavailableError } from 'service-kit/errors'
-import { type GatherOptions, gather } from 'service-kit/gather'
 import { announceRecord, termsRecord } from './announce-record.ts'
 import { readAnswer, readCounts } from './announce-result.ts'
 import { createRedisFunctions } from './redis-functions.store.ts'
@@ -12,7 +12,7 @@ import { TAGS, tagOf, tagPrefix } from './tags.ts'
  * A call costs several times what an announce in it does, so a busy tracker sends calls at this pace and no faster. A
  * second one may be under way while Redis works on the first. Redis serves nobody else during a call, hence the bound.
  */
-const CALLS: GatherOptions = { lanes: 2, most: 64, restMs: 2, isEnough: (waiting) => waiting >= 16 }
+const CALLS: BatcherOptions = { concurrency: 2, maxBatchSize: 64, lingerMs: 2, isReady: (waiting) => waiting >= 16 }
 /** Records that one call of the sweep looks at. */
 const SWEEP_STEPS = 2_000
 
@@ -54,8 +54,8 @@ export function createRedisSwarms(options: {
     return buffersOf(results, swarms.length).map(readCounts)
   }
   const perTag = redis instanceof Cluster
-  const sendTogether = forTags(perTag, () => gather(send, CALLS))
-  const countTogether = forTags(perTag, () => gather(count, CALLS))
+  const sendTogether = forTags(perTag, () => createBatcher(send, CALLS))
+  const countTogether = forTags(perTag, () => createBatcher(count, CALLS))
 
   return {
     announce: (announce) => {

@@ -1,4 +1,4 @@
-import type { PeerId } from 'bencode-tracker'
+import type { PeerId } from '@vault-and-tracker/bencode-tracker'
 import type { AnnounceKind, PeerState } from './peer-state.ts'
 
 /** A swarm, named by the 20 bytes of its torrent's info hash; of a hybrid, by the first of its two. */

@@ -1,5 +1,5 @@
-import { buildTorrentFile, prepareUpload, TorrentError } from 'bencode-tracker'
-import { failure } from '../errors.ts'
+import { buildTorrentFile, prepareUpload, TorrentError } from '@vault-and-tracker/bencode-tracker'
+import { apiError } from '../errors.ts'
 
 /** Largest .torrent that is read: enough for several terabytes in pieces of 16 MiB. */
 export const MAX_TORRENT_BYTES = 10 * 1024 * 1024
@@ -22,7 +22,7 @@ export type TorrentContent = {
 /**
  * Reads an uploaded .torrent and makes it ours: private (BEP 27), marked with `source`, hashes taken after.
  *
- * @throws AppError BAD_REQUEST saying what is wrong with the file
+ * @throws ApiError BAD_REQUEST saying what is wrong with the file
  */
 export function readUpload(bytes: Buffer, source: string): TorrentContent {
   try {
@@ -37,7 +37,7 @@ export function readUpload(bytes: Buffer, source: string): TorrentContent {
       pieceLayers: torrent.pieceLayersSlice ?? null,
     }
   } catch (error) {
-    if (error instanceof TorrentError) throw failure('BAD_REQUEST', `torrent: ${error.message}.`, { cause: error })
+    if (error instanceof TorrentError) throw apiError('BAD_REQUEST', `torrent: ${error.message}.`, { cause: error })
     throw error
   }
 }

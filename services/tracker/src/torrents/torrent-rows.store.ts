@@ -1,10 +1,10 @@
-import { type InsertObject, type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Database } from '../db/schema.ts'
+import { type InsertObject, type RawBuilder, sql } from 'kysely'
+import type { Db, Schema } from '../db/schema.ts'
 import type { Release } from './release-name.ts'
 import type { ListedTorrent, NewTorrent } from './torrents.ts'
 
 /** The columns that lists show, from the tables they are spread over. */
-export function listedColumns(db: Kysely<Database>) {
+export function listedColumns(db: Db) {
   return db
     .selectFrom('torrents')
     .innerJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')
@@ -107,7 +107,7 @@ export function searchColumn(tokens: readonly string[]): RawBuilder<string> {
 }
 
 /** The row of a new torrent. */
-export function toRow(torrent: NewTorrent): InsertObject<Database, 'torrents'> {
+export function toRow(torrent: NewTorrent): InsertObject<Schema, 'torrents'> {
   const { content, externalIds } = torrent
   return {
     id: torrent.id,

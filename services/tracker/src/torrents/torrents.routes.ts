@@ -1,4 +1,4 @@
-import { failure } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import { type BoundEndpoint, bind, sessionOf } from '../rest/endpoint.routes.ts'
 import { attachment } from './attachment.ts'
 import { presentTorrent, torrentApi } from './torrent-api.routes.ts'
@@ -14,7 +14,7 @@ export function torrentRoutes(deps: { torrents: Torrents }): readonly BoundEndpo
       return { items: items.map((torrent) => presentTorrent(torrent)), page: query.page, limit: query.limit, total }
     }),
     bind(torrentApi.upload, async ({ body, file, caller }) => {
-      if (file === undefined) throw failure('BAD_REQUEST', 'torrent: send the .torrent file in this field.')
+      if (file === undefined) throw apiError('BAD_REQUEST', 'torrent: send the .torrent file in this field.')
       const torrent = await torrents.upload(sessionOf(caller).account, {
         bytes: file,
         name: body.name,

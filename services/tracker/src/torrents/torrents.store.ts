@@ -1,8 +1,8 @@
-import { type ExpressionBuilder, type Kysely, sql, type Transaction } from 'kysely'
-import { violatedUniqueConstraint } from 'service-kit/postgres'
-import type { Database } from '../db/schema.ts'
+import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
+import { type ExpressionBuilder, sql, type Transaction } from 'kysely'
+import type { Db, Schema } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'
-import { failure } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import { listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
 import type { NewTorrent, Torrent, TorrentChanges, TorrentQuery, TorrentStore } from './torrents.ts'
 
@@ -10,7 +10,7 @@ import type { NewTorrent, Torrent, TorrentChanges, TorrentQuery, TorrentStore } 
 const SORT_AS_A_WHOLE = 5_000
 
 /** Torrents in Postgres. */
-export function createTorrentStore(db: Kysely<Database>): TorrentStore {
+export function createTorrentStore(db: Db): TorrentStore {
   return {
     byId: (id) => byId(db, id),
 
@@ -24,7 +24,7 @@ export function createTorrentStore(db: Kysely<Database>): TorrentStore {
         })
       } catch (error) {
         if (violatedUniqueConstraint(error)?.startsWith('torrents_info_hash') === true)
-          throw failure('CONFLICT', 'This torrent is here already.')
+          throw apiError('CONFLICT', 'This torrent is here already.')
         throw goneCategory(error)
       }
     },
@@ -103,7 +103,7 @@ export function createTorrentStore(db: Kysely<Database>): TorrentStore {
   }
 }
 
-async function byId(from: Kysely<Database>, id: string): Promise<Torrent | undefined> {
+async function byId(from: Db, id: string): Promise<Torrent | undefined> {
   const row = await listedColumns(from)
     .select('torrents.description')
     .where('torrents.id', '=', id)
@@ -114,10 +114,10 @@ async function byId(from: Kysely<Database>, id: string): Promise<Torrent | undef
 
 /** Foreign keys of a torrent can only fail for its category: users are never deleted. */
 function goneCategory(error: unknown): unknown {
-  return isForeignKeyViolation(error) ? failure('CONFLICT', 'The category was deleted meanwhile.') : error
+  return isForeignKeyViolation(error) ? apiError('CONFLICT', 'The category was deleted meanwhile.') : error
 }
 
-async function insert(trx: Transaction<Database>, torrent: NewTorrent): Promise<void> {
+async function insert(trx: Transaction<Schema>, torrent: NewTorrent): Promise<void> {
   const { id, content } = torrent
   await trx.insertInto('torrents').values(toRow(torrent)).execute()
   await trx.insertInto('torrent_stats').values({ torrent_id: id }).execute()
@@ -134,7 +134,7 @@ async function insert(trx: Transaction<Database>, torrent: NewTorrent): Promise<
   `.execute(trx)
 }
 
-async function update(trx: Transaction<Database>, id: string, changes: TorrentChanges): Promise<void> {
+async function update(trx: Transaction<Schema>, id: string, changes: TorrentChanges): Promise<void> {
   const { name, state, externalIds } = changes
   await trx
     .updateTable('torrents')
@@ -154,7 +154,7 @@ async function update(trx: Transaction<Database>, id: string, changes: TorrentCh
     .execute()
 }
 
-function matches(eb: ExpressionBuilder<Database, 'torrents'>, query: TorrentQuery) {
+function matches(eb: ExpressionBuilder<Schema, 'torrents'>, query: TorrentQuery) {
   const { state, categoryIds, tokens } = query
   return eb.and([
     eb('torrents.deleted_at', 'is', null),
@@ -175,7 +175,7 @@ const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', 
  * Finds first and sorts then. Left to itself the planner walks the sort order through the whole table when two words
  * are each common and never together.
  */
-function pageOfFound(db: Kysely<Database>, query: TorrentQuery) {
+function pageOfFound(db: Db, query: TorrentQuery) {
   return db
     .with(
       (cte) => cte('found').materialized(),
@@ -197,7 +197,7 @@ function pageOfFound(db: Kysely<Database>, query: TorrentQuery) {
 }
 
 /** Walks the index of the sort order until the page is full. */
-function pageOfWalk(db: Kysely<Database>, query: TorrentQuery) {
+function pageOfWalk(db: Db, query: TorrentQuery) {
   const from = db
     .selectFrom('torrents')
     .innerJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')

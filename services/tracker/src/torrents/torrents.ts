@@ -1,8 +1,8 @@
-import type { Clock } from 'service-kit/clock'
-import { isId, newId } from 'service-kit/ids'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account } from '../accounts/accounts.ts'
 import { type Categories, familyOf, findBySlug } from '../categories/categories.ts'
-import { failure } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import { parseReleaseName, type Release } from './release-name.ts'
 import { indexTokens, queryTokens } from './search-tokens.ts'
@@ -90,7 +90,7 @@ export type TorrentChanges = {
 
 /** Where torrents are kept. Each method is one atomic change; deleted torrents are as good as gone for all of them. */
 export type TorrentStore = {
-  /** @throws AppError CONFLICT when either hash is there already, or the category is gone */
+  /** @throws ApiError CONFLICT when either hash is there already, or the category is gone */
   create(torrent: NewTorrent): Promise<Torrent>
   byId(id: string): Promise<Torrent | undefined>
   list(query: TorrentQuery): Promise<{ items: readonly ListedTorrent[]; total: number }>
@@ -137,7 +137,7 @@ export function createTorrents(deps: {
       ),
     )
 
-  /** A torrent that the viewer may see: approved, or his own, or he is staff. @throws AppError NOT_FOUND */
+  /** A torrent that the viewer may see: approved, or his own, or he is staff. @throws ApiError NOT_FOUND */
   async function visible(id: string, viewer: Account): Promise<Torrent> {
     const torrent = isId(id) ? await store.byId(id) : undefined
     if (torrent === undefined || (torrent.state !== 'approved' && !mayEdit(torrent, viewer))) throw notFound()
@@ -146,7 +146,7 @@ export function createTorrents(deps: {
 
   async function editable(id: string, editor: Account): Promise<Torrent> {
     const torrent = await visible(id, editor)
-    if (!mayEdit(torrent, editor)) throw failure('FORBIDDEN', 'Only its uploader and staff may change this torrent.')
+    if (!mayEdit(torrent, editor)) throw apiError('FORBIDDEN', 'Only its uploader and staff may change this torrent.')
     return torrent
   }
 
@@ -157,7 +157,7 @@ export function createTorrents(deps: {
      * Takes a torrent into the catalogue: made private and marked with our source, so its info hash may differ from
      * the uploaded file's.
      *
-     * @throws AppError BAD_REQUEST naming what is wrong with the file or the category; CONFLICT when we have it
+     * @throws ApiError BAD_REQUEST naming what is wrong with the file or the category; CONFLICT when we have it
      */
     async upload(
       by: Account,
@@ -187,7 +187,7 @@ export function createTorrents(deps: {
       return torrent
     },
 
-    /** One page of a state's torrents. @throws AppError BAD_REQUEST when there is no such category */
+    /** One page of a state's torrents. @throws ApiError BAD_REQUEST when there is no such category */
     async list(
       query: Pick<TorrentQuery, 'page' | 'limit' | 'sort' | 'order' | 'state'> & {
         category: string | undefined
@@ -202,13 +202,13 @@ export function createTorrents(deps: {
       if (slug !== undefined) {
         const all = await categories.all()
         const category = findBySlug(all, slug)
-        if (category === undefined) throw failure('BAD_REQUEST', 'category: there is no such category.')
+        if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
         categoryIds = familyOf(all, category).map(({ id }) => id)
       }
       return store.list({ ...rest, categoryIds, tokens })
     },
 
-    /** The files of a torrent, in its own order. @throws AppError NOT_FOUND */
+    /** The files of a torrent, in its own order. @throws ApiError NOT_FOUND */
     async files(id: string, viewer: Account): Promise<readonly { path: string; size: number }[]> {
       return store.files((await visible(id, viewer)).id)
     },
@@ -216,13 +216,13 @@ export function createTorrents(deps: {
     /**
      * The .torrent file with the downloader's passkey in it. What one uploaded is one's own to seed in any state.
      *
-     * @throws AppError NOT_FOUND, or FORBIDDEN when the user may not download or the torrent is not approved
+     * @throws ApiError NOT_FOUND, or FORBIDDEN when the user may not download or the torrent is not approved
      */
     async download(id: string, viewer: Account): Promise<{ name: string; bytes: Buffer }> {
       const torrent = await visible(id, viewer)
       const own = torrent.uploader?.id === viewer.id
-      if (torrent.state === 'rejected') throw failure('FORBIDDEN', 'This torrent was rejected.')
-      if (!viewer.canDownload && !own) throw failure('FORBIDDEN', 'Your downloads are switched off.')
+      if (torrent.state === 'rejected') throw apiError('FORBIDDEN', 'This torrent was rejected.')
+      if (!viewer.canDownload && !own) throw apiError('FORBIDDEN', 'Your downloads are switched off.')
       const content = await store.source(torrent.id)
       if (content === undefined) throw notFound()
       const bytes = writeTorrentFile(content, {
@@ -233,11 +233,11 @@ export function createTorrents(deps: {
       return { name: torrent.name, bytes }
     },
 
-    /** @throws AppError NOT_FOUND, FORBIDDEN, or BAD_REQUEST when there is no such category */
+    /** @throws ApiError NOT_FOUND, FORBIDDEN, or BAD_REQUEST when there is no such category */
     async edit(id: string, editor: Account, edit: TorrentEdit): Promise<Torrent> {
       const torrent = await editable(id, editor)
       const factors = edit.downloadPercent !== undefined || edit.uploadPercent !== undefined
-      if (factors && editor.role === 'member') throw failure('FORBIDDEN', 'Only staff set what counts.')
+      if (factors && editor.role === 'member') throw apiError('FORBIDDEN', 'Only staff set what counts.')
       const changed = await store.change(torrent.id, {
         name: edit.name === undefined ? undefined : named(edit.name),
         categoryId: edit.category === undefined ? undefined : (await categories.bySlug(edit.category)).id,
@@ -249,12 +249,12 @@ export function createTorrents(deps: {
       return told(changed)
     },
 
-    /** Approves or rejects. @throws AppError NOT_FOUND */
+    /** Approves or rejects. @throws ApiError NOT_FOUND */
     async moderate(id: string, state: TorrentState, reason: string | null): Promise<Torrent> {
       return told(isId(id) ? await store.change(id, { state: { state, reason } }) : undefined)
     },
 
-    /** Deletes a torrent; announces tell the reason for 30 days. @throws AppError NOT_FOUND or FORBIDDEN */
+    /** Deletes a torrent; announces tell the reason for 30 days. @throws ApiError NOT_FOUND or FORBIDDEN */
     async remove(id: string, editor: Account, reason: string | undefined): Promise<void> {
       const torrent = await editable(id, editor)
       const own = torrent.uploader?.id === editor.id
@@ -282,5 +282,5 @@ function named(name: string) {
 }
 
 function notFound() {
-  return failure('NOT_FOUND', 'There is no such torrent.')
+  return apiError('NOT_FOUND', 'There is no such torrent.')
 }

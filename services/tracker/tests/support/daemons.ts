@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from 'dev-env'
+import { freePort } from '@vault-and-tracker/dev-env'
 
 /** A BitTorrent client that runs in the background and is told what to do. */
 export type Daemon = {

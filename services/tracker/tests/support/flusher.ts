@@ -1,12 +1,13 @@
 // A process that flushes once and is killed at a step of it, as by a power failure. Run by accounting-crash.test.ts.
+
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { Redis } from 'ioredis'
-import { systemClock } from 'service-kit/clock'
-import { createLogger } from 'service-kit/logger'
-import { createKysely, createPool } from 'service-kit/postgres'
 import { createFlusher } from '../../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../../src/accounting/accounting-queue.store.ts'
 import { createLedger } from '../../src/accounting/ledger.store.ts'
-import type { Database } from '../../src/db/schema.ts'
+import type { Schema } from '../../src/db/schema.ts'
 import type { SwarmCounts } from '../../src/swarm/swarm.ts'
 
 const [databaseUrl = '', redisUrl = '', killAt = ''] = process.argv.slice(2)
@@ -19,7 +20,7 @@ const logger = createLogger({ name: 'flusher', level: 'warn' })
 const pool = createPool({ url: databaseUrl, name: 'flusher', size: 2, logger })
 const redis = new Redis(redisUrl)
 const queue = createAccountingQueue(redis)
-const ledger = createLedger(createKysely<Database>(pool))
+const ledger = createLedger(createKysely<Schema>(pool))
 const noCounts: SwarmCounts = { complete: 0, incomplete: 0, paused: 0, completed: 0 }
 
 const flusher = createFlusher({

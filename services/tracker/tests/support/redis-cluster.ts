@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from 'dev-env'
+import { freePort } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 
 const SLOTS = 16_384

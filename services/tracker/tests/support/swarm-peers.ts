@@ -1,4 +1,4 @@
-import { type PeerId, parsePeerId } from 'bencode-tracker'
+import { type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
 import { hurriedInterval, timeToLive } from '../../src/swarm/interval.ts'
 import { selectPeers } from '../../src/swarm/selection.ts'
 import type { PeerAnnounce, SwarmAnswer, SwarmTerms } from '../../src/swarm/swarm.ts'

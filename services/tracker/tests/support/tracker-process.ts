@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from 'dev-env'
+import { freePort } from '@vault-and-tracker/dev-env'
 
 /** The service as a process of its own, run from its sources. */
 export type TrackerProcess = {

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { refusal } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import type { Guard } from '../limits/limits.middleware.ts'
 import { requirePlainQuery } from '../requests/query.ts'
 import { bearerToken, type TokenCheck } from './admin-token.ts'
@@ -11,7 +11,7 @@ export function requireAdmin(deps: { isToken: TokenCheck; guard: Guard }): Reque
       const token = bearerToken(request.headers.authorization)
       if (token !== undefined && deps.isToken(token)) return Promise.resolve()
       response.setHeader('WWW-Authenticate', 'Bearer')
-      return Promise.reject(refusal('unauthorized'))
+      return Promise.reject(apiError('unauthorized'))
     })
     requirePlainQuery(request.originalUrl)
     next()

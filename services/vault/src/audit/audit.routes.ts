@@ -1,5 +1,5 @@
+import { isId } from '@vault-and-tracker/service-kit/ids'
 import { Router } from 'express'
-import { isId } from 'service-kit/ids'
 import { z } from 'zod'
 import { inShape, methods } from '../http.ts'
 import { PROJECT_NAME } from '../projects/projects.ts'

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { Database } from '../db/schema.ts'
+import type { Db } from '../db/schema.ts'
 import { ACTIONS, type Action, type AuditStore, LISTED_ACTIONS } from './audit.ts'
 
 /** The log in Postgres, one partition a month. */
-export function createAuditStore(db: Database): AuditStore {
+export function createAuditStore(db: Db): AuditStore {
   return {
     list: async ({ projectId, actions, before, limit }) => {
       const rows = await db

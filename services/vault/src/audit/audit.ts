@@ -1,5 +1,5 @@
-import type { Clock } from 'service-kit/clock'
-import { newId } from 'service-kit/ids'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { newId } from '@vault-and-tracker/service-kit/ids'
 
 /** What the log records. The first two are what a listing shows unless it is asked for others. */
 export const ACTIONS = [

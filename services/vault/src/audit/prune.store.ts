@@ -1,6 +1,6 @@
+import { errorCode } from '@vault-and-tracker/service-kit/errors'
 import { sql } from 'kysely'
-import { errorCode } from 'service-kit/errors'
-import type { Database } from '../db/schema.ts'
+import type { Db } from '../db/schema.ts'
 import { pruningCode } from './chain.ts'
 import type { ChainKey } from './sealer.ts'
 
@@ -14,12 +14,7 @@ import type { ChainKey } from './sealer.ts'
  * @throws Error when a month holds rows that are not sealed yet, or somebody reads the log for longer than a second;
  *   months dropped before stay dropped
  */
-export async function pruneAudit(
-  db: Database,
-  chainKey: ChainKey,
-  before: string,
-  now: Date,
-): Promise<readonly string[]> {
+export async function pruneAudit(db: Db, chainKey: ChainKey, before: string, now: Date): Promise<readonly string[]> {
   const partitions = await sql<{ name: string }>`
     select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = 'audit'::regclass and c.relname ~ '^audit_\\d{4}_\\d{2}$'
@@ -32,7 +27,7 @@ export async function pruneAudit(
 }
 
 async function dropMonth(
-  db: Database,
+  db: Db,
   { keyNo, key }: ChainKey,
   what: { table: string; month: string; now: Date },
 ): Promise<void> {
@@ -57,7 +52,7 @@ async function dropMonth(
 }
 
 /** Whether a row is behind the end of the chain, or turned up late and waits for its seal. */
-async function holdsUnsealed(trx: Database, table: string, last: number | null): Promise<boolean> {
+async function holdsUnsealed(trx: Db, table: string, last: number | null): Promise<boolean> {
   if (last === null) return false
   const { rows } = await sql<{ unsealed: boolean }>`
     select end_of_chain.position < ${last} or exists (
@@ -69,7 +64,7 @@ async function holdsUnsealed(trx: Database, table: string, last: number | null):
 }
 
 /** Every fetch queues up behind this lock while it waits for a reader, a dump for example: so it does not wait long. */
-async function takeLog(trx: Database): Promise<void> {
+async function takeLog(trx: Db): Promise<void> {
   await sql`set local lock_timeout = '1s'`.execute(trx)
   try {
     await sql`lock table only audit in access exclusive mode`.execute(trx)

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { Clock } from 'service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { CHAIN_START, type ChainedRow, chainCode, type Gap, gapsAfter } from './chain.ts'
 
 /** The end of the chain: the last seal, or nothing yet. */

@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
-import type { Database } from '../db/schema.ts'
+import type { Db } from '../db/schema.ts'
 import { CHAIN_START, type ChainedRow, CODE_LENGTH, type Gap } from './chain.ts'
 import { type ChainEnd, NO_SEAL, type SealStore } from './sealer.ts'
 import type { StoredPruning, StoredSeal, VerificationStore } from './verification.ts'
@@ -12,7 +12,7 @@ const FIRST_KEY = 1
 const SEALER_LOCK = 7_324_511
 
 /** Seals in Postgres: rows are only ever added. */
-export function createSealStore(db: Database): SealStore {
+export function createSealStore(db: Db): SealStore {
   return {
     sealNext: (limit, seal) =>
       db.transaction().execute(async (trx) => {
@@ -41,7 +41,7 @@ export function createSealStore(db: Database): SealStore {
 }
 
 /** What the verification reads, in pieces, so that memory does not grow with the log. */
-export function createVerificationStore(db: Database): VerificationStore {
+export function createVerificationStore(db: Db): VerificationStore {
   return {
     seals: async (after, limit) => {
       const rows = await db
@@ -113,7 +113,7 @@ export function createVerificationStore(db: Database): VerificationStore {
   }
 }
 
-async function chainEnd(db: Database): Promise<ChainEnd> {
+async function chainEnd(db: Db): Promise<ChainEnd> {
   const last = await db
     .selectFrom('audit_seals')
     .select(['seal_no', 'codes', 'position', 'gaps'])
@@ -138,7 +138,7 @@ function inGaps(gaps: readonly Gap[]) {
 }
 
 async function rowsWhere(
-  db: Database,
+  db: Db,
   condition: ReturnType<typeof sql<SqlBool>>,
   limit: number,
 ): Promise<readonly ChainedRow[]> {

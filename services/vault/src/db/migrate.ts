@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
-import { connectionUrl, EnvError, parseEnv } from 'service-kit/env'
-import { migrateToLatest } from 'service-kit/postgres'
+import { connectionUrl, EnvError, parseEnv } from '@vault-and-tracker/service-kit/env'
+import { migrateToLatest } from '@vault-and-tracker/service-kit/postgres'
 import { z } from 'zod'
 import { grants } from './grants.ts'
 import { init } from './migrations/0001-init.ts'

@@ -82,4 +82,4 @@ export type Schema = {
 }
 
 /** A query builder over the vault's tables, or a transaction of one. */
-export type Database = Kysely<Schema>
+export type Db = Kysely<Schema>

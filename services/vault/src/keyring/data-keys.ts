@@ -1,5 +1,5 @@
 import { generateKeySync, type KeyObject } from 'node:crypto'
-import type { Clock } from 'service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { type Keyring, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
 
 /** A project's data key as it is stored. */

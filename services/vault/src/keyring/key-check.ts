@@ -1,4 +1,4 @@
-import type { Clock } from 'service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { type Keyring, KeyringError } from './keyring.ts'
 
 /** A key-encryption key as the database knows it. */

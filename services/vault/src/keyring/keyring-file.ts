@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { errorCode } from 'service-kit/errors'
+import { errorCode } from '@vault-and-tracker/service-kit/errors'
 import { isKeyId, KeyringError, parseKeyringFile } from './keyring.ts'
 
 /** The text of a keyring file, parsed. Holds key material: never log it. */

@@ -1,10 +1,10 @@
-import type { Database } from '../db/schema.ts'
+import type { Db } from '../db/schema.ts'
 import type { ChainKeyStore } from './chain-keys.ts'
 import type { DataKeyStore } from './data-keys.ts'
 import type { KekStore } from './key-check.ts'
 
 /** Wrapped data keys in Postgres. */
-export function createDataKeyStore(db: Database): DataKeyStore {
+export function createDataKeyStore(db: Db): DataKeyStore {
   return {
     findDataKey: async (projectUid, dekV) => {
       const row = await db
@@ -19,7 +19,7 @@ export function createDataKeyStore(db: Database): DataKeyStore {
 }
 
 /** What the database knows of key-encryption keys: never the keys, only their ids and fingerprints. */
-export function createKekStore(db: Database): KekStore {
+export function createKekStore(db: Db): KekStore {
   return {
     list: async () => {
       const rows = await db
@@ -54,7 +54,7 @@ export function createKekStore(db: Database): KekStore {
 }
 
 /** The wrapped keys of the audit log's chain. */
-export function createChainKeyStore(db: Database): ChainKeyStore {
+export function createChainKeyStore(db: Db): ChainKeyStore {
   const keys = db.selectFrom('audit_keys').select(['key_no', 'kek_id', 'wrapped'])
   const present = (row: { key_no: number; kek_id: string; wrapped: Buffer } | undefined) =>
     row && { keyNo: row.key_no, kekId: row.kek_id, wrapped: row.wrapped }

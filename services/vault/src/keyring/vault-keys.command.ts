@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { systemClock } from 'service-kit/clock'
-import { EnvError } from 'service-kit/env'
-import { isError } from 'service-kit/errors'
-import { createLogger } from 'service-kit/logger'
-import { createKysely, createPool } from 'service-kit/postgres'
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { EnvError } from '@vault-and-tracker/service-kit/env'
+import { isError } from '@vault-and-tracker/service-kit/errors'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { readCommandConfig, readCommandEnv } from '../config.ts'
-import type { Database, Schema } from '../db/schema.ts'
+import type { Db, Schema } from '../db/schema.ts'
 import { createDataKeys } from './data-keys.ts'
 import { checkKeyring } from './key-check.ts'
 import { createDataKeyStore, createKekStore } from './keyring.store.ts'
@@ -83,7 +83,7 @@ function keyringFile(): string {
 }
 
 /** An id that the database knows belongs to a key that is only missing here; a new one under its name would be wrong. */
-async function assertNew(id: string, db: Database): Promise<void> {
+async function assertNew(id: string, db: Db): Promise<void> {
   const known = (await createKekStore(db).list()).find((kek) => kek.id === id)
   const own = existsSync(keyringFile()) ? readCommandConfig(process.env).keyring.keys.get(id) : undefined
   if (known !== undefined && own === undefined)
@@ -91,7 +91,7 @@ async function assertNew(id: string, db: Database): Promise<void> {
 }
 
 /** Runs with the keyring checked against the database, as the service does when it starts. */
-async function withKeys<T>(work: (keys: VaultKeys, db: Database) => Promise<T>): Promise<T> {
+async function withKeys<T>(work: (keys: VaultKeys, db: Db) => Promise<T>): Promise<T> {
   const { DATABASE_URL: url, LOG_LEVEL: level, keyring } = readCommandConfig(process.env)
   return withDatabase(url, level, async (db) => {
     const clock = systemClock
@@ -101,7 +101,7 @@ async function withKeys<T>(work: (keys: VaultKeys, db: Database) => Promise<T>):
   })
 }
 
-async function withDatabase<T>(url: string, level: string, work: (db: Database) => Promise<T>): Promise<T> {
+async function withDatabase<T>(url: string, level: string, work: (db: Db) => Promise<T>): Promise<T> {
   const logger = createLogger({ name: 'vault-keys', level })
   const db = createKysely<Schema>(createPool({ url, name: 'vault-keys', size: 2, logger, statementTimeoutMs: 60_000 }))
   try {

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { entryRow } from '../audit/audit.ts'
-import type { Database } from '../db/schema.ts'
+import type { Db } from '../db/schema.ts'
 import { KeyringError } from './keyring.ts'
 import type { OwnedDataKey, ValueToMove, VaultKeyStore } from './vault-keys.ts'
 
 /** The key commands' work in Postgres. Rows are taken with `skip locked`, so that several commands share it. */
-export function createVaultKeyStore(db: Database): VaultKeyStore {
+export function createVaultKeyStore(db: Db): VaultKeyStore {
   return {
     keks: async () => {
       const rows = await db
@@ -213,7 +213,7 @@ export function createVaultKeyStore(db: Database): VaultKeyStore {
 }
 
 /** A command may have begun before its active key was retired; it must not wrap by one that is being taken away. */
-async function holdKek(trx: Database, id: string): Promise<void> {
+async function holdKek(trx: Db, id: string): Promise<void> {
   const kek = await trx
     .selectFrom('keks')
     .select('kek_id')

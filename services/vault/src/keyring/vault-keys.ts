@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock } from 'service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
 import { BoxError } from './box.ts'
 import { chainKeyOwner, type StoredChainKey } from './chain-keys.ts'

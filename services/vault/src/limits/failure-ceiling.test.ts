@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from '@jest/globals'
-import { refusal } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import { createFailureCeiling } from './failure-ceiling.ts'
 
 const clock = { time: 0, now: () => clock.time }
@@ -31,7 +31,7 @@ test('the failure after the last allowed one shuts the address out until its win
 
 test('when the other replicas have seen too many, the address is shut out here as well', async () => {
   const door = ceiling(100)
-  const others = () => Promise.reject(refusal('rate_limited'))
+  const others = () => Promise.reject(apiError('rate_limited'))
   await expect(door.count('a', others)).rejects.toMatchObject({ code: 'rate_limited' })
   expect(() => door.assertOpen('a')).toThrow()
   expect(shut).toEqual(['a'])

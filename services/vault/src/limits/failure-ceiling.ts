@@ -1,5 +1,5 @@
-import type { Clock } from 'service-kit/clock'
-import { isRefusal, refusal } from '../errors.ts'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { apiError, isApiError } from '../errors.ts'
 
 /** Closes the door for an address that failed too often. */
 export type FailureCeiling = {
@@ -59,19 +59,19 @@ export function createFailureCeiling(options: {
   return {
     retryAfter,
     assertOpen: (address) => {
-      if (retryAfter(address) > 0) throw refusal('rate_limited')
+      if (retryAfter(address) > 0) throw apiError('rate_limited')
     },
     count: async (address, countShared) => {
       if (limit === 0) return
       const here = current(address)
       here.seen++
       if (here.seen === limit + 1) onShut(address)
-      if (here.seen > limit) throw refusal('rate_limited')
+      if (here.seen > limit) throw apiError('rate_limited')
       try {
         await countShared()
       } catch (error) {
         // The other replicas have seen the rest: shut the door here too.
-        if (isRefusal(error) && error.code === 'rate_limited' && here.seen <= limit) {
+        if (isApiError(error) && error.code === 'rate_limited' && here.seen <= limit) {
           here.seen = limit + 1
           onShut(address)
         }

@@ -1,7 +1,7 @@
+import type { TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
+import { isError } from '@vault-and-tracker/service-kit/errors'
 import type { Request, RequestHandler, Response } from 'express'
-import type { TrustedProxies } from 'service-kit/client-address'
-import { addressKey, clientAddress } from 'service-kit/client-address'
-import { isError } from 'service-kit/errors'
 import type { FailureCeiling } from './failure-ceiling.ts'
 
 /** Runs an authentication step under a ceiling of failures per address. */

@@ -1,12 +1,12 @@
+import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
 import type { Selectable } from 'kysely'
-import { violatedUniqueConstraint } from 'service-kit/postgres'
 import { entryRow } from '../audit/audit.ts'
-import type { Database, Schema } from '../db/schema.ts'
+import type { Db, Schema } from '../db/schema.ts'
 import type { ProjectKey } from './project-keys.ts'
 import type { ProjectStore, StoredProject } from './projects.ts'
 
 /** Projects in Postgres. */
-export function createProjectStore(db: Database): ProjectStore {
+export function createProjectStore(db: Db): ProjectStore {
   return {
     list: async () => {
       const projects = await db.selectFrom('projects').selectAll().orderBy('name').execute()
@@ -121,7 +121,7 @@ export function createProjectStore(db: Database): ProjectStore {
 }
 
 /** A key-encryption key that is being retired must not get a new data key to wrap: the retirement waits for us. */
-async function holdKek(trx: Database, kekId: string): Promise<void> {
+async function holdKek(trx: Db, kekId: string): Promise<void> {
   const kek = await trx
     .selectFrom('keks')
     .select('kek_id')

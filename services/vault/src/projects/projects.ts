@@ -5,11 +5,11 @@ import {
   publicKeyToHex,
   SignatureError,
   type VerifyKey,
-} from 'http-signatures'
-import type { Clock } from 'service-kit/clock'
-import { newId } from 'service-kit/ids'
+} from '@vault-and-tracker/http-signatures'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { newId } from '@vault-and-tracker/service-kit/ids'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
-import { refusal } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import { isExpired, type KeyChange, type ProjectKey, replaceKey } from './project-keys.ts'
 
@@ -97,7 +97,7 @@ export function createProjects(deps: {
         createdAt: now,
         keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null }],
       }
-      if ((await store.create(project, dataKeys.create(uid, 1), entry)) === 'exists') throw refusal('project_exists')
+      if ((await store.create(project, dataKeys.create(uid, 1), entry)) === 'exists') throw apiError('project_exists')
       onChange(input.name)
     },
 
@@ -123,7 +123,8 @@ export function createProjects(deps: {
       })
       const added = { id: newId(), publicKey, createdAt: now, notAfter: null }
       const decide = (keys: readonly ProjectKey[]): KeyChange => replaceKey(keys, added, now, input.overlapMs)
-      if (!isProjectName(input.name) || !(await store.changeKeys(input.name, decide, entry))) throw refusal('not_found')
+      if (!isProjectName(input.name) || !(await store.changeKeys(input.name, decide, entry)))
+        throw apiError('not_found')
       onChange(input.name)
       return pair && { privateKey: pair.privateJwk }
     },
@@ -133,14 +134,14 @@ export function createProjects(deps: {
       const { name, required, ip } = input
       const entry = newEntry(clock, { action: 'project.update', ip, detail: { requireContentDigest: required } })
       if (!isProjectName(name) || !(await store.setRequireContentDigest(name, required, entry)))
-        throw refusal('not_found')
+        throw apiError('not_found')
       onChange(name)
     },
 
     /** @throws not_found */
     remove: async (input: { name: string; ip: string }): Promise<void> => {
       const entry = newEntry(clock, { action: 'project.delete', ip: input.ip })
-      if (!isProjectName(input.name) || !(await store.remove(input.name, entry))) throw refusal('not_found')
+      if (!isProjectName(input.name) || !(await store.remove(input.name, entry))) throw apiError('not_found')
       onChange(input.name)
     },
 
@@ -177,7 +178,7 @@ function admit(publicKey: string): Uint8Array {
   try {
     return parsePublicKey(publicKey)
   } catch (error) {
-    if (error instanceof SignatureError) throw refusal('invalid_public_key', { cause: error })
+    if (error instanceof SignatureError) throw apiError('invalid_public_key', { cause: error })
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Clock } from 'service-kit/clock'
-import { gather } from 'service-kit/gather'
+import { createBatcher } from '@vault-and-tracker/service-kit/batch'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newEntry } from '../audit/audit.ts'
 import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue } from './secrets.ts'
 
@@ -9,11 +9,11 @@ import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue } from './
  * So fetches under load share them, and wait a moment for others whose checks are under way; docs/performance.md has
  * the measurements.
  */
-const TOGETHER = { lanes: 4, most: 64, restMs: 8 }
+const TOGETHER = { concurrency: 4, maxBatchSize: 64, lingerMs: 8 }
 
 /** From this many bytes on, an environment is fetched in a lane of its own, so that it holds up nobody else. */
 const LARGE_BYTES = 256 * 1024
-const ONE_AT_A_TIME = { lanes: 1, most: 64, restMs: 0, isEnough: () => false }
+const ONE_AT_A_TIME = { concurrency: 1, maxBatchSize: 64, lingerMs: 0, isReady: () => false }
 const MAX_KNOWN_LARGE = 10_000
 
 /** How much is decrypted before other requests have a turn. */
@@ -81,11 +81,11 @@ export function createFetches(deps: {
     })
   }
 
-  const fetchSmall = gather(readTogether, {
+  const fetchSmall = createBatcher(readTogether, {
     ...TOGETHER,
-    isEnough: (waiting) => onTheWay.size === 0 || waiting >= TOGETHER.most,
+    isReady: (waiting) => onTheWay.size === 0 || waiting >= TOGETHER.maxBatchSize,
   })
-  const fetchLarge = gather(readTogether, ONE_AT_A_TIME)
+  const fetchLarge = createBatcher(readTogether, ONE_AT_A_TIME)
 
   return (caller, env) => {
     const entry = newEntry(clock, { action: 'fetch', env, ip: caller.ip })

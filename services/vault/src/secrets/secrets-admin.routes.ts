@@ -1,6 +1,6 @@
 import { type Request, Router } from 'express'
 import { z } from 'zod'
-import { refusal } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import { inShape, methods, pathPart } from '../http.ts'
 import { readQuery } from '../requests/query.ts'
 import { env } from './secrets.routes.ts'
@@ -48,7 +48,7 @@ export function secretAdminRoutes(deps: { secrets: Secrets; addressOf: (request:
     methods({
       POST: async (request, response) => {
         const version = pathPart(request, 'version')
-        if (!/^[1-9][0-9]{0,9}$/.test(version)) throw refusal('not_found')
+        if (!/^[1-9][0-9]{0,9}$/.test(version)) throw apiError('not_found')
         const restored = await secrets.restore(pathPart(request, 'id'), Number(version), addressOf(request))
         response.json({ ok: true, version: restored })
       },

@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import { z } from 'zod'
-import { refusal } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import { inShape, jsonBody, methods, pathPart, sendJson } from '../http.ts'
 import { readQuery, requirePlainQuery } from '../requests/query.ts'
 import type { Signed } from '../signed-requests/signed-requests.middleware.ts'
@@ -49,7 +49,7 @@ export function secretRoutes(deps: {
   const remove = signed({ isWrite: false }, async ({ caller, request }, response) => {
     requirePlainQuery(request.originalUrl)
     const result = await secrets.remove(caller, pathPart(request, 'id'))
-    if (result === 'absent') throw refusal('not_found')
+    if (result === 'absent') throw apiError('not_found')
     return result === 'stale' ? 'stale' : () => response.json({ ok: true })
   })
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import { entryRow } from '../audit/audit.ts'
-import type { Database } from '../db/schema.ts'
-import { refusal } from '../errors.ts'
+import type { Db } from '../db/schema.ts'
+import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import { type Caller, type Fetch, MAX_ENV_BYTES, type SecretStore, type Stale, type StoredValue } from './secrets.ts'
 
@@ -39,7 +39,7 @@ type ReadAllRow = [n: number, key: string, version: number, blob: Buffer | null]
 const LOST = Buffer.alloc(0)
 
 /** Secrets in Postgres. `pool` serves the one statement that every fetch runs. */
-export function createSecretStore(db: Database, pool: Pool): SecretStore {
+export function createSecretStore(db: Db, pool: Pool): SecretStore {
   return {
     readAll: async (fetches) => {
       const values = [
@@ -225,7 +225,7 @@ function answersOf(
  * Whether the caller's key is valid now, and where the project wants bodies covered, this one is. The project stays
  * until the transaction ends: a deletion waits.
  */
-async function holdCaller(trx: Database, caller: Caller, now: Date, rule: { covered: boolean }): Promise<boolean> {
+async function holdCaller(trx: Db, caller: Caller, now: Date, rule: { covered: boolean }): Promise<boolean> {
   const row = await trx
     .selectFrom('projects as p')
     .innerJoin('project_keys as k', 'k.project_uid', 'p.uid')
@@ -240,7 +240,7 @@ async function holdCaller(trx: Database, caller: Caller, now: Date, rule: { cove
 }
 
 /** The newest data key of a project, counting one more encryption. Its row stays locked, so it cannot be removed. */
-async function reserveDataKey(trx: Database, projectUid: string): Promise<StoredDataKey> {
+async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKey> {
   const row = await trx
     .updateTable('project_deks')
     .set({ encryptions: sql`encryptions + 1` })
@@ -261,7 +261,7 @@ async function reserveDataKey(trx: Database, projectUid: string): Promise<Stored
  *
  * @throws invalid_request when the environment has become too large
  */
-async function requireRoom(trx: Database, projectUid: string, env: string): Promise<void> {
+async function requireRoom(trx: Db, projectUid: string, env: string): Promise<void> {
   const { bytes } = await trx
     .selectFrom('secrets as s')
     .innerJoin('secret_versions as v', (join) =>
@@ -272,11 +272,11 @@ async function requireRoom(trx: Database, projectUid: string, env: string): Prom
     .where('s.env', '=', env)
     .executeTakeFirstOrThrow()
   if (bytes > MAX_ENV_BYTES)
-    throw refusal('invalid_request', { message: 'the environment would hold more than 64 MiB' })
+    throw apiError('invalid_request', { message: 'the environment would hold more than 64 MiB' })
 }
 
 async function addVersion(
-  trx: Database,
+  trx: Db,
   row: { id: string; version: number; dataKey: StoredDataKey; blob: Buffer; now: Date },
 ): Promise<void> {
   await trx

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
-import type { Clock } from 'service-kit/clock'
-import { isId, newId } from 'service-kit/ids'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
-import { refusal } from '../errors.ts'
+import { apiError } from '../errors.ts'
 import { BoxError } from '../keyring/box.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import { dataKeyVersionOf, openValue, sealValue, type ValuePlace } from '../keyring/envelope.ts'
@@ -116,7 +116,7 @@ export function createSecrets(deps: {
   function reported(place: NamedPlace, error: unknown): unknown {
     if (!(error instanceof BoxError || error instanceof KeyringError)) return error
     deps.onDecryptionFailure(place, error)
-    return refusal('decryption_failed', { cause: error })
+    return apiError('decryption_failed', { cause: error })
   }
 
   function decrypting<T>(place: NamedPlace, step: () => T): T {
@@ -178,20 +178,20 @@ export function createSecrets(deps: {
 
     /** @throws not_found */
     removeAny: async (id: string, ip: string): Promise<void> => {
-      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, ip)))) throw refusal('not_found')
+      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, ip)))) throw apiError('not_found')
     },
 
     /** @throws not_found */
     listOf: async (project: string, env: string | undefined): Promise<readonly SecretMetadata[]> => {
       const listed = isProjectName(project) ? await store.listOf(project, env) : undefined
-      if (listed === undefined) throw refusal('not_found')
+      if (listed === undefined) throw apiError('not_found')
       return listed
     },
 
     /** @throws not_found */
     versionsOf: async (id: string): Promise<readonly VersionMetadata[]> => {
       const listed = isId(id) ? await store.versionsOf(id) : undefined
-      if (listed === undefined) throw refusal('not_found')
+      if (listed === undefined) throw apiError('not_found')
       return listed
     },
 
@@ -222,7 +222,7 @@ export function createSecrets(deps: {
               }),
             )
           : undefined
-      if (restored === undefined) throw refusal('not_found')
+      if (restored === undefined) throw apiError('not_found')
       return restored
     },
   }

@@ -1,4 +1,4 @@
-import type { Clock } from 'service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Registration } from '../projects/projects.ts'
 
 /** What signatures are checked against, kept for a short while. */

@@ -1,5 +1,10 @@
+import {
+  clientAddress,
+  clientScheme,
+  forwardedHost,
+  type TrustedProxies,
+} from '@vault-and-tracker/service-kit/client-address'
 import type { Request, RequestHandler, Response } from 'express'
-import { clientAddress, clientScheme, forwardedHost, type TrustedProxies } from 'service-kit/client-address'
 import { readBody } from '../http.ts'
 import type { Guard } from '../limits/limits.middleware.ts'
 import type { SignedBy, SignedRequests } from './signed-requests.ts'

@@ -6,9 +6,9 @@ import {
   SignatureError,
   type VerifiedRequest,
   verifySignatureOffThread,
-} from 'http-signatures'
-import type { Clock } from 'service-kit/clock'
-import { type ErrorCode, refusal } from '../errors.ts'
+} from '@vault-and-tracker/http-signatures'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { apiError, type ErrorCode } from '../errors.ts'
 import type { Registration } from '../projects/projects.ts'
 import type { Registrations } from './registrations.ts'
 
@@ -48,7 +48,7 @@ export function createSignedRequests(deps: { registrations: Registrations; nonce
     // The key may have been added a moment ago, through another replica.
     if (!fresh && !hasValidKey(registration, publicKeyHex, clock))
       registration = await registrations.find(project, true)
-    if (registration === undefined) throw refusal('unknown_project')
+    if (registration === undefined) throw apiError('unknown_project')
     const keys = registration.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
     return [await verifySignatureOffThread(parsed, keys).catch(raiseOurs), registration]
   }
@@ -66,7 +66,7 @@ export function createSignedRequests(deps: { registrations: Registrations; nonce
     const body = await signed.readBody()
     const required = signed.isWrite && (await demandsDigest(registration, verified, fresh))
     const { claims } = translate(() => checkContent(timely, body, { required }))
-    if (!(await nonces.spend(registration.uid, claims.nonce))) throw refusal('replayed_nonce')
+    if (!(await nonces.spend(registration.uid, claims.nonce))) throw apiError('replayed_nonce')
     const { uid, name } = registration
     const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
     return { caller: { projectUid: uid, project: name, publicKey, coversContent: claims.coversContent }, body }
@@ -90,7 +90,7 @@ export function createSignedRequests(deps: { registrations: Registrations; nonce
         const result = await action(caller, body)
         if (result !== 'stale') return result
       }
-      throw refusal('invalid_signature')
+      throw apiError('invalid_signature')
     },
   }
 }
@@ -112,7 +112,7 @@ function translate<T>(step: () => T): T {
 
 function raiseOurs(error: unknown): never {
   const code = error instanceof SignatureError ? CODES[error.code] : undefined
-  throw code === undefined ? error : refusal(code, { cause: error })
+  throw code === undefined ? error : apiError(code, { cause: error })
 }
 
 function hasValidKey(registration: Registration | undefined, publicKeyHex: string, clock: Clock): boolean {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventually, freePort, type ManagedProcess, startProcess } from 'dev-env'
+import { eventually, freePort, type ManagedProcess, startProcess } from '@vault-and-tracker/dev-env'
 import { vaultEnv } from './vault.ts'
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js')

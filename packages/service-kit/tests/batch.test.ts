@@ -1,19 +1,24 @@
 import { expect, test } from '@jest/globals'
-import { type GatherOptions, gather } from 'service-kit/gather'
+import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-kit/batch'
 
 const FOREVER = 3_600_000
-const ONE_LANE: GatherOptions = { lanes: 1, most: 10, restMs: 0, isEnough: (waiting) => waiting >= 10 }
+const ONE_AT_A_TIME: BatcherOptions = {
+  concurrency: 1,
+  maxBatchSize: 10,
+  lingerMs: 0,
+  isReady: (waiting) => waiting >= 10,
+}
 
 /** Runs that end when the test says so. */
-function controlled(options: Partial<GatherOptions> = {}) {
+function controlled(options: Partial<BatcherOptions> = {}) {
   const runs: { questions: readonly number[]; end: (error?: Error) => void }[] = []
-  const ask = gather<number, string>(
+  const ask = createBatcher<number, string>(
     (questions) =>
       new Promise((resolve, reject) => {
         const end = (error?: Error) => (error === undefined ? resolve(questions.map(String)) : reject(error))
         runs.push({ questions, end })
       }),
-    { ...ONE_LANE, ...options },
+    { ...ONE_AT_A_TIME, ...options },
   )
   return { runs, ask, asked: () => runs.map(({ questions }) => questions) }
 }
@@ -30,7 +35,7 @@ async function eventually(condition: () => boolean): Promise<boolean> {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('questions of one turn of the event loop are asked at its end, together', async () => {
-  const { runs, ask, asked } = controlled({ restMs: FOREVER })
+  const { runs, ask, asked } = controlled({ lingerMs: FOREVER })
   const answers = [ask(1), ask(2)]
   expect(asked()).toEqual([])
   await turn()
@@ -39,8 +44,8 @@ test('questions of one turn of the event loop are asked at its end, together', a
   expect(await Promise.all(answers)).toEqual(['1', '2'])
 })
 
-test('what comes while all lanes are taken is asked when a run ends, no more than the most at a time', async () => {
-  const { runs, ask, asked } = controlled({ most: 3 })
+test('what comes while every place is taken is asked when a run ends, no more than the most at a time', async () => {
+  const { runs, ask, asked } = controlled({ maxBatchSize: 3 })
   const first = ask(1)
   await turn()
   const others = [2, 3, 4, 5].map(ask)
@@ -56,7 +61,7 @@ test('what comes while all lanes are taken is asked when a run ends, no more tha
 })
 
 test('too few questions wait until the rest after the run before is over, also when that has ended', async () => {
-  const { runs, ask, asked } = controlled({ lanes: 2, restMs: FOREVER, isEnough: (waiting) => waiting >= 3 })
+  const { runs, ask, asked } = controlled({ concurrency: 2, lingerMs: FOREVER, isReady: (waiting) => waiting >= 3 })
   const answers = [ask(1)]
   await turn()
   answers.push(ask(2), ask(3))
@@ -71,7 +76,7 @@ test('too few questions wait until the rest after the run before is over, also w
 })
 
 test('once the rest is over, what waits is asked beside the run under way', async () => {
-  const { runs, ask, asked } = controlled({ lanes: 2, restMs: 1 })
+  const { runs, ask, asked } = controlled({ concurrency: 2, lingerMs: 1 })
   const answers = [ask(1)]
   await turn()
   answers.push(ask(2))
@@ -81,8 +86,8 @@ test('once the rest is over, what waits is asked beside the run under way', asyn
   expect(await Promise.all(answers)).toEqual(['1', '2'])
 })
 
-test('there are never more runs under way than lanes', async () => {
-  const { runs, ask, asked } = controlled({ lanes: 2, most: 1, isEnough: () => true })
+test('there are never more runs under way than places', async () => {
+  const { runs, ask, asked } = controlled({ concurrency: 2, maxBatchSize: 1, isReady: () => true })
   const answers = [1, 2, 3, 4].map(ask)
   await turn()
   expect(asked()).toEqual([[1], [2]])
@@ -97,13 +102,13 @@ test('there are never more runs under way than lanes', async () => {
 })
 
 test('an answer that is a promise settles for its question alone', async () => {
-  const ask = gather<number, number>((questions) => Promise.resolve(questions.map(half)), ONE_LANE)
+  const ask = createBatcher<number, number>((questions) => Promise.resolve(questions.map(half)), ONE_AT_A_TIME)
   const answers = await Promise.allSettled([2, 3, 4].map(ask))
   expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })
 
 test('a run that fails fails for those in it and those behind it; the next question is asked again', async () => {
-  const { runs, ask, asked } = controlled({ most: 2 })
+  const { runs, ask, asked } = controlled({ maxBatchSize: 2 })
   const answers = Promise.allSettled([1, 2, 3].map(ask))
   await turn()
   runs[0]?.end(new Error('away'))
@@ -116,7 +121,7 @@ test('a run that fails fails for those in it and those behind it; the next quest
 })
 
 test('a question asked after a failure that emptied the queue is not run twice', async () => {
-  const { runs, ask, asked } = controlled({ lanes: 2, restMs: 5 })
+  const { runs, ask, asked } = controlled({ concurrency: 2, lingerMs: 5 })
   const failed = Promise.allSettled([ask(1)])
   await turn()
   const behind = Promise.allSettled([ask(2)])
@@ -133,10 +138,10 @@ test('a question asked after a failure that emptied the queue is not run twice',
 })
 
 test('a run that throws instead of answering, or answers too little, rejects', async () => {
-  const throwing = gather<number, number>(() => {
+  const throwing = createBatcher<number, number>(() => {
     throw new Error('at once')
-  }, ONE_LANE)
+  }, ONE_AT_A_TIME)
   await expect(throwing(1)).rejects.toThrow('at once')
-  const short = gather<number, number>(() => Promise.resolve([]), ONE_LANE)
-  await expect(short(1)).rejects.toThrow('not answered')
+  const short = createBatcher<number, number>(() => Promise.resolve([]), ONE_AT_A_TIME)
+  await expect(short(1)).rejects.toThrow('no result for an item')
 })
