@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { parseStrictJson } from '../requests/strict-json.ts'
+import { parseStrictJson } from '../json/strict-json.ts'
 import { openBox, sealBox } from './box.ts'
 
 /** What is wrong with a keyring, every problem at once. */

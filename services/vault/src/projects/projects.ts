@@ -178,7 +178,7 @@ function admit(publicKey: string): Uint8Array {
   try {
     return parsePublicKey(publicKey)
   } catch (error) {
-    if (error instanceof SignatureError) throw apiError('invalid_public_key', { cause: error })
+    if (error instanceof SignatureError) throw apiError('invalid_public_key', undefined, { cause: error })
     throw error
   }
 }

@@ -116,7 +116,7 @@ export function createSecrets(deps: {
   function reported(place: NamedPlace, error: unknown): unknown {
     if (!(error instanceof BoxError || error instanceof KeyringError)) return error
     deps.onDecryptionFailure(place, error)
-    return apiError('decryption_failed', { cause: error })
+    return apiError('decryption_failed', undefined, { cause: error })
   }
 
   function decrypting<T>(place: NamedPlace, step: () => T): T {

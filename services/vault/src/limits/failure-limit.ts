@@ -1,14 +1,14 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, isApiError } from '../errors.ts'
 
-/** Closes the door for an address that failed too often. */
-export type FailureCeiling = {
+/** Blocks an address that failed too often. */
+export type FailureLimit = {
   /**
-   * Costs a look into a map, no round trip.
+   * Looks into a map; no round trip.
    *
-   * @throws rate_limited while the address is shut out
+   * @throws rate_limited while the address is blocked
    */
-  assertOpen(address: string): void
+  assertAllowed(address: string): void
   /** Seconds until the address may try again, for `Retry-After`; 0 when it may now. */
   retryAfter(address: string): number
   /**
@@ -25,19 +25,19 @@ type Failures = { seen: number; until: number }
 const MAX_ADDRESSES = 50_000
 
 /**
- * A ceiling on failures per address and window. Nothing is asked of Redis until something fails, so what succeeds
- * pays nothing. Each process also counts by itself, which holds the ceiling when Redis is away: the failing request is
- * answered 503 then, and the address is shut out all the same once it has had its number here.
+ * A limit on failures per address and window. Redis is asked only about failures, so requests that succeed cost
+ * nothing. Each process also counts by itself, which holds the limit while Redis is away: the failing request is then
+ * answered 503, and the address is blocked as soon as it reached the limit in this process.
  *
- * @param options `limit` failures per `windowMs`, 0 for no ceiling; `onShut` is told once when an address is shut out
+ * @param options `limit` failures per `windowMs`, 0 for no limit; `onBlocked` is called once when an address is blocked
  */
-export function createFailureCeiling(options: {
+export function createFailureLimit(options: {
   limit: number
   windowMs: number
   clock: Clock
-  onShut: (address: string) => void
-}): FailureCeiling {
-  const { limit, windowMs, clock, onShut } = options
+  onBlocked: (address: string) => void
+}): FailureLimit {
+  const { limit, windowMs, clock, onBlocked } = options
   const failures = new Map<string, Failures>()
 
   function current(address: string): Failures {
@@ -58,22 +58,22 @@ export function createFailureCeiling(options: {
 
   return {
     retryAfter,
-    assertOpen: (address) => {
+    assertAllowed: (address) => {
       if (retryAfter(address) > 0) throw apiError('rate_limited')
     },
     count: async (address, countShared) => {
       if (limit === 0) return
       const here = current(address)
       here.seen++
-      if (here.seen === limit + 1) onShut(address)
+      if (here.seen === limit + 1) onBlocked(address)
       if (here.seen > limit) throw apiError('rate_limited')
       try {
         await countShared()
       } catch (error) {
-        // The other replicas have seen the rest: shut the door here too.
+        // Counted with the other replicas it is over the limit: block it here too.
         if (isApiError(error) && error.code === 'rate_limited' && here.seen <= limit) {
           here.seen = limit + 1
-          onShut(address)
+          onBlocked(address)
         }
         throw error
       }

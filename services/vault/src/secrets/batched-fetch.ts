@@ -6,38 +6,38 @@ import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue } from './
 
 /**
  * Commits and round trips are most of what a fetch costs Postgres, and decryption most of what it costs the event loop.
- * So fetches under load share them, and wait a moment for others whose checks are under way; docs/performance.md has
- * the measurements.
+ * So fetches under load share them, and wait a moment for others that are being verified; docs/performance.md has the
+ * measurements.
  */
-const TOGETHER = { concurrency: 4, maxBatchSize: 64, lingerMs: 8 }
+const SMALL = { concurrency: 4, maxBatchSize: 64, lingerMs: 8 }
 
-/** From this many bytes on, an environment is fetched in a lane of its own, so that it holds up nobody else. */
+/** From this many bytes on, an environment is fetched in batches of its own, so that others do not wait for it. */
 const LARGE_BYTES = 256 * 1024
-const ONE_AT_A_TIME = { concurrency: 1, maxBatchSize: 64, lingerMs: 0, isReady: () => false }
+const LARGE = { concurrency: 1, maxBatchSize: 64, lingerMs: 0, isReady: () => false }
 const MAX_KNOWN_LARGE = 10_000
 
-/** How much is decrypted before other requests have a turn. */
+/** How much is decrypted before other requests have their turn. */
 const TURN_BYTES = 256 * 1024
 
 /** All values of an environment, as the text of a JSON object. */
 export type Fetched = Readonly<{ json: string }>
 
 /** Fetches all values of the caller's project in an environment. */
-export type FetchAll = (caller: Caller, env: string) => Promise<Fetched | Stale>
+export type BatchedFetch = (caller: Caller, env: string) => Promise<Fetched | Stale>
 
 /**
  * All callers of one moment share a statement, and those among them that ask for the same environment of the same
  * project share its decryption: when a hundred instances of an application start, they start together. Nothing
  * decrypted is kept beyond that.
  */
-export function createFetches(deps: {
+export function createBatchedFetch(deps: {
   store: Pick<SecretStore, 'readAll'>
   open: Secrets['open']
   clock: Clock
-  /** Requests for a fetch whose checks are under way. */
-  onTheWay: ReadonlySet<unknown>
-}): FetchAll {
-  const { store, open, clock, onTheWay } = deps
+  /** How many requests for a fetch are being verified now. */
+  fetchesExpected: () => number
+}): BatchedFetch {
+  const { store, open, clock, fetchesExpected } = deps
   const large = new Set<string>()
 
   /** One value that does not decrypt fails them all: a variable that is silently missing is worse than an error. */
@@ -58,7 +58,7 @@ export function createFetches(deps: {
     return { json: `{${members.join(',')}}` }
   }
 
-  /** Remembers the large ones; the longest unseen is forgotten first. */
+  /** Remembers which environments are large; the least recently fetched is forgotten first. */
   function noteSize(place: string, rows: readonly StoredValue[]): void {
     large.delete(place)
     if (rows.reduce((bytes, { blob }) => bytes + blob.length, 0) < LARGE_BYTES) return
@@ -82,10 +82,10 @@ export function createFetches(deps: {
   }
 
   const fetchSmall = createBatcher(readTogether, {
-    ...TOGETHER,
-    isReady: (waiting) => onTheWay.size === 0 || waiting >= TOGETHER.maxBatchSize,
+    ...SMALL,
+    isReady: (waiting) => fetchesExpected() === 0 || waiting >= SMALL.maxBatchSize,
   })
-  const fetchLarge = createBatcher(readTogether, ONE_AT_A_TIME)
+  const fetchLarge = createBatcher(readTogether, LARGE)
 
   return (caller, env) => {
     const entry = newEntry(clock, { action: 'fetch', env, ip: caller.ip })
