@@ -10,7 +10,8 @@ export function runMiddleware(handler: RequestHandler, request: Request, respons
   return new Promise((resolve, reject) => {
     const next = (error?: unknown): void => {
       if (error === undefined) resolve()
-      else reject(isError(error) ? error : new Error('middleware failed', { cause: error }))
+      // Some libraries throw errors that inherit from Error without being made by it.
+      else reject(isError(error) || error instanceof Error ? error : new Error('middleware failed', { cause: error }))
     }
     Promise.resolve(handler(request, response, next)).catch(next)
   })

@@ -26,7 +26,9 @@ export class ApiError<Code extends string = string> extends Error {
  *
  * @param table every code the service can answer; `meaning` is the message where none is given
  */
-export function errorsOf<Code extends string>(table: Readonly<Record<Code, { readonly meaning: string }>>): {
+export function errorsOf<Code extends string>(
+  table: Readonly<Record<Code, { readonly meaning: string }>>,
+): {
   apiError: (code: Code, message?: string, options?: { cause?: unknown }) => ApiError<Code>
   isApiError: (error: unknown) => error is ApiError<Code>
 } {

@@ -17,8 +17,8 @@ async function run(args: readonly string[], options: { stdin?: string; env?: Rec
   const status = await usersCommand({
     args,
     env: options.env ?? {
-      DATABASE_URL: tracker.context.config.DATABASE_URL,
-      REDIS_URL: tracker.context.config.REDIS_URL,
+      DATABASE_URL: tracker.config.DATABASE_URL,
+      REDIS_URL: tracker.config.REDIS_URL,
     },
     stdin: Readable.from([options.stdin ?? '']),
     stdout: { write: (text: string) => out.push(text) },

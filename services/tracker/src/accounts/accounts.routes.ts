@@ -1,9 +1,13 @@
 import { z } from 'zod'
-import { defineEndpoint, plain } from '../rest/endpoint.routes.ts'
-import { idParams, time } from '../rest/fields.routes.ts'
-import { ACCOUNT_STATES, type Account, PASSWORD_LENGTH, ROLES, USERNAME_PATTERN } from './accounts.ts'
+import { apiError } from '../errors.ts'
+import { idParams, time } from '../http/fields.ts'
+import { endpoints, type Visitor } from '../http/surface.ts'
+import { ACCOUNT_STATES, type Account, type Accounts, PASSWORD_LENGTH, ROLES, USERNAME_PATTERN } from './accounts.ts'
+import type { Invite, Invites } from './invites.ts'
+import type { Sessions } from './sessions.ts'
+import type { Stats } from './stats.ts'
 
-/** A user as everybody signed in may see him. */
+/** A user as every signed-in user may see them. */
 export const publicUser = z
   .object({
     id: z.string(),
@@ -25,7 +29,7 @@ const ownUser = publicUser
   })
   .meta({ id: 'OwnUser' })
 
-const stats = z
+const userStats = z
   .object({
     id: z.string(),
     username: z.string(),
@@ -66,110 +70,196 @@ const newPassword = z
 /** A password to be checked: any text that is not absurdly long, since what was once allowed must stay usable. */
 const password = z.string().max(1_024)
 
-const read = { ...plain, method: 'GET', limit: 'read', status: 200, access: 'member' } as const
-const write = { ...plain, limit: 'write', access: 'member' } as const
-const signIn = { ...plain, method: 'POST', limit: 'authentication' } as const
+const endpoint = endpoints<{
+  accounts: Accounts
+  sessions: Sessions
+  invites: Invites
+  stats: Stats
+  announceUrl: (passkey: string) => string
+}>()
+
+const read = { tag: 'accounts', method: 'GET', limit: 'read', access: 'member' } as const
+const write = { tag: 'accounts', limit: 'write', access: 'member' } as const
+const signIn = { tag: 'accounts', method: 'POST', limit: 'authentication' } as const
 
 /** Signing up, signing in, and one's own account. */
-export const accountApi = {
-  register: defineEndpoint({
+export const accountEndpoints = [
+  endpoint({
     ...signIn,
     path: '/api/auth/register',
+    operationId: 'register',
     summary: 'Open an account and sign in',
     access: 'anyone',
     body: z.object({ username, email, password: newPassword, invite: z.string().max(200).optional() }),
     status: 201,
     answer: ownUser,
     errors: ['FORBIDDEN', 'CONFLICT'],
+    handle: async ({ body, caller }, { accounts, sessions, announceUrl }) => {
+      const account = await accounts.register(body)
+      await openSession(account, caller, sessions)
+      return presentOwnUser(account, announceUrl)
+    },
   }),
-  login: defineEndpoint({
+  endpoint({
     ...signIn,
     path: '/api/auth/login',
+    operationId: 'signIn',
     summary: 'Sign in: sets the cookie `session`',
     access: 'anyone',
     body: z.object({ username: z.string().max(254), password }),
     status: 200,
     answer: ownUser,
     errors: ['UNAUTHORIZED', 'FORBIDDEN'],
+    handle: async ({ body, caller }, { accounts, sessions, announceUrl }) => {
+      const account = await accounts.authenticate(body.username, body.password)
+      await openSession(account, caller, sessions)
+      return presentOwnUser(account, announceUrl)
+    },
   }),
-  logout: defineEndpoint({
+  endpoint({
     ...write,
     method: 'POST',
     path: '/api/auth/logout',
+    operationId: 'signOut',
     summary: 'End this session',
     status: 204,
+    handle: async ({ caller }, { sessions }) => {
+      await sessions.close(caller.session)
+      caller.clearSession()
+    },
   }),
-  listSessions: defineEndpoint({
+  endpoint({
     ...read,
     path: '/api/auth/sessions',
+    operationId: 'listSessions',
     summary: 'Where you are signed in, newest first',
     answer: z.object({ items: z.array(session) }),
+    handle: async ({ caller }, { sessions }) => {
+      const own = caller.session
+      const open = await sessions.list(own.account)
+      return {
+        items: open.map(({ id, createdAt, lastSeenAt, address, userAgent }) => ({
+          id,
+          created: new Date(createdAt).toISOString(),
+          lastSeen: new Date(lastSeenAt).toISOString(),
+          address,
+          userAgent,
+          current: id === own.id,
+        })),
+      }
+    },
   }),
-  endSessions: defineEndpoint({
+  endpoint({
     ...write,
     method: 'DELETE',
     path: '/api/auth/sessions',
+    operationId: 'endSessions',
     summary: 'Sign out everywhere, here too',
     status: 204,
+    handle: async ({ caller }, { accounts }) => {
+      await accounts.endSessions(caller.session.account.id)
+      caller.clearSession()
+    },
   }),
-  endSession: defineEndpoint({
+  endpoint({
     ...write,
     method: 'DELETE',
     path: '/api/auth/sessions/:id',
+    operationId: 'endSession',
     summary: 'End one session',
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND'],
+    handle: async ({ params, caller }, { sessions }) => {
+      const { account, id } = caller.session
+      if (!(await sessions.end(account, params.id))) throw apiError('NOT_FOUND', 'There is no such session.')
+      if (params.id === id) caller.clearSession()
+    },
   }),
-  me: defineEndpoint({ ...read, path: '/api/user/me', summary: 'Your own account', answer: ownUser }),
-  changeMe: defineEndpoint({
+  endpoint({
+    ...read,
+    path: '/api/user/me',
+    operationId: 'getOwnUser',
+    summary: 'Your own account',
+    answer: ownUser,
+    handle: ({ caller }, { announceUrl }) => Promise.resolve(presentOwnUser(caller.session.account, announceUrl)),
+  }),
+  endpoint({
     ...write,
     method: 'PATCH',
     path: '/api/user/me',
+    operationId: 'updateOwnUser',
     summary: 'Choose whether other members see your uploaded, downloaded and ratio',
     body: z.object({ statsPublic: z.boolean() }),
     status: 200,
     answer: ownUser,
+    handle: async ({ body, caller }, { accounts, announceUrl }) =>
+      presentOwnUser(await accounts.showStats(caller.session.account.id, body.statsPublic), announceUrl),
   }),
-  changePassword: defineEndpoint({
+  endpoint({
     ...signIn,
     access: 'member',
     path: '/api/user/password',
+    operationId: 'changePassword',
     summary: 'Change your password; every session ends and this one starts anew',
     body: z.object({ currentPassword: password, newPassword }),
     status: 204,
+    handle: async ({ body, caller }, { accounts, sessions }) => {
+      const { account } = caller.session
+      const changed = await accounts.changePassword(account, body.currentPassword, body.newPassword)
+      await openSession(changed, caller, sessions)
+    },
   }),
-  resetPasskey: defineEndpoint({
+  endpoint({
     ...write,
     method: 'POST',
     path: '/api/user/passkey',
+    operationId: 'resetOwnPasskey',
     summary: 'Get a new passkey; every .torrent must be downloaded again',
     status: 200,
     answer: ownUser,
+    handle: async ({ caller }, { accounts, announceUrl }) =>
+      presentOwnUser(await accounts.resetPasskey(caller.session.account.id), announceUrl),
   }),
-  stats: defineEndpoint({
+  endpoint({
     ...read,
     path: '/api/user/:id/stats',
+    operationId: 'getUserStats',
     summary: 'Statistics of a user, as far as you may see them',
     params: idParams,
-    answer: stats,
+    answer: userStats,
     errors: ['NOT_FOUND'],
+    handle: ({ params, caller }, { stats }) => stats.visibleTo(caller.session.account, params.id),
   }),
-  listInvites: defineEndpoint({
+  endpoint({
     ...read,
     path: '/api/user/invites',
+    operationId: 'listInvites',
     summary: 'Your last hundred invites, newest first',
     answer: z.object({ items: z.array(invite) }),
+    handle: async ({ caller }, { invites }) => {
+      const made = await invites.listBy(caller.session.account.id)
+      return { items: made.map(presentInvite) }
+    },
   }),
-  createInvite: defineEndpoint({
+  endpoint({
     ...write,
     method: 'POST',
     path: '/api/user/invites',
+    operationId: 'createInvite',
     summary: 'Make an invite; the code is shown only now and is valid for seven days',
     status: 201,
     answer: invite.extend({ code: z.string() }),
     errors: ['FORBIDDEN'],
+    handle: async ({ caller }, { invites }) => {
+      const { invite, code } = await invites.create(caller.session.account)
+      return { ...presentInvite(invite), code }
+    },
   }),
+]
+
+async function openSession(account: Account, caller: Visitor, sessions: Sessions): Promise<void> {
+  caller.setSession(await sessions.open(account, caller))
 }
 
 /** The public part of an account. */
@@ -179,7 +269,25 @@ export function presentUser(account: Account): z.input<typeof publicUser> {
 }
 
 /** One's own account, with what only its owner sees. */
-export function presentOwnUser(account: Account, announceUrl: string): z.input<typeof ownUser> {
+function presentOwnUser(account: Account, announceUrl: (passkey: string) => string): z.input<typeof ownUser> {
   const { email, passkey, canDownload, statsPublic, invitesLeft } = account
-  return { ...presentUser(account), email, passkey, announceUrl, canDownload, statsPublic, invitesLeft }
+  return {
+    ...presentUser(account),
+    email,
+    passkey,
+    announceUrl: announceUrl(passkey),
+    canDownload,
+    statsPublic,
+    invitesLeft,
+  }
+}
+
+function presentInvite(invite: Invite) {
+  return {
+    id: invite.id,
+    created: invite.createdAt.toISOString(),
+    expires: invite.expiresAt.toISOString(),
+    used: invite.usedAt?.toISOString() ?? null,
+    usedBy: invite.usedBy,
+  }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type BoundEndpoint, bind, defineEndpoint, plain, sessionOf } from '../rest/endpoint.routes.ts'
-import { downloadPercent, idParams, pageOf, pageQuery, text, time, uploadPercent } from '../rest/fields.routes.ts'
-import { presentUser, publicUser } from './account-api.routes.ts'
+import { downloadPercent, idParams, pageOf, pageQuery, text, time, uploadPercent } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
+import { presentUser, publicUser } from './accounts.routes.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, ROLES } from './accounts.ts'
 
 const managedUser = publicUser
@@ -18,23 +18,30 @@ const managedUser = publicUser
   })
   .meta({ id: 'ManagedUser' })
 
-const admin = { ...plain, access: 'admin', limit: 'write', status: 200 } as const
+const endpoint = endpoints<{ accounts: Accounts }>()
+const admin = { tag: 'users', access: 'admin', limit: 'write' } as const
 
 /** What administrators do with the accounts of others. */
-export const manageUsersApi = {
-  listUsers: defineEndpoint({
+export const userEndpoints = [
+  endpoint({
     ...admin,
     method: 'GET',
     limit: 'read',
     path: '/api/admin/users',
+    operationId: 'listUsers',
     summary: 'Users, newest first; `search` is part of a name or address',
     query: z.object({ ...pageQuery, search: text({ min: 0, max: 100 }).optional() }),
     answer: pageOf(managedUser),
+    handle: async ({ query: { search, page, limit } }, { accounts }) => {
+      const { items, total } = await accounts.list({ search, page, limit })
+      return { items: items.map(presentManaged), page, limit, total }
+    },
   }),
-  changeUser: defineEndpoint({
+  endpoint({
     ...admin,
     method: 'PATCH',
     path: '/api/admin/users/:id',
+    operationId: 'updateUser',
     summary: 'Change role, state, downloads, invites, what counts, and access to the Torznab API',
     params: idParams,
     body: z
@@ -50,32 +57,21 @@ export const manageUsersApi = {
       .partial(),
     answer: managedUser,
     errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: async ({ params, body, caller }, { accounts }) =>
+      presentManaged(await accounts.change(params.id, body, caller.session.account)),
   }),
-  resetPasskey: defineEndpoint({
+  endpoint({
     ...admin,
     method: 'POST',
     path: '/api/admin/users/:id/passkey',
+    operationId: 'resetUserPasskey',
     summary: 'Give a user a new passkey; the user finds it in the own account',
     params: idParams,
     answer: managedUser,
     errors: ['NOT_FOUND'],
+    handle: async ({ params }, { accounts }) => presentManaged(await accounts.resetPasskey(params.id)),
   }),
-}
-
-/** The endpoints of managing users. */
-export function manageUsersRoutes(deps: { accounts: Accounts }): readonly BoundEndpoint[] {
-  const { accounts } = deps
-  return [
-    bind(manageUsersApi.listUsers, async ({ query: { search, page, limit } }) => {
-      const { items, total } = await accounts.list({ search, page, limit })
-      return { items: items.map(presentManaged), page, limit, total }
-    }),
-    bind(manageUsersApi.changeUser, async ({ params, body, caller }) =>
-      presentManaged(await accounts.change(params.id, body, sessionOf(caller).account)),
-    ),
-    bind(manageUsersApi.resetPasskey, async ({ params }) => presentManaged(await accounts.resetPasskey(params.id))),
-  ]
-}
+]
 
 function presentManaged(account: Account): z.input<typeof managedUser> {
   const { email, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } = account

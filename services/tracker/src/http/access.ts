@@ -4,8 +4,6 @@ export type Access = 'anyone' | 'member' | 'moderator' | 'admin'
 /** Which limit an endpoint counts against. */
 export type LimitKind = 'read' | 'write' | 'authentication'
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-
 /** Whether a role opens an access level. */
 export function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {
   const rank = { anyone: 0, member: 1, moderator: 2, admin: 3 }
