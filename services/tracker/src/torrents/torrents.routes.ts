@@ -1,10 +1,11 @@
 import { FileAnswer } from '@vault-and-tracker/rest'
+import { create } from 'content-disposition'
 import { z } from 'zod'
 import { SLUG_PATTERN } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import { downloadPercent, idParams, pageOf, pageQuery, text, time, uploadPercent } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
-import { attachment } from './attachment.ts'
+import { asciiFileName, safeFileName } from './file-name.ts'
 import { MAX_TORRENT_BYTES } from './torrent-file.ts'
 import { type ExternalIds, type ListedTorrent, SORTS, TORRENT_STATES, type Torrent, type Torrents } from './torrents.ts'
 
@@ -165,9 +166,10 @@ export const torrentEndpoints = [
     errors: ['FORBIDDEN', 'NOT_FOUND'],
     handle: async ({ params, caller }, { torrents }) => {
       const { name, bytes } = await torrents.download(params.id, caller.session.account)
+      const file = `${name}.torrent`
       return new FileAnswer(bytes, {
         'Content-Type': 'application/x-bittorrent',
-        'Content-Disposition': attachment(`${name}.torrent`),
+        'Content-Disposition': create(safeFileName(file), { fallback: asciiFileName(file) }),
       })
     },
   }),

@@ -8,7 +8,7 @@ import pg from 'pg'
 import { createHttpServer } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrations.ts'
 import type { Db, Schema } from '../../src/db/schema.ts'
 import { type Client, createClient } from './client.ts'
 
