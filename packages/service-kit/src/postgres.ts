@@ -95,6 +95,15 @@ export function isPostgresUnavailable(error: unknown): boolean {
   )
 }
 
+/** Runs work on Postgres. @throws UnavailableError when Postgres is away, else whatever the work throws */
+export async function orPostgresUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isPostgresUnavailable(error) ? new UnavailableError('postgres', { cause: error }) : error
+  }
+}
+
 /** The constraint a unique violation (SQLSTATE 23505) names, else undefined. */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
