@@ -23,7 +23,7 @@ import { type BatchedFetch, createBatchedFetch } from './secrets/batched-fetch.t
 import { createDecryptionMetrics } from './secrets/secrets.metrics.ts'
 import { createSecretStore } from './secrets/secrets.store.ts'
 import { createSecrets, type Secrets } from './secrets/secrets.ts'
-import { createNonceStore } from './signed-requests/nonces.store.ts'
+import { createNonceStore } from './signed-requests/nonces.redis.ts'
 import { createRegistrations } from './signed-requests/registrations.ts'
 import { createSignedRequests } from './signed-requests/signed-requests.ts'
 
@@ -80,7 +80,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const signedRequests = createSignedRequests({ registrations, nonces: createNonceStore(redis), clock })
   const guards = createGuards({ config, logger, clock, redis, registry: metrics.registry, signedRequests })
   const { fetchesExpected } = guards
-  const fetchSecrets = createBatchedFetch({ store: secretStore, open: secrets.open, clock, fetchesExpected })
+  const fetchSecrets = createBatchedFetch({ store: secretStore, decrypt: secrets.decrypt, clock, fetchesExpected })
 
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const seals = createSealMetrics(metrics.registry)

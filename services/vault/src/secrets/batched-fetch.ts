@@ -32,12 +32,12 @@ export type BatchedFetch = (caller: Caller, env: string) => Promise<Fetched | St
  */
 export function createBatchedFetch(deps: {
   store: Pick<SecretStore, 'readAll'>
-  open: Secrets['open']
+  decrypt: Secrets['decrypt']
   clock: Clock
   /** How many requests for a fetch are being verified now. */
   fetchesExpected: () => number
 }): BatchedFetch {
-  const { store, open, clock, fetchesExpected } = deps
+  const { store, decrypt, clock, fetchesExpected } = deps
   const large = new Set<string>()
 
   /** One value that does not decrypt fails them all: a variable that is silently missing is worse than an error. */
@@ -45,8 +45,8 @@ export function createBatchedFetch(deps: {
     const members: string[] = []
     let bytes = 0
     for (const row of rows) {
-      const opened = open(caller, env, row)
-      const value = typeof opened === 'string' ? opened : await opened
+      const decrypted = decrypt(caller, env, row)
+      const value = typeof decrypted === 'string' ? decrypted : await decrypted
       if (value === undefined) return 'stale'
       members.push(`${JSON.stringify(row.key)}:${JSON.stringify(value)}`)
       bytes += row.blob.length
