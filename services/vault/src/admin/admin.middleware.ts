@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { apiError } from '../errors.ts'
+import type { LimitFailures } from '../http/failure-limit.middleware.ts'
 import type { Administrator } from '../http/surface.ts'
-import type { LimitFailures } from '../limits/failure-limit.middleware.ts'
 import { bearerToken, type TokenCheck } from './admin-token.ts'
 
 /** Finds out which administrator makes a request. A missing token and a wrong one get the same answer. */

@@ -2,7 +2,7 @@ import { runMiddleware } from '@vault-and-tracker/rest'
 import type { TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import type { Request, RequestHandler, Response } from 'express'
-import type { FailureLimit } from './failure-limit.ts'
+import type { FailureLimit } from '../limits/failure-limit.ts'
 
 /** Runs an authentication step under a limit on failures per address. */
 export type LimitFailures = <T>(request: Request, response: Response, step: () => Promise<T>) => Promise<T>
