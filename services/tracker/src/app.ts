@@ -7,13 +7,13 @@ import express, { type Express } from 'express'
 import { z } from 'zod'
 import { accountEndpoints } from './accounts/accounts.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
-import { siteEndpoints } from './admin/site.routes.ts'
 import { categoryEndpoints } from './categories/categories.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { errorsOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
+import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 
@@ -24,7 +24,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...torrentEndpoints,
   ...userEndpoints,
   ...moderationEndpoints,
-  ...siteEndpoints,
+  ...siteSettingsEndpoints,
 ]
 
 const errorBody = z

@@ -9,12 +9,10 @@ import { createAccounts } from './accounts/accounts.ts'
 import { createInviteStore } from './accounts/invites.store.ts'
 import { createInvites } from './accounts/invites.ts'
 import { createPasswords } from './accounts/passwords.ts'
-import { createSessionStore } from './accounts/sessions.store.ts'
+import { createSessionStore } from './accounts/sessions.redis.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createActivityStore } from './accounts/stats.store.ts'
 import { createStats } from './accounts/stats.ts'
-import { createSiteStore } from './admin/site.store.ts'
-import { createSite } from './admin/site.ts'
 import { createAnnounceEngine } from './announce-context.ts'
 import { repeat } from './background/background.ts'
 import { createCategoryStore } from './categories/categories.store.ts'
@@ -23,6 +21,8 @@ import type { Config } from './config.ts'
 import { createServing } from './context/rest.ts'
 import type { Schema } from './db/schema.ts'
 import { createInvalidationPublisher } from './invalidation/invalidation.store.ts'
+import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
+import { createSiteSettings } from './site-settings/site-settings.ts'
 import { timeToLive } from './swarm/interval.ts'
 import { createTorrentStore } from './torrents/torrents.store.ts'
 import { createTorrents } from './torrents/torrents.ts'
@@ -66,7 +66,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     publicUrl: config.PUBLIC_URL,
     announceUrl,
   })
-  const site = createSite({ store: createSiteStore(db), publish })
+  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish })
 
   const metrics = withMetricsOfAllWorkers(createMetrics())
   const announces = await createAnnounceEngine({ config, db, redis, metrics, logger, clock })
@@ -79,7 +79,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
-    useCases: { accounts, sessions, invites, stats, categories, torrents, site, announceUrl },
+    useCases: { accounts, sessions, invites, stats, categories, torrents, siteSettings, announceUrl },
     serving: createServing({ config, logger, redis, sessions }),
     announces,
     metrics,

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { downloadPercent, uploadPercent } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
-import type { Site } from './site.ts'
+import type { SiteSettings } from './site-settings.ts'
 
 const settings = z.object({ downloadPercent: z.int(), uploadPercent: z.int() }).meta({ id: 'SiteSettings' })
 
-const endpoint = endpoints<{ site: Site }>()
+const endpoint = endpoints<{ siteSettings: SiteSettings }>()
 const admin = { tag: 'site', access: 'admin', limit: 'write' } as const
 
 /** What administrators set for the whole site. */
-export const siteEndpoints = [
+export const siteSettingsEndpoints = [
   endpoint({
     ...admin,
     method: 'GET',
@@ -18,7 +18,7 @@ export const siteEndpoints = [
     operationId: 'getSiteSettings',
     summary: 'What holds for the whole site',
     answer: settings,
-    handle: (_input, { site }) => site.read(),
+    handle: (_input, { siteSettings }) => siteSettings.read(),
   }),
   endpoint({
     ...admin,
@@ -28,6 +28,6 @@ export const siteEndpoints = [
     summary: 'Set how much of downloads is charged and of uploads credited, everywhere; 0 and 100 is freeleech',
     body: z.object({ downloadPercent, uploadPercent }).partial(),
     answer: settings,
-    handle: ({ body }, { site }) => site.change(body),
+    handle: ({ body }, { siteSettings }) => siteSettings.change(body),
   }),
 ]
