@@ -1,6 +1,7 @@
+import { create } from 'content-disposition'
 import { apiError } from '../errors.ts'
 import { type BoundEndpoint, bind, sessionOf } from '../rest/endpoint.routes.ts'
-import { attachment } from './attachment.ts'
+import { asciiFileName, safeFileName } from './file-name.ts'
 import { presentTorrent, torrentApi } from './torrent-api.routes.ts'
 import type { Torrents } from './torrents.ts'
 
@@ -32,11 +33,12 @@ export function torrentRoutes(deps: { torrents: Torrents }): readonly BoundEndpo
     })),
     bind(torrentApi.download, async ({ params, caller }) => {
       const { name, bytes } = await torrents.download(params.id, sessionOf(caller).account)
+      const file = `${name}.torrent`
       return {
         bytes,
         headers: {
           'Content-Type': 'application/x-bittorrent',
-          'Content-Disposition': attachment(`${name}.torrent`),
+          'Content-Disposition': create(safeFileName(file), { fallback: asciiFileName(file) }),
         },
       }
     }),
