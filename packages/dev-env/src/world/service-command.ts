@@ -50,6 +50,6 @@ export async function migrateService(options: {
 }): Promise<void> {
   const { root, service, ownerUrl, appRole } = options
   const env = { MIGRATION_DATABASE_URL: ownerUrl, RUNTIME_ROLE: appRole }
-  const { code, stdout, stderr } = await runCommand({ root, service, script: 'db/migrate.js', env })
+  const { code, stdout, stderr } = await runCommand({ root, service, script: 'commands/migrate.command.js', env })
   if (code !== 0) throw new Error(`the migrations of the ${service} failed:\n${stdout}${stderr}`)
 }

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { createHttpServer } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrations.ts'
 import { type Client, createClient } from './client.ts'
 
 /** A tracker of its own: a fresh database, an empty Redis, a free port, a clock that tests move. */

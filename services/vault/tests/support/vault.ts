@@ -6,7 +6,7 @@ import { createLogger, type Logger } from '@vault-and-tracker/service-kit/logger
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrations.ts'
 import { createVaultServer } from '../../src/server.ts'
 
 /** The keys every test vault has; the first one is active. */
