@@ -15,6 +15,7 @@ export { freePort, portIsFree } from './processes/ports.ts'
 export { type PrivateRedis, type RedisOptions, startRedis } from './redis/redis.ts'
 export { eventually } from './testing/eventually.ts'
 export { startTestServers, type TestServers } from './testing/servers.ts'
+export { type CommandOutcome, captureCommand } from './testing/terminal.ts'
 export {
   createTestDatabase,
   type Migrate,

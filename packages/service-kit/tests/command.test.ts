@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
+import { type CommandOutcome, captureCommand } from '@vault-and-tracker/dev-env'
 import { z } from 'zod'
 import { type Command, defineAction, flag, operand, option, runCommand, UsageError } from '../src/command.ts'
 import { EnvError } from '../src/env.ts'
@@ -47,17 +47,8 @@ const keys: Command = {
   notes: 'Each step may be run again.',
 }
 
-async function run(args: readonly string[], command = keys, stdin = '') {
-  let stdout = ''
-  let stderr = ''
-  const status = await runCommand(command, {
-    args,
-    env: { HOME: '/home' },
-    stdin: Readable.from([stdin]),
-    stdout: { write: (written) => (stdout += written) },
-    stderr: { write: (written) => (stderr += written) },
-  })
-  return { status, stdout, stderr }
+function run(args: readonly string[], command = keys, stdin = ''): Promise<CommandOutcome> {
+  return captureCommand((terminal) => runCommand(command, terminal), { args, env: { HOME: '/home' }, stdin })
 }
 
 const USAGE = `Usage: keys COMMAND

@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createTestDatabase, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { type CommandOutcome, captureCommand, createTestDatabase, type TestDatabase } from '@vault-and-tracker/dev-env'
 import type { Migration } from 'kysely'
 import { runCommand } from '../src/command.ts'
 import { createLogger } from '../src/logger.ts'
@@ -40,18 +39,9 @@ function runtimeRole(): string {
   return new URL(database.appUrl).username
 }
 
-/** Runs the command in this process. */
-async function command(env: Record<string, string>) {
-  let stdout = ''
-  let stderr = ''
-  const status = await runCommand(migrateCommand({ migrate, runtimeRole: 'nobody_at_all' }), {
-    args: [],
-    env,
-    stdin: Readable.from([]),
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
-  })
-  return { status, stdout, stderr }
+function command(env: Record<string, string>): Promise<CommandOutcome> {
+  const migration = migrateCommand({ migrate, runtimeRole: 'nobody_at_all' })
+  return captureCommand((terminal) => runCommand(migration, terminal), { args: [], env })
 }
 
 test('migrations run once, in order, however many start at once, and grant to the run-time role', async () => {

@@ -29,7 +29,7 @@ import { createProjects, type Projects } from './projects/projects.ts'
 import { createFetches, type FetchAll } from './secrets/fetches.ts'
 import { createSecretStore } from './secrets/secrets.store.ts'
 import { createSecrets, type Secrets } from './secrets/secrets.ts'
-import { createNonceStore } from './signed-requests/nonces.store.ts'
+import { createNonceStore } from './signed-requests/nonces.redis.ts'
 import { createRegistrations } from './signed-requests/registrations.ts'
 import { createSigned, type Signed } from './signed-requests/signed-requests.middleware.ts'
 import { createSignedRequests } from './signed-requests/signed-requests.ts'
@@ -130,7 +130,7 @@ export async function createContext(
   return {
     projects,
     secrets,
-    fetchAll: createFetches({ store: secretStore, open: secrets.open, clock, onTheWay }),
+    fetchAll: createFetches({ store: secretStore, open: secrets.decrypt, clock, onTheWay }),
     onTheWay,
     audit,
     sealer,

@@ -75,17 +75,3 @@ export function newEntry(
     detail: entry.detail ?? null,
   }
 }
-
-/** The columns of an entry about a project. */
-export function entryRow(entry: NewEntry, project: { uid: string; name: string }) {
-  return {
-    id: entry.id,
-    project_uid: project.uid,
-    project_id: project.name,
-    action: entry.action,
-    env: entry.env,
-    requested_at: entry.requestedAt,
-    ip: entry.ip,
-    detail: entry.detail === null ? null : JSON.stringify(entry.detail),
-  }
-}

@@ -32,7 +32,7 @@ export type FetchAll = (caller: Caller, env: string) => Promise<Fetched | Stale>
  */
 export function createFetches(deps: {
   store: Pick<SecretStore, 'readAll'>
-  open: Secrets['open']
+  open: Secrets['decrypt']
   clock: Clock
   /** Requests for a fetch whose checks are under way. */
   onTheWay: ReadonlySet<unknown>

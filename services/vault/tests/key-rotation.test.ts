@@ -1,63 +1,31 @@
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { eventually, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { eventually } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import pg from 'pg'
+import { activateInKeyringFile, addToKeyringFile } from '../src/commands/keyring-file.ts'
 import type { Schema } from '../src/db/schema.ts'
 import { createDataKeys } from '../src/keyring/data-keys.ts'
+import { createKeyRotationStore } from '../src/keyring/key-rotation.store.ts'
+import { createKeyRotation } from '../src/keyring/key-rotation.ts'
 import { createDataKeyStore } from '../src/keyring/keyring.store.ts'
 import { parseKeyringFile } from '../src/keyring/keyring.ts'
-import { activateInKeyringFile, addToKeyringFile } from '../src/keyring/keyring-file.ts'
-import { createVaultKeyStore } from '../src/keyring/vault-keys.store.ts'
-import { createVaultKeys } from '../src/keyring/vault-keys.ts'
 import { admin, createProject, type Key, newKey, signedSend } from './support/client.ts'
-import { build, command, type Outcome, start } from './support/process.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { createKeyringFixture, type KeyringFixture } from './support/keyring.ts'
+import { build, start } from './support/process.ts'
+import type { TestVault } from './support/vault.ts'
 
-let database: TestDatabase
-let owner: pg.Client
-let folder: string
-let file: string
+let fixture: KeyringFixture
 
 beforeAll(build)
 beforeEach(async () => {
-  database = await createVaultDatabase()
-  owner = new pg.Client({ connectionString: database.ownerUrl })
-  await owner.connect()
-  folder = mkdtempSync(join(tmpdir(), 'vault-keys-'))
-  file = join(folder, 'keyring.json')
-  addToKeyringFile(file, 'k1')
+  fixture = await createKeyringFixture()
 })
-afterEach(async () => {
-  await owner.end()
-  await database.drop()
-  rmSync(folder, { recursive: true })
-})
-
-function env(): Record<string, string> {
-  return { DATABASE_URL: database.appUrl, VAULT_KEYRING_FILE: file }
-}
-
-function keys(...args: string[]): Promise<Outcome> {
-  return command('keyring/vault-keys.command.js', args, env())
-}
-
-function vaultWithFile(): Promise<TestVault> {
-  return startVault({
-    databaseUrl: database.appUrl,
-    env: { VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '', VAULT_KEYRING_FILE: file },
-  })
-}
-
-async function count(text: string): Promise<number> {
-  return Number((await owner.query<{ count: string }>(text)).rows[0]?.count)
-}
+afterEach(() => fixture.remove())
 
 async function fill(vault: TestVault, projects: number): Promise<Map<string, Key>> {
   const made = new Map<string, Key>()
@@ -82,64 +50,45 @@ async function readAll(vault: TestVault, projects: Map<string, Key>): Promise<vo
   }
 }
 
-test('the first key makes the file, readable by its owner only, and is active; adding it again changes nothing', async () => {
-  rmSync(file)
-  expect((await keys('add', 'k1')).status).toBe(0)
-  expect(statSync(file).mode & 0o777).toBe(0o600)
-  const text = readFileSync(file, 'utf8')
-  expect(JSON.parse(text)).toEqual({ active: 'k1', keys: { k1: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/) } })
-  const again = await keys('add', 'k1')
-  expect([again.status, JSON.parse(again.stdout)]).toEqual([0, { id: 'k1', added: false }])
-  expect(readFileSync(file, 'utf8')).toBe(text)
-  // The database knows the key now: another one of the name would leave what it wraps unreadable.
-  rmSync(file)
-  expect(await keys('add', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('choose a new id') })
-})
-
-test('two commands that change the file at once do not lose a key', () => {
-  writeFileSync(`${file}.lock`, '')
-  expect(() => addToKeyringFile(file, 'k2')).toThrow('another command is changing the keyring')
-  rmSync(`${file}.lock`)
-  expect(addToKeyringFile(file, 'k2')).toBe(true)
-  expect(Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { keys: object }).keys)).toEqual(['k1', 'k2'])
-})
-
 test('a key is replaced while the vault runs: add, activate, rewrap, retire; nothing becomes unreadable', async () => {
-  const first = await vaultWithFile()
+  const first = await fixture.startVault()
   const projects = await fill(first, 5)
   await first.context.sealer.sealNow()
 
-  expect((await keys('add', 'k2')).status).toBe(0)
+  expect((await fixture.keys('add', 'k2')).status).toBe(0)
   // The replica that does not know the new key goes on.
   await readAll(first, projects)
   await first.stop()
-  const second = await vaultWithFile()
-  expect((await keys('activate', 'k2')).status).toBe(0)
-  expect((await keys('activate', 'k2')).status).toBe(0)
-  expect(await keys('retire', 'k1')).toMatchObject({
+  const second = await fixture.startVault()
+  expect((await fixture.keys('activate', 'k2')).status).toBe(0)
+  expect((await fixture.keys('activate', 'k2')).status).toBe(0)
+  expect(await fixture.keys('retire', 'k1')).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('still wraps data keys'),
   })
 
-  const both = await Promise.all([keys('rewrap'), keys('rewrap')])
+  const both = await Promise.all([fixture.keys('rewrap'), fixture.keys('rewrap')])
   expect(both.map(({ status }) => status)).toEqual([0, 0])
   const total = both.reduce((sum, { stdout }) => sum + (JSON.parse(stdout) as { rewrapped: number }).rewrapped, 0)
   expect(total).toBe(6)
-  expect(JSON.parse((await keys('rewrap')).stdout)).toEqual({ rewrapped: 0 })
+  expect(JSON.parse((await fixture.keys('rewrap')).stdout)).toEqual({ rewrapped: 0 })
   await readAll(second, projects)
   expect((await admin(second.url, 'GET', '/audit?action=key.rewrap')).body).toHaveLength(5)
 
-  expect(await keys('retire', 'k2')).toMatchObject({ status: 1, stderr: expect.stringContaining('is the active one') })
-  expect((await keys('retire', 'k1', '--remove')).status).toBe(0)
-  expect(Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { keys: object }).keys)).toEqual(['k2'])
+  expect(await fixture.keys('retire', 'k2')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('is the active one'),
+  })
+  expect((await fixture.keys('retire', 'k1', '--remove')).status).toBe(0)
+  expect(Object.keys((JSON.parse(readFileSync(fixture.file, 'utf8')) as { keys: object }).keys)).toEqual(['k2'])
   // A replica that still has the retired key as the active one must not wrap anything by it any more.
   const { publicKeyHex } = [...projects.values()][0] ?? { publicKeyHex: '' }
   expect((await admin(second.url, 'POST', '/projects', { name: 'late', publicKey: publicKeyHex })).status).toBe(500)
   await second.stop()
 
-  const third = await vaultWithFile()
+  const third = await fixture.startVault()
   await readAll(third, projects)
-  const status = JSON.parse((await keys('status')).stdout) as { activeId: string; keks: object[] }
+  const status = JSON.parse((await fixture.keys('status')).stdout) as { activeId: string; keks: object[] }
   expect(status).toMatchObject({
     activeId: 'k2',
     keks: [
@@ -147,40 +96,43 @@ test('a key is replaced while the vault runs: add, activate, rewrap, retire; not
       { id: 'k2', retired: false, wraps: 6 },
     ],
   })
-  expect(await keys('activate', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('retired') })
-  expect(await keys('add', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('choose a new id') })
+  expect(await fixture.keys('activate', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('retired') })
+  expect(await fixture.keys('add', 'k1')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('choose a new id'),
+  })
   await third.stop()
 })
 
 test('a command that began before a key was retired wraps nothing by it any more', async () => {
-  const vault = await vaultWithFile()
+  const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
   await vault.context.sealer.sealNow()
   await vault.stop()
-  addToKeyringFile(file, 'k2')
-  const before = parseKeyringFile(readFileSync(file, 'utf8'))
-  activateInKeyringFile(file, 'k2')
-  for (const step of [['rewrap'], ['retire', 'k1']]) expect((await keys(...step)).status).toBe(0)
+  addToKeyringFile(fixture.file, 'k2')
+  const before = parseKeyringFile(readFileSync(fixture.file, 'utf8'))
+  activateInKeyringFile(fixture.file, 'k2')
+  for (const step of [['rewrap'], ['retire', 'k1']]) expect((await fixture.keys(...step)).status).toBe(0)
 
   const logger = createLogger({ name: 'test', level: 'silent' })
-  const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
+  const db = createKysely<Schema>(createPool({ url: fixture.database.appUrl, name: 'test', size: 2, logger }))
   const clock = systemClock
   const dataKeys = createDataKeys({ keyring: before, store: createDataKeyStore(db), clock })
-  const late = createVaultKeys({ keyring: before, store: createVaultKeyStore(db), dataKeys, clock })
+  const late = createKeyRotation({ keyring: before, store: createKeyRotationStore(db), dataKeys, clock })
   await expect(late.rewrap()).rejects.toThrow('key k1 is retired')
   await expect(late.renew(0)).rejects.toThrow('key k1 is retired')
   await db.destroy()
-  expect(await count("select count(*) from project_deks where kek_id = 'k1'")).toBe(0)
-  expect(await count("select count(*) from audit_keys where kek_id = 'k1'")).toBe(0)
+  expect(await fixture.count("select count(*) from project_deks where kek_id = 'k1'")).toBe(0)
+  expect(await fixture.count("select count(*) from audit_keys where kek_id = 'k1'")).toBe(0)
 
-  expect((await keys('retire', 'k1', '--remove')).status).toBe(0)
-  const again = await vaultWithFile()
+  expect((await fixture.keys('retire', 'k1', '--remove')).status).toBe(0)
+  const again = await fixture.startVault()
   await readAll(again, projects)
   await again.stop()
 })
 
 test('a rewrap that was killed is finished by the next one', async () => {
-  const vault = await vaultWithFile()
+  const vault = await fixture.startVault()
   const key = newKey()
   const names = Array.from({ length: 700 }, (_, i) => `p${i}`)
   for (const name of names)
@@ -193,40 +145,40 @@ test('a rewrap that was killed is finished by the next one', async () => {
   const last = names.at(-1) ?? ''
   await put(vault, last, key, `value-${last}`)
   await vault.stop()
-  addToKeyringFile(file, 'k2')
-  activateInKeyringFile(file, 'k2')
+  addToKeyringFile(fixture.file, 'k2')
+  activateInKeyringFile(fixture.file, 'k2')
 
-  const left = () => count("select count(*) from project_deks where kek_id = 'k1'")
+  const left = () => fixture.count("select count(*) from project_deks where kek_id = 'k1'")
   // The first batch waits for its audit entries, and the command is killed there: none of it counts.
-  const blocker = new pg.Client({ connectionString: database.ownerUrl })
+  const blocker = new pg.Client({ connectionString: fixture.database.ownerUrl })
   await blocker.connect()
   await blocker.query('begin')
   await blocker.query('lock table audit in exclusive mode')
-  const killed = start('keyring/vault-keys.command.js', ['rewrap'], env())
-  await eventually(async () => (await count('select count(*) from pg_locks where not granted')) > 0)
+  const killed = start('commands/keyring.command.js', ['rewrap'], fixture.env)
+  await eventually(async () => (await fixture.count('select count(*) from pg_locks where not granted')) > 0)
   killed.kill('SIGKILL')
   await once(killed, 'close')
   await blocker.query('rollback')
   await blocker.end()
   expect(await left()).toBe(700)
 
-  const interrupted = start('keyring/vault-keys.command.js', ['rewrap'], env())
+  const interrupted = start('commands/keyring.command.js', ['rewrap'], fixture.env)
   await eventually(async () => (await left()) < 700)
   interrupted.kill('SIGKILL')
   await once(interrupted, 'close')
-  expect(await keys('rewrap')).toMatchObject({ status: 0, stderr: '' })
+  expect(await fixture.keys('rewrap')).toMatchObject({ status: 0, stderr: '' })
   expect(await left()).toBe(0)
-  const again = await vaultWithFile()
+  const again = await fixture.startVault()
   await readAll(again, new Map([[last, key]]))
-  expect(await count("select count(*) from audit where action = 'key.rewrap'")).toBe(700)
+  expect(await fixture.count("select count(*) from audit where action = 'key.rewrap'")).toBe(700)
   await again.stop()
 })
 
 test('projects that are deleted while their values are moved break nothing', async () => {
-  const vault = await vaultWithFile()
+  const vault = await fixture.startVault()
   const projects = await fill(vault, 8)
   const [renewed] = await Promise.all([
-    Promise.all([keys('renew', '--older-than', '0'), keys('renew', '--older-than', '0')]),
+    Promise.all([fixture.keys('renew', '--older-than', '0'), fixture.keys('renew', '--older-than', '0')]),
     (async () => {
       await sleep(500)
       for (const name of ['p0', 'p1', 'p2', 'p3']) {
@@ -245,9 +197,9 @@ test('projects that are deleted while their values are moved break nothing', asy
 })
 
 test('data keys are renewed while the vault reads and writes, and the old ones go once nothing needs them', async () => {
-  const vault = await vaultWithFile()
+  const vault = await fixture.startVault()
   const projects = await fill(vault, 4)
-  expect(JSON.parse((await keys('renew')).stdout)).toEqual({ renewed: 0, moved: 0, dropped: 0 })
+  expect(JSON.parse((await fixture.keys('renew')).stdout)).toEqual({ renewed: 0, moved: 0, dropped: 0 })
 
   const working = { on: true, failures: 0 }
   const load = (async () => {
@@ -258,21 +210,24 @@ test('data keys are renewed while the vault reads and writes, and the old ones g
       await readAll(vault, new Map([[project, key]]))
     }
   })()
-  const both = await Promise.all([keys('renew', '--older-than', '0'), keys('renew', '--older-than', '0')])
+  const both = await Promise.all([
+    fixture.keys('renew', '--older-than', '0'),
+    fixture.keys('renew', '--older-than', '0'),
+  ])
   working.on = false
   await load
   expect([both.map(({ status }) => status), working.failures]).toEqual([[0, 0], 0])
 
   // Whatever was written under an old key meanwhile is moved by the next run.
-  expect((await keys('renew')).status).toBe(0)
+  expect((await fixture.keys('renew')).status).toBe(0)
   await readAll(vault, projects)
   const behind = `select count(*) from secret_versions v join secrets s on s.id = v.secret_id
     where v.dek_v < (select max(dek_v) from project_deks d where d.project_uid = s.project_uid)`
-  expect(await count(behind)).toBe(0)
-  expect(await count('select count(*) from project_deks where dek_v = 1')).toBe(4)
-  await owner.query("update project_deks set created_at = created_at - interval '11 minutes'")
-  expect(JSON.parse((await keys('renew')).stdout)).toMatchObject({ renewed: 0, moved: 0 })
-  expect(await count('select count(*) from project_deks')).toBe(4)
+  expect(await fixture.count(behind)).toBe(0)
+  expect(await fixture.count('select count(*) from project_deks where dek_v = 1')).toBe(4)
+  await fixture.sql("update project_deks set created_at = created_at - interval '11 minutes'")
+  expect(JSON.parse((await fixture.keys('renew')).stdout)).toMatchObject({ renewed: 0, moved: 0 })
+  expect(await fixture.count('select count(*) from project_deks')).toBe(4)
   await readAll(vault, projects)
   const [secret] = (await admin(vault.url, 'GET', '/projects/p1/secrets')).body as { id: string }[]
   expect((await admin(vault.url, 'POST', `/secrets/${String(secret?.id)}/versions/1/restore`)).status).toBe(200)
@@ -280,45 +235,30 @@ test('data keys are renewed while the vault reads and writes, and the old ones g
 })
 
 test('a renewal that meets a damaged value names it, and is finished once it is gone', async () => {
-  const vault = await vaultWithFile()
+  const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
-  await owner.query(
+  await fixture.sql(
     'update secret_versions set blob = blob || $1 where version = 1 and secret_id in (select s.id from secrets s join projects p on p.uid = s.project_uid where p.name = $2)',
     [Buffer.alloc(1), 'p1'],
   )
-  expect(await keys('renew', '--older-than', '0')).toMatchObject({
+  expect(await fixture.keys('renew', '--older-than', '0')).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('version 1 of "A" in production of project p1 does not decrypt'),
   })
-  await owner.query('delete from secret_versions where version = 1')
-  expect((await keys('renew')).status).toBe(0)
+  await fixture.sql('delete from secret_versions where version = 1')
+  expect((await fixture.keys('renew')).status).toBe(0)
   await readAll(vault, projects)
   await vault.stop()
 })
 
 test('a worn-out data key is renewed whatever its age', async () => {
-  const vault = await vaultWithFile()
+  const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
-  await owner.query(
+  await fixture.sql(
     'update project_deks set encryptions = 1073741824 where project_uid = (select uid from projects where name = $1)',
     ['p0'],
   )
-  expect(JSON.parse((await keys('renew')).stdout)).toEqual({ renewed: 1, moved: 2, dropped: 0 })
+  expect(JSON.parse((await fixture.keys('renew')).stdout)).toEqual({ renewed: 1, moved: 2, dropped: 0 })
   await readAll(vault, projects)
   await vault.stop()
-})
-
-test('wrong usage says how to use it', async () => {
-  const outcomes = await Promise.all([
-    keys('status', 'a', 'b'),
-    keys('add'),
-    keys('renew', '--older-than', 'x'),
-    keys('status', '--nonsense'),
-  ])
-  for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 2, stderr: expect.stringContaining('Usage') })
-})
-
-test('a keyring that others can read is refused, in words', async () => {
-  chmodSync(file, 0o640)
-  expect(await keys('status')).toMatchObject({ status: 1, stderr: expect.stringContaining(`chmod 600 ${file}`) })
 })

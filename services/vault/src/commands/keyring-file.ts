@@ -13,16 +13,17 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode } from '@vault-and-tracker/service-kit/errors'
-import { isKeyId, KeyringError, parseKeyringFile } from './keyring.ts'
+import { isKeyId, KeyringError, parseKeyringFile } from '../keyring/keyring.ts'
 
 /** The text of a keyring file, parsed. Holds key material: never log it. */
 type KeyringFile = { active: string; keys: Record<string, string> }
 
 /**
- * Adds a new random key to a keyring file, without making it the active one; a file that is not there is made, with
+ * Adds a new random key to a keyring file and leaves the active key as it is. A file that does not exist is created with
  * mode 0600 and this key as the active one.
  *
- * @returns whether the key was added; false when it was there
+ * @returns whether the key was added; false when the file has a key with this id
+ * @throws KeyringError when the id is malformed or the file cannot be changed
  */
 export function addToKeyringFile(path: string, id: string): boolean {
   if (!isKeyId(id)) throw new KeyringError(['a key id must be 1 to 64 letters, digits, dots, dashes and underscores'])
@@ -33,7 +34,7 @@ export function addToKeyringFile(path: string, id: string): boolean {
   })
 }
 
-/** Makes a key of the file the active one. Returns whether it was not yet. */
+/** Makes a key of the file the active one. Returns false when it was active already. */
 export function activateInKeyringFile(path: string, id: string): boolean {
   return change(path, (file) => {
     if (file === undefined || !Object.hasOwn(file.keys, id))
@@ -42,7 +43,7 @@ export function activateInKeyringFile(path: string, id: string): boolean {
   })
 }
 
-/** Removes a key from the file. Returns whether it was there. */
+/** Removes a key from the file. Returns false when the file has no such key. */
 export function removeFromKeyringFile(path: string, id: string): boolean {
   return change(path, (file) => {
     if (file === undefined || !Object.hasOwn(file.keys, id)) return undefined
@@ -52,8 +53,8 @@ export function removeFromKeyringFile(path: string, id: string): boolean {
 }
 
 /**
- * Replaces the file as a whole: at every moment there is the old one or the new one. A lock file keeps two commands
- * from losing each other's keys.
+ * Replaces the file atomically: at every moment it is the old one or the new one. A lock file prevents two commands from
+ * overwriting each other's change.
  */
 function change(path: string, decide: (file: KeyringFile | undefined) => KeyringFile | undefined): boolean {
   const lock = `${path}.lock`
@@ -108,7 +109,7 @@ function replace(path: string, text: string): void {
   syncFolder(dirname(path))
 }
 
-/** The new name of a file outlasts a power failure only once its folder is written: data may be wrapped by it next. */
+/** A rename survives a power failure only once its folder is written, and the new key may wrap data keys right away. */
 function syncFolder(path: string): void {
   const folder = openSync(path, 'r')
   try {

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
-import { entryRow } from '../audit/audit.ts'
+import { auditRow } from '../db/audit-row.ts'
+import { lockKek } from '../db/lock-kek.ts'
 import type { Db } from '../db/schema.ts'
-import { KeyringError } from './keyring.ts'
-import type { OwnedDataKey, ValueToMove, VaultKeyStore } from './vault-keys.ts'
+import type { KeyRotationStore, ProjectDataKey, ValueToReencrypt } from './key-rotation.ts'
 
-/** The key commands' work in Postgres. Rows are taken with `skip locked`, so that several commands share it. */
-export function createVaultKeyStore(db: Db): VaultKeyStore {
+/** Key rotation in Postgres. */
+export function createKeyRotationStore(db: Db): KeyRotationStore {
   return {
-    keks: async () => {
+    kekUsage: async () => {
       const rows = await db
         .selectFrom('keks as k')
         .select(['k.kek_id', 'k.fingerprint', 'k.retired_at'])
@@ -26,12 +26,12 @@ export function createVaultKeyStore(db: Db): VaultKeyStore {
       }))
     },
 
-    dataKeys: async () => {
+    dataKeyUsage: async () => {
       const { rows } = await sql<{ projects: number; data_keys: number; values_behind: number; oldest: Date | null }>`
         with newest as (select distinct on (project_uid) * from project_deks order by project_uid, dek_v desc)
         select (select count(*) from newest) as projects,
           (select count(*) from project_deks) as data_keys,
-          (select count(*) ${VALUES_BEHIND}) as values_behind,
+          (select count(*) ${OUTDATED_VALUES}) as values_behind,
           (select min(created_at) from newest) as oldest`.execute(db)
       const [row] = rows
       return {
@@ -44,7 +44,7 @@ export function createVaultKeyStore(db: Db): VaultKeyStore {
 
     rewrapDataKeys: (activeId, limit, rewrap, entryFor) =>
       db.transaction().execute(async (trx) => {
-        await holdKek(trx, activeId)
+        await lockKek(trx, activeId)
         const rows = await trx
           .selectFrom('project_deks as d')
           .innerJoin('projects as p', 'p.uid', 'd.project_uid')
@@ -58,7 +58,7 @@ export function createVaultKeyStore(db: Db): VaultKeyStore {
           .execute()
         if (rows.length === 0) return 0
         const keys = rows.map(
-          (row): OwnedDataKey => ({
+          (row): ProjectDataKey => ({
             projectUid: row.project_uid,
             project: row.name,
             dekV: row.dek_v,
@@ -71,14 +71,14 @@ export function createVaultKeyStore(db: Db): VaultKeyStore {
           from unnest(${keys.map((key) => key.projectUid)}::uuid[], ${keys.map((key) => key.dekV)}::int[],
             ${wrapped}::bytea[]) as new (project_uid, dek_v, wrapped)
           where d.project_uid = new.project_uid and d.dek_v = new.dek_v`.execute(trx)
-        const entries = keys.map((key) => entryRow(entryFor(key), { uid: key.projectUid, name: key.project }))
+        const entries = keys.map((key) => auditRow(entryFor(key), { uid: key.projectUid, name: key.project }))
         await trx.insertInto('audit').values(entries).execute()
         return keys.length
       }),
 
     rewrapChainKeys: (activeId, rewrap) =>
       db.transaction().execute(async (trx) => {
-        await holdKek(trx, activeId)
+        await lockKek(trx, activeId)
         const rows = await trx
           .selectFrom('audit_keys')
           .select(['key_no', 'kek_id', 'wrapped'])
@@ -96,7 +96,7 @@ export function createVaultKeyStore(db: Db): VaultKeyStore {
         return rows.length
       }),
 
-    countNotUnder: async (activeId) => {
+    countDataKeysToRewrap: async (activeId) => {
       const { count } = await db
         .selectFrom('project_deks')
         .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -107,7 +107,7 @@ export function createVaultKeyStore(db: Db): VaultKeyStore {
 
     renewDataKeys: (limits, limit, now, create, entryFor) =>
       db.transaction().execute(async (trx) => {
-        // The project's row is the lock: another command skips the project, and then sees the new key.
+        // The lock is on the project's row: another command skips the project, and sees the new key afterwards.
         const { rows } = await sql<{ uid: string; name: string; dek_v: number }>`
           select p.uid, p.name, d.dek_v
           from projects p join project_deks d on d.project_uid = p.uid
@@ -117,7 +117,7 @@ export function createVaultKeyStore(db: Db): VaultKeyStore {
         let made = 0
         for (const { uid, name, dek_v: dekV } of rows) {
           const key = create(uid, dekV + 1)
-          await holdKek(trx, key.kekId)
+          await lockKek(trx, key.kekId)
           const inserted = await trx
             .insertInto('project_deks')
             .values({ project_uid: uid, dek_v: key.dekV, kek_id: key.kekId, wrapped: key.wrapped, created_at: now })
@@ -127,30 +127,30 @@ export function createVaultKeyStore(db: Db): VaultKeyStore {
           if (inserted === undefined) continue
           await trx
             .insertInto('audit')
-            .values(entryRow(entryFor(key.dekV), { uid, name }))
+            .values(auditRow(entryFor(key.dekV), { uid, name }))
             .execute()
           made++
         }
         return made
       }),
 
-    moveValues: (fromUid, limit, move) =>
+    reencryptValues: (fromUid, limit, reencrypt) =>
       db.transaction().execute(async (trx) => {
-        const { rows } = await sql<MoveRow>`
+        const { rows } = await sql<ValueRow>`
           select v.secret_id, v.version, v.blob, s.project_uid, p.name as project, s.env, s.key,
             d.dek_v as from_v, d.kek_id as from_kek, d.wrapped as from_wrapped,
             n.dek_v as to_v, n.kek_id as to_kek, n.wrapped as to_wrapped
-          ${VALUES_BEHIND} and n.project_uid >= ${fromUid}
+          ${OUTDATED_VALUES} and n.project_uid >= ${fromUid}
           order by n.project_uid limit ${limit}
           for key share of p skip locked for update of v skip locked`.execute(trx)
         if (rows.length === 0) return { moved: 0, last: undefined }
-        const values = rows.map((row) => ({ row, blob: move(toMove(row)) }))
+        const values = rows.map((row) => ({ row, blob: reencrypt(toValue(row)) }))
         await sql`update secret_versions v set dek_v = new.dek_v, blob = new.blob
           from unnest(${values.map(({ row }) => row.secret_id)}::uuid[], ${values.map(({ row }) => row.version)}::int[],
             ${values.map(({ row }) => row.to_v)}::int[], ${values.map(({ blob }) => blob)}::bytea[])
             as new (secret_id, version, dek_v, blob)
           where v.secret_id = new.secret_id and v.version = new.version`.execute(trx)
-        // In order: two commands that moved values of the same projects must not wait for each other.
+        // Locked in one order, so that two commands with values of the same projects do not deadlock.
         await sql`with new as (
             select project_uid, dek_v, count(*) as moved
             from unnest(${rows.map((row) => row.project_uid)}::uuid[], ${rows.map((row) => row.to_v)}::int[])
@@ -165,31 +165,31 @@ export function createVaultKeyStore(db: Db): VaultKeyStore {
         return { moved: rows.length, last: rows.at(-1)?.project_uid }
       }),
 
-    countValuesBehind: async () => {
-      const { rows } = await sql<{ count: number }>`select count(*) as count ${VALUES_BEHIND}`.execute(db)
+    countValuesToReencrypt: async () => {
+      const { rows } = await sql<{ count: number }>`select count(*) as count ${OUTDATED_VALUES}`.execute(db)
       return rows[0]?.count ?? 0
     },
 
-    dropUnusedDataKeys: (successorBefore) =>
+    deleteUnusedDataKeys: (successorBefore) =>
       db.transaction().execute(async (trx) => {
-        // A writer holds the row of the data key it uses: first wait for writers, then look at what they wrote.
+        // A writer locks the row of the data key it uses. Wait for all writers first, then read what they wrote.
         const old = await sql<{ project_uid: string; dek_v: number }>`
           select d.project_uid, d.dek_v from project_deks d
           where exists (select 1 from project_deks n where n.project_uid = d.project_uid and n.dek_v > d.dek_v
             and n.created_at < ${successorBefore})
           order by d.project_uid, d.dek_v for update of d`.execute(trx)
-        const dropped = await sql`delete from project_deks d
+        const deleted = await sql`delete from project_deks d
           using unnest(${old.rows.map((row) => row.project_uid)}::uuid[], ${old.rows.map((row) => row.dek_v)}::int[])
             as old (project_uid, dek_v)
           where d.project_uid = old.project_uid and d.dek_v = old.dek_v and not exists (
             select 1 from secrets s join secret_versions v on v.secret_id = s.id
             where s.project_uid = d.project_uid and v.dek_v = d.dek_v)`.execute(trx)
-        return Number(dropped.numAffectedRows ?? 0)
+        return Number(deleted.numAffectedRows ?? 0)
       }),
 
     retire: (id, now) =>
       db.transaction().execute(async (trx) => {
-        // Whoever wraps a new data key by this one holds its row: wait, then look.
+        // A transaction that wraps a key with this one locks its row. Wait for it first, then read what it wrote.
         const kek = await trx
           .selectFrom('keks')
           .select('kek_id')
@@ -212,19 +212,7 @@ export function createVaultKeyStore(db: Db): VaultKeyStore {
   }
 }
 
-/** A command may have begun before its active key was retired; it must not wrap by one that is being taken away. */
-async function holdKek(trx: Db, id: string): Promise<void> {
-  const kek = await trx
-    .selectFrom('keks')
-    .select('kek_id')
-    .where('kek_id', '=', id)
-    .where('retired_at', 'is', null)
-    .forShare()
-    .executeTakeFirst()
-  if (kek === undefined) throw new KeyringError([`key ${id} is retired; run again with the active key of the keyring`])
-}
-
-type MoveRow = {
+type ValueRow = {
   secret_id: string
   version: number
   blob: Buffer
@@ -240,8 +228,8 @@ type MoveRow = {
   to_wrapped: Buffer
 }
 
-/** Values that are not under the newest data key `n` of their project, but under `d`. */
-const VALUES_BEHIND = sql`
+/** Values `v` that use the data key `d` of their project instead of the newest one, `n`. */
+const OUTDATED_VALUES = sql`
   from project_deks n
   join projects p on p.uid = n.project_uid
   join secrets s on s.project_uid = n.project_uid
@@ -250,7 +238,7 @@ const VALUES_BEHIND = sql`
   where n.dek_v > 1
     and not exists (select 1 from project_deks m where m.project_uid = n.project_uid and m.dek_v > n.dek_v)`
 
-function toMove(row: MoveRow): ValueToMove {
+function toValue(row: ValueRow): ValueToReencrypt {
   return {
     place: { projectUid: row.project_uid, env: row.env, key: row.key, version: row.version },
     project: row.project,
