@@ -159,7 +159,7 @@ async function signUp(role) {
   const username = `${runId}-${role}`
   const password = randomBytes(16).toString('hex')
   const create = ['create', '--username', username, '--email', `${username}@example.org`, '--role', role]
-  const command = ['node', 'dist/accounts/users.command.js', ...create, '--password-stdin']
+  const command = ['node', 'dist/commands/users.command.js', ...create, '--password-stdin']
   const { id } = JSON.parse(compose(['exec', '-T', 'tracker', ...command], `${password}\n`).trim())
   undo.push({ what: `the user ${username}`, run: () => removeUser(id) })
 

@@ -55,9 +55,9 @@ export function flag() {
 /**
  * Defines an action.
  *
- * @param definition `inputs` by name, each made by `operand`, `option` or `flag`: operands in their order, and options
- *   of one name with the same kind in all actions of a command; `run` gets the validated inputs, writes its result to
- *   `terminal.stdout`, and may return an exit status other than 0
+ * @param definition `inputs` by name, each made by `operand`, `option` or `flag`, or `z.literal(true)` for a flag that
+ *   must be given. Operands stand in their order, and an option has the same kind in all actions of a command. `run` gets
+ *   the validated inputs, writes its result to `terminal.stdout`, and may return an exit status other than 0.
  */
 export function defineAction<Shape extends z.ZodRawShape>(definition: {
   summary: string
@@ -207,5 +207,5 @@ export function messageOf(error: unknown): string {
   if (!isError(error)) return 'unknown error'
   if (error.message === '' && 'errors' in error && Array.isArray(error.errors))
     return error.errors.map(messageOf).join('; ')
-  return error.message
+  return error.message === '' ? error.name : error.message
 }

@@ -10,12 +10,12 @@ import { type Command, defineAction, flag, operand, option, runCommand, UsageErr
 import { EnvError } from '../src/env.ts'
 import { ApiError } from '../src/errors.ts'
 
-const failures: Record<string, unknown> = {
+const failures: Record<string, Error> = {
   api: new ApiError('CONFLICT', 'This name is taken.'),
   env: new EnvError(['PORT: is required and not set']),
   other: new Error('connection refused'),
   aggregate: new AggregateError([new Error('no IPv4'), new Error('no IPv6')], ''),
-  thrown: 'text',
+  silent: new Error(''),
 }
 
 const keys: Command = {
@@ -41,7 +41,9 @@ const keys: Command = {
     fail: defineAction({
       summary: 'Fails.',
       inputs: { how: operand('HOW', z.string()) },
-      run: ({ how }) => Promise.reject(failures[how] ?? new UsageError('the password is too short')),
+      run: ({ how }) => {
+        throw failures[how] ?? new UsageError('the password is too short')
+      },
     }),
   },
   notes: 'Each step may be run again.',
@@ -108,7 +110,7 @@ test.each([
   ['env', 'The configuration has 1 problem(s):\n  - PORT: is required and not set\n'],
   ['other', 'keys: connection refused\n'],
   ['aggregate', 'keys: no IPv4; no IPv6\n'],
-  ['thrown', 'keys: unknown error\n'],
+  ['silent', 'keys: Error\n'],
 ])('a failure (%s) is exit status 1 and says what happened', async (how, stderr) => {
   expect(await run(['fail', how])).toEqual({ status: 1, stdout: '', stderr })
 })
@@ -150,4 +152,13 @@ test('a module runs as a program when Node was started with it, also by a link, 
   expect(node(link, 'world')).toBe('hello world\n')
   expect(node('--input-type=module', '--eval', `await import(${JSON.stringify(program)})`, 'world')).toBe('')
   rmSync(folder, { recursive: true })
+})
+
+test('a flag that must be given stands in the usage without brackets', async () => {
+  const command: Command = {
+    name: 'create',
+    actions: defineAction({ summary: 'Creates.', inputs: { stdin: z.literal(true) }, run: () => Promise.resolve(0) }),
+  }
+  expect((await run(['--stdin'], command)).status).toBe(0)
+  expect((await run([], command)).stderr).toBe('--stdin is required\n\nUsage: create --stdin\n\n  Creates.\n')
 })

@@ -1,4 +1,4 @@
-import { pathToFileURL } from 'node:url'
+import { isMain } from '@vault-and-tracker/service-kit/command'
 import { z } from 'zod'
 import { accountApi } from './accounts/account-api.routes.ts'
 import { manageUsersApi } from './accounts/manage-users.routes.ts'
@@ -173,5 +173,4 @@ function errorSchema(): Json {
   }
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href)
-  process.stdout.write(`${JSON.stringify(openApiDocument(), null, 2)}\n`)
+if (isMain(import.meta)) process.stdout.write(`${JSON.stringify(openApiDocument(), null, 2)}\n`)

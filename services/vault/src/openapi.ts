@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { isMain } from '@vault-and-tracker/service-kit/command'
 import { z } from 'zod'
 import { auditQuery } from './audit/audit.routes.ts'
 import { ERRORS, type ErrorCode } from './errors.ts'
@@ -256,5 +256,4 @@ function schemaOf(schema: z.core.$ZodType) {
   return described
 }
 
-if (realpathSync(process.argv[1] ?? '') === import.meta.filename)
-  process.stdout.write(`${JSON.stringify(createOpenapi(), undefined, 2)}\n`)
+if (isMain(import.meta)) process.stdout.write(`${JSON.stringify(createOpenapi(), undefined, 2)}\n`)

@@ -50,7 +50,7 @@ async function ensureUser({ root, databaseUrl, redisUrl, url }: TrackerSeed, use
   const { code, stdout, stderr } = await runCommand({
     root,
     service: 'tracker',
-    script: 'accounts/users.command.js',
+    script: 'commands/users.command.js',
     args: ['create', '--username', username, '--email', email, '--role', role, '--password-stdin'],
     env: { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
     stdin: password,

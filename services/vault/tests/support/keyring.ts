@@ -16,7 +16,7 @@ export type KeyringFixture = {
   file: string
   env: Record<string, string>
   /** Runs `vault-keys` in this process. */
-  keys(...args: string[]): Promise<CommandOutcome>
+  keys: (...args: string[]) => Promise<CommandOutcome>
   /** Starts a vault with the keyring as it is now. */
   startVault(): Promise<TestVault>
   /** The number that a query counts. */
