@@ -9,11 +9,9 @@ import { createAccounts } from './accounts/accounts.ts'
 import { createInviteStore } from './accounts/invites.store.ts'
 import { createInvites } from './accounts/invites.ts'
 import { createPasswords } from './accounts/passwords.ts'
-import { createSessionStore } from './accounts/sessions.store.ts'
+import { createSessionStore } from './accounts/sessions.redis.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createActivityStore } from './accounts/stats.store.ts'
-import { createSiteStore } from './admin/site.store.ts'
-import { createSite } from './admin/site.ts'
 import { createAnnounceEngine } from './announce-context.ts'
 import { repeat } from './background/background.ts'
 import { createCategoryStore } from './categories/categories.store.ts'
@@ -21,6 +19,8 @@ import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
 import type { Schema } from './db/schema.ts'
 import { createInvalidationPublisher } from './invalidation/invalidation.store.ts'
+import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
+import { createSiteSettings } from './site-settings/site-settings.ts'
 import { createTorrentStore } from './torrents/torrents.store.ts'
 import { createTorrents } from './torrents/torrents.ts'
 import { withMetricsOfAllWorkers } from './workers.ts'
@@ -85,7 +85,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     activity: createActivityStore(db),
     categories,
     torrents,
-    site: createSite({ store: createSiteStore(db), publish }),
+    site: createSiteSettings({ store: createSiteSettingsStore(db), publish }),
     announceUrl,
     checks,
     /** Gives connections back; requests must have ended. */

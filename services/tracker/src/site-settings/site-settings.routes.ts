@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type BoundEndpoint, bind, defineEndpoint, plain } from '../rest/endpoint.routes.ts'
 import { downloadPercent, uploadPercent } from '../rest/fields.routes.ts'
-import type { Site } from './site.ts'
+import type { SiteSettings } from './site-settings.ts'
 
 const settings = z.object({ downloadPercent: z.int(), uploadPercent: z.int() }).meta({ id: 'SiteSettings' })
 
@@ -28,7 +28,7 @@ export const siteApi = {
 }
 
 /** The endpoints of the site's settings. */
-export function siteRoutes(deps: { site: Site }): readonly BoundEndpoint[] {
+export function siteRoutes(deps: { site: SiteSettings }): readonly BoundEndpoint[] {
   const { site } = deps
   return [bind(siteApi.readSite, () => site.read()), bind(siteApi.changeSite, ({ body }) => site.change(body))]
 }

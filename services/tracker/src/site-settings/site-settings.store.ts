@@ -1,8 +1,8 @@
 import type { Db } from '../db/schema.ts'
-import type { SiteStore } from './site.ts'
+import type { SiteSettingsStore } from './site-settings.ts'
 
-/** The site's settings in Postgres: one row, made by the first migration. */
-export function createSiteStore(db: Db): SiteStore {
+/** The site's settings in Postgres: one row, which the first migration inserts. */
+export function createSiteSettingsStore(db: Db): SiteSettingsStore {
   return {
     async read() {
       const row = await db.selectFrom('site_settings').selectAll().executeTakeFirstOrThrow()
