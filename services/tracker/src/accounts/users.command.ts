@@ -10,7 +10,7 @@ import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgre
 import { closeRedis, connectRedis } from '@vault-and-tracker/service-kit/redis'
 import { z } from 'zod'
 import type { Schema } from '../db/schema.ts'
-import { createInvalidationPublisher } from '../invalidation/invalidation.store.ts'
+import { createInvalidationPublisher } from '../invalidation/invalidation.redis.ts'
 import { createAccountStore } from './accounts.store.ts'
 import {
   ACCOUNT_STATES,
@@ -21,7 +21,7 @@ import {
   ROLES,
   USERNAME_PATTERN,
 } from './accounts.ts'
-import { createPasswords } from './passwords.ts'
+import { createPasswords } from './passwords.argon2.ts'
 
 const USAGE = `usage: users.command.js COMMAND, with DATABASE_URL and REDIS_URL set
 
