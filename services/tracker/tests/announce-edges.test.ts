@@ -134,7 +134,7 @@ test('a batch that cannot be read is counted as failed, and the others are writt
   })
   tracker.advance(4_000)
   expect((await tracker.context.announces.flush()).failed).toBe(1)
-  expect(tracker.logged()).toContain('the accounting of a user has an unknown form')
+  expect(tracker.logged()).toContain('an accounting delta in Redis has an unknown form')
   await redis.del(await redis.keysBuffer(`{${tag}}:flush*`))
 })
 

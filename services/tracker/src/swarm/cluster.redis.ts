@@ -5,7 +5,7 @@ import { Cluster } from 'ioredis'
 /**
  * Connects to a Redis Cluster for the swarms. As with a single Redis, commands fail at once while it is away.
  *
- * @param options `urls` of some of its nodes, which tell about the others; the first one's user and password hold for all
+ * @param options `urls` of some of its nodes, which know the others; the first one's user and password are used for all
  * @throws UnavailableError when the cluster is not ready within ten seconds
  */
 export async function connectSwarmCluster(options: { urls: readonly string[]; logger: Logger }): Promise<Cluster> {

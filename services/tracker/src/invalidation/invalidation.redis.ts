@@ -1,24 +1,40 @@
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { Redis } from 'ioredis'
-import { type Invalidation, invalidationChannel } from './invalidation.ts'
+import {
+  type Invalidation,
+  type InvalidationHandlers,
+  type InvalidationSubscription,
+  invalidationChannel,
+  type PublishInvalidation,
+} from './invalidation.ts'
 
 const HEARTBEAT_MS = 5_000
 const COMMAND_TIMEOUT_MS = 2_000
 
+/** Publishes invalidations as JSON on a Redis channel. */
+export function createInvalidationPublisher(redis: Redis, logger: Logger): PublishInvalidation {
+  const channel = invalidationChannel(redis.options.db ?? 0)
+  return async (...changes) => {
+    const results = await Promise.allSettled(changes.map((change) => redis.publish(channel, JSON.stringify(change))))
+    for (const result of results)
+      if (result.status === 'rejected')
+        logger.warn(
+          { err: result.reason as unknown },
+          'could not publish a cache invalidation; caches expire by themselves',
+        )
+  }
+}
+
 /**
- * Hears invalidations on a connection of its own. Messages sent while it was down are lost, so `missed` is called after
- * every reconnection, once it listens again. Nothing comes over it for hours, so whether it still stands is asked.
+ * Subscribes to invalidations on a connection of its own. Messages sent while it was down are lost, so `onMissed` is
+ * called after every reconnection. The channel may be silent for hours, so the connection is checked with a heartbeat,
+ * and replaced when there is no answer.
  *
- * @param options `heartbeatMs` is how often; a connection without an answer is replaced
- * @returns how to stop listening
+ * @param options `heartbeatMs` is how often
  */
-export async function listenForInvalidations(options: {
-  url: string
-  logger: Logger
-  changed: (change: Invalidation) => void
-  missed: () => void
-  heartbeatMs?: number
-}): Promise<{ close(): void }> {
+export async function subscribeToInvalidations(
+  options: { url: string; logger: Logger; heartbeatMs?: number } & InvalidationHandlers,
+): Promise<InvalidationSubscription> {
   const redis = new Redis(options.url, {
     connectionName: 'tracker-invalidation',
     lazyConnect: true,
@@ -31,8 +47,8 @@ export async function listenForInvalidations(options: {
   redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
   redis.on('message', (_channel: string, message: string) => {
     const change = parseInvalidation(message)
-    if (change) options.changed(change)
-    else options.missed()
+    if (change) options.onChange(change)
+    else options.onMissed()
   })
   const channel = invalidationChannel(redis.options.db ?? 0)
   await redis.connect()
@@ -40,15 +56,15 @@ export async function listenForInvalidations(options: {
   const reconnect = (): void => {
     if (redis.status === 'ready') redis.disconnect(true)
   }
-  redis.on('ready', () => void redis.subscribe(channel).then(options.missed, reconnect))
-  let asked = false
-  const ask = async (): Promise<void> => {
-    asked = true
+  redis.on('ready', () => void redis.subscribe(channel).then(options.onMissed, reconnect))
+  let isPinging = false
+  const ping = async (): Promise<void> => {
+    isPinging = true
     await redis.ping().catch(reconnect)
-    asked = false
+    isPinging = false
   }
   const heartbeat = setInterval(() => {
-    if (!asked && redis.status === 'ready') void ask()
+    if (!isPinging && redis.status === 'ready') void ping()
   }, options.heartbeatMs ?? HEARTBEAT_MS)
   return {
     close: () => {
@@ -58,7 +74,7 @@ export async function listenForInvalidations(options: {
   }
 }
 
-/** A message, unless a later release sends something this one does not know. */
+/** Reads a message; undefined for one of a kind that only a later release knows. */
 function parseInvalidation(message: string): Invalidation | undefined {
   let value: unknown
   try {

@@ -2,7 +2,7 @@ import { FAILURES, WARNINGS } from '@vault-and-tracker/bencode-tracker'
 import { Counter, type Registry } from 'prom-client'
 import type { AnnounceCounters } from './announce-counters.ts'
 
-/** Counts in Prometheus. Every name is there from the start with zero, so that a first increase is seen as one. */
+/** Announces and scrapes in Prometheus. Every series exists from the start, so that its first increase is visible. */
 export function createAnnounceMetrics(registry: Registry): AnnounceCounters {
   const announces = new Counter({
     name: 'tracker_announces_total',
@@ -12,25 +12,25 @@ export function createAnnounceMetrics(registry: Registry): AnnounceCounters {
   })
   const failures = new Counter({
     name: 'tracker_failures_total',
-    help: 'Announces and scrapes refused, by the rule that refused them.',
+    help: 'Announces and scrapes refused, by reason.',
     labelNames: ['action', 'rule'],
     registers: [registry],
   })
   const warnings = new Counter({
     name: 'tracker_warnings_total',
-    help: 'Announces answered with a warning, by the rule that caused it.',
+    help: 'Announces answered with a warning, by reason.',
     labelNames: ['rule'],
     registers: [registry],
   })
-  const notices = new Counter({
+  const anomalies = new Counter({
     name: 'tracker_notices_total',
-    help: 'What was noticed of announces and not told: peers the swarm had forgotten, counters beyond belief.',
+    help: 'Anomalies of announces: peers of a lost swarm that rejoined, implausible counters that were not credited.',
     labelNames: ['what'],
     registers: [registry],
   })
   const scrapes = new Counter({
     name: 'tracker_scraped_torrents_total',
-    help: 'Torrents told about in scrapes.',
+    help: 'Torrents returned in scrapes.',
     registers: [registry],
   })
   for (const rule of Object.keys(FAILURES)) {
@@ -38,7 +38,7 @@ export function createAnnounceMetrics(registry: Registry): AnnounceCounters {
     failures.labels('scrape', rule).inc(0)
   }
   for (const rule of Object.keys(WARNINGS)) warnings.labels(rule).inc(0)
-  // A bound child costs a tenth of looking its labels up.
+  // A child bound once costs a tenth of looking its labels up at each announce.
   const events = {
     none: announces.labels('none'),
     started: announces.labels('started'),
@@ -47,10 +47,10 @@ export function createAnnounceMetrics(registry: Registry): AnnounceCounters {
     paused: announces.labels('paused'),
   }
   return {
-    announced: (event) => events[event].inc(),
-    scraped: (torrents) => scrapes.inc(torrents),
-    failed: (action, name) => failures.labels(action, name).inc(),
-    warned: (name) => warnings.labels(name).inc(),
-    noticed: (what) => notices.labels(what).inc(),
+    countAnnounce: (event) => events[event].inc(),
+    countScrape: (torrents) => scrapes.inc(torrents),
+    countFailure: (action, failure) => failures.labels(action, failure).inc(),
+    countWarning: (warning) => warnings.labels(warning).inc(),
+    countAnomaly: (anomaly) => anomalies.labels(anomaly).inc(),
   }
 }

@@ -1,19 +1,20 @@
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
+import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
-import { createRedisFunctions } from '../swarm/redis-functions.store.ts'
+import type { Delta } from '../swarm/swarm.ts'
 import { TAGS, tagOf, tagPrefix } from '../swarm/tags.ts'
-import type { AccountingQueue, Batch, Delta } from './accounting.ts'
-import { readDelta } from './delta-record.ts'
+import { decodeDelta, type RedisFunctions } from '../swarm/wire.ts'
+import type { AccountingQueue, Batch } from './accounting.ts'
 
-/** Asked for in one step, so that a large batch does not keep Redis from announces. */
-const SCAN = 500
+/** Fields read in one step, so that a large batch does not delay announces. */
+const SCAN_COUNT = 500
 
-/** Deltas that gather in Redis beside the swarms. */
-export function createAccountingQueue(redis: Redis | Cluster): AccountingQueue {
-  const functions = createRedisFunctions(redis, 'accounting')
-
+/**
+ * Deltas that gather in Redis beside the swarms.
+ *
+ * @param functions those of lua/accounting.lua
+ */
+export function createAccountingQueue(redis: Redis | Cluster, functions: RedisFunctions): AccountingQueue {
   return {
     take: async (now) => {
       const tags = Array.from({ length: TAGS }, (_, tag) => tag)
@@ -27,10 +28,10 @@ export function createAccountingQueue(redis: Redis | Cluster): AccountingQueue {
     },
 
     read: (batch) =>
-      orUnavailable(async () => {
+      orRedisUnavailable(async () => {
         const key = batchKey(batch)
         const deltas: Delta[] = []
-        for await (const [field, value] of pairs(redis, key)) deltas.push(readDelta(field, value))
+        for await (const [field, value] of pairs(redis, key)) deltas.push(decodeDelta(field, value))
         return { deltas, changed: await redis.smembersBuffer(`${key}:dirty`) }
       }),
 
@@ -39,8 +40,8 @@ export function createAccountingQueue(redis: Redis | Cluster): AccountingQueue {
     },
 
     markChanged: (names) =>
-      orUnavailable(async () => {
-        // Each by itself, since a Cluster takes one slot in a command.
+      orRedisUnavailable(async () => {
+        // One command each, since a command to a Cluster may have keys of one slot.
         await Promise.all(names.map((name) => redis.sadd(`${tagPrefix(tagOf(name))}dirty`, name)))
       }),
   }
@@ -55,7 +56,7 @@ async function* pairs(redis: Redis | Cluster, key: string): AsyncGenerator<[Buff
   const seen = new Set<string>()
   let cursor = '0'
   do {
-    const [next, flat] = await redis.hscanBuffer(key, cursor, 'COUNT', SCAN)
+    const [next, flat] = await redis.hscanBuffer(key, cursor, 'COUNT', SCAN_COUNT)
     for (let i = 0; i + 1 < flat.length; i += 2) {
       const [field, value] = [flat[i], flat[i + 1]]
       if (field === undefined || value === undefined) continue
@@ -65,12 +66,4 @@ async function* pairs(redis: Redis | Cluster, key: string): AsyncGenerator<[Buff
     }
     cursor = next.toString('latin1')
   } while (cursor !== '0')
-}
-
-async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw isRedisUnavailable(error) ? new UnavailableError('redis', { cause: error }) : error
-  }
 }

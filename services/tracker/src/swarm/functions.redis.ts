@@ -1,24 +1,15 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
-import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
+import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import { Cluster, type Redis } from 'ioredis'
-
-/** Functions that run inside Redis, loaded from a file of lua/. */
-export type RedisFunctions = {
-  /**
-   * Calls one function. A server that does not have it, because it was restarted, emptied or replaced, is given the
-   * library first.
-   *
-   * @throws UnavailableError when Redis is away or refuses work
-   */
-  call(name: string, keys: readonly (Buffer | string)[], args: readonly (Buffer | string)[]): Promise<unknown>
-}
+import type { RedisFunctions } from './wire.ts'
 
 /**
- * Prepares a library. Its name carries a digest of its source, so releases side by side never call each other's.
+ * Prepares the functions of a file in lua/. A server that does not have them, because it was restarted, emptied or
+ * replaced, is given them at the next call. The library's name carries a digest of its source, so releases that run
+ * side by side never call each other's.
  *
- * @param file its name in lua/, which lies beside src/ and dist/
+ * @param file its name in lua/, which lies beside src/ and dist/, without `.lua`
  */
 export function createRedisFunctions(redis: Redis | Cluster, file: string): RedisFunctions {
   const source = readFileSync(new URL(`../../lua/${file}.lua`, import.meta.url), 'utf8')
@@ -30,17 +21,17 @@ export function createRedisFunctions(redis: Redis | Cluster, file: string): Redi
     const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
     await Promise.all(servers.map((server) => server.call('FUNCTION', 'LOAD', 'REPLACE', library)))
   }
-  // Many calls find out at once that the library is missing; one of them loads it.
+  // Many calls find out at the same time that the library is missing; one of them loads it.
   const loadOnce = (): Promise<void> =>
     (loading ??= load().finally(() => {
       loading = undefined
     }))
 
   return {
-    call: async (name, keys, args) => {
+    call: (name, keys, args) => {
       const fcall = (): Promise<unknown> =>
         redis.callBuffer('FCALL', `${name}_${version}`, keys.length, ...keys, ...args)
-      try {
+      return orRedisUnavailable(async () => {
         try {
           return await fcall()
         } catch (error) {
@@ -48,9 +39,7 @@ export function createRedisFunctions(redis: Redis | Cluster, file: string): Redi
           await loadOnce()
           return await fcall()
         }
-      } catch (error) {
-        throw isRedisUnavailable(error) ? new UnavailableError('redis', { cause: error }) : error
-      }
+      })
     },
   }
 }
