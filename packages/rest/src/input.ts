@@ -48,18 +48,11 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Says what a value has to be, where its schema has no sentence of its own. */
 function describe(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is required'
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${TYPES[issue.expected] ?? issue.expected}`
-    case 'invalid_value':
-      return `must be one of ${issue.values.map(String).join(', ')}`
-    case 'too_small':
-      return `must be at least ${bound(issue.origin, issue.minimum)}`
-    case 'too_big':
-      return `must be at most ${bound(issue.origin, issue.maximum)}`
-    default:
-      return 'is malformed'
-  }
+  if (issue.code === 'invalid_type') return `must be ${TYPES[issue.expected] ?? issue.expected}`
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`
+  if (issue.code === 'too_small') return `must be at least ${bound(issue.origin, issue.minimum)}`
+  if (issue.code === 'too_big') return `must be at most ${bound(issue.origin, issue.maximum)}`
+  return 'is malformed'
 }
 
 function bound(origin: string, limit: number | bigint): string {

@@ -33,15 +33,6 @@ export function readQuery<Name extends string>(target: string, names: readonly N
   return known
 }
 
-/**
- * Refuses a query that is not well-formed, where the endpoint knows no parameters.
- *
- * @throws invalid_request naming what is wrong
- */
-export function requirePlainQuery(target: string): void {
-  readQuery(target, [])
-}
-
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
