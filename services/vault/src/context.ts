@@ -24,8 +24,8 @@ import { createDecryptionMetrics } from './secrets/secrets.metrics.ts'
 import { createSecretStore } from './secrets/secrets.store.ts'
 import { createSecrets, type Secrets } from './secrets/secrets.ts'
 import { createNonceStore } from './signed-requests/nonces.redis.ts'
-import { createRegistrations } from './signed-requests/registrations.ts'
 import { createSignedRequests } from './signed-requests/signed-requests.ts'
+import { createSigningProjects } from './signed-requests/signing-projects.ts'
 
 /** What handlers call. */
 export type UseCases = Readonly<{
@@ -67,8 +67,8 @@ export async function createContext(options: { config: Config; logger: Logger; c
   })
 
   const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
-  const registrations = createRegistrations({ read: (name) => projects.register(name), clock })
-  const onChange = (name: string) => registrations.forget(name)
+  const signingProjects = createSigningProjects({ read: (name) => projects.findSigning(name), clock })
+  const onChange = (name: string) => signingProjects.forget(name)
   const projects = createProjects({ store: createProjectStore(db), dataKeys, clock, onChange })
   const decryption = createDecryptionMetrics(metrics.registry)
   const onDecryptionFailure = (place: object, err: unknown) => {
@@ -77,7 +77,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   }
   const secretStore = createSecretStore(db, pool)
   const secrets = createSecrets({ store: secretStore, dataKeys, clock, onDecryptionFailure })
-  const signedRequests = createSignedRequests({ registrations, nonces: createNonceStore(redis), clock })
+  const signedRequests = createSignedRequests({ signingProjects, nonces: createNonceStore(redis), clock })
   const guards = createGuards({ config, logger, clock, redis, registry: metrics.registry, signedRequests })
   const { fetchesExpected } = guards
   const fetchSecrets = createBatchedFetch({ store: secretStore, decrypt: secrets.decrypt, clock, fetchesExpected })

@@ -9,8 +9,8 @@ import {
 } from '@vault-and-tracker/http-signatures'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, type ErrorCode } from '../errors.ts'
-import type { Registration } from '../projects/projects.ts'
-import type { Registrations } from './registrations.ts'
+import type { SigningProject } from '../projects/projects.ts'
+import type { SigningProjects } from './signing-projects.ts'
 
 /** Remembers spent nonces for longer than any signature can live. */
 export type NonceStore = {
@@ -51,37 +51,36 @@ export type SignedRequests = ReturnType<typeof createSignedRequests>
  * Checks signed requests in the one order that tells a stranger nothing and spends nobody's nonce: headers, project,
  * key, signature, clock, body, nonce. Each step has its own code; see the table in the README.
  */
-export function createSignedRequests(deps: { registrations: Registrations; nonces: NonceStore; clock: Clock }) {
-  const { registrations, nonces, clock } = deps
+export function createSignedRequests(deps: { signingProjects: SigningProjects; nonces: NonceStore; clock: Clock }) {
+  const { signingProjects, nonces, clock } = deps
 
   /** Verifies against what is known of the project, and once more against the database when that fails. */
-  async function verify(message: ReceivedMessage, fresh: boolean): Promise<[VerifiedRequest, Registration]> {
+  async function verify(message: ReceivedMessage, fresh: boolean): Promise<[VerifiedRequest, SigningProject]> {
     const parsed = translate(() => parseSignedRequest(message))
     const { project, publicKeyHex } = parsed.claims
-    let registration = await registrations.find(project, fresh)
+    let signer = await signingProjects.find(project, fresh)
     // The key may have been added a moment ago, through another replica.
-    if (!fresh && !hasValidKey(registration, publicKeyHex, clock))
-      registration = await registrations.find(project, true)
-    if (registration === undefined) throw apiError('unknown_project')
-    const keys = registration.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
-    return [await verifySignatureOffThread(parsed, keys).catch(rethrow), registration]
+    if (!fresh && !hasValidKey(signer, publicKeyHex, clock)) signer = await signingProjects.find(project, true)
+    if (signer === undefined) throw apiError('unknown_project')
+    const keys = signer.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
+    return [await verifySignatureOffThread(parsed, keys).catch(rethrow), signer]
   }
 
-  /** A demand that the request does not meet may have been dropped a moment ago, through another replica. */
-  async function demandsDigest(known: Registration, { claims }: VerifiedRequest, fresh: boolean): Promise<boolean> {
+  /** A requirement that the request does not meet may have been dropped a moment ago, through another replica. */
+  async function requiresDigest(known: SigningProject, { claims }: VerifiedRequest, fresh: boolean): Promise<boolean> {
     if (!known.requireContentDigest || claims.coversContent || fresh) return known.requireContentDigest
-    return (await registrations.find(known.name, true))?.requireContentDigest ?? true
+    return (await signingProjects.find(known.name, true))?.requireContentDigest ?? true
   }
 
   /** One pass over all checks. */
   async function check(signed: SignedMessage, fresh: boolean): Promise<SignedBy & { body: Buffer }> {
-    const [verified, registration] = await verify(signed.message, fresh)
+    const [verified, signer] = await verify(signed.message, fresh)
     const timely = translate(() => checkWindow(verified, clock.now()))
     const body = await signed.readBody()
-    const required = signed.isWrite && (await demandsDigest(registration, verified, fresh))
+    const required = signed.isWrite && (await requiresDigest(signer, verified, fresh))
     const { claims } = translate(() => checkContent(timely, body, { required }))
-    if (!(await nonces.spend(registration.uid, claims.nonce))) throw apiError('replayed_nonce')
-    const { uid, name } = registration
+    if (!(await nonces.spend(signer.uid, claims.nonce))) throw apiError('replayed_nonce')
+    const { uid, name } = signer
     const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
     return { projectUid: uid, project: name, publicKey, coversContent: claims.coversContent, body }
   }
@@ -133,10 +132,9 @@ function rethrow(error: unknown): never {
   throw code === undefined ? error : apiError(code, undefined, { cause: error })
 }
 
-function hasValidKey(registration: Registration | undefined, publicKeyHex: string, clock: Clock): boolean {
+function hasValidKey(signer: SigningProject | undefined, publicKeyHex: string, clock: Clock): boolean {
   return (
-    registration?.keys.some(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock)) ??
-    true
+    signer?.keys.some(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock)) ?? true
   )
 }
 
