@@ -64,7 +64,7 @@ export function accountRoutes(deps: {
     }),
     bind(accountApi.me, ({ caller }) => Promise.resolve(present(sessionOf(caller).account))),
     bind(accountApi.changeMe, async ({ body, caller }) =>
-      present(await accounts.showStats(sessionOf(caller).account.id, body.statsPublic)),
+      present(await accounts.setStatsPublic(sessionOf(caller).account.id, body.statsPublic)),
     ),
     bind(accountApi.changePassword, async ({ body, caller }) => {
       const { account } = sessionOf(caller)
@@ -81,7 +81,7 @@ export function accountRoutes(deps: {
       if (visible === 'nothing') return { id, username }
       const totals = { id, username, uploaded, downloaded, ratio: ratio(uploaded, downloaded) }
       if (visible === 'totals') return totals
-      const taken = await activity.ofUser(id, new Date(clock.now() - deps.peerTtlMs))
+      const taken = await activity.countForUser(id, new Date(clock.now() - deps.peerTtlMs))
       return { ...totals, uploadedActual, downloadedActual, ...taken }
     }),
     bind(accountApi.listInvites, async ({ caller }) => {

@@ -1,6 +1,6 @@
 import type { Account } from './accounts.ts'
 
-/** How a user takes part, counted over all torrents. */
+/** Counts over all torrents of a user. `seedSeconds` is the time spent seeding; `torrents` are the user's uploads. */
 export type Activity = {
   readonly seeding: number
   readonly leeching: number
@@ -9,18 +9,18 @@ export type Activity = {
   readonly torrents: number
 }
 
-/** Where activity is counted. */
+/** The store that activity is counted in. */
 export type ActivityStore = {
-  /** @param activeSince who was seen before that no longer takes part */
-  ofUser(userId: string, activeSince: Date): Promise<Activity>
+  /** @param activeSince a peer whose last announce is older counts neither as seeding nor as leeching */
+  countForUser(userId: string, activeSince: Date): Promise<Activity>
 }
 
-/** Uploaded by downloaded, to four decimals; null when nothing was downloaded. */
+/** Uploaded divided by downloaded, to four decimals; null when nothing was downloaded. */
 export function ratio(uploaded: number, downloaded: number): number | null {
   return downloaded === 0 ? null : Math.round((uploaded / downloaded) * 10_000) / 10_000
 }
 
-/** What a viewer may see of a user: everything of himself and as staff, else what the user allows. */
+/** What a viewer may see of a user: the users themselves and staff see everything, others what the user allows. */
 export function statsVisibility(user: Account, viewer: Account): 'everything' | 'totals' | 'nothing' {
   if (viewer.id === user.id || viewer.role !== 'member') return 'everything'
   return user.statsPublic ? 'totals' : 'nothing'

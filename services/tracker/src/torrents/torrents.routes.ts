@@ -26,7 +26,7 @@ export function torrentRoutes(deps: { torrents: Torrents }): readonly BoundEndpo
       return presentTorrent(torrent)
     }),
     bind(torrentApi.get, async ({ params, caller }) =>
-      presentTorrent(await torrents.visible(params.id, sessionOf(caller).account)),
+      presentTorrent(await torrents.findVisible(params.id, sessionOf(caller).account)),
     ),
     bind(torrentApi.files, async ({ params, caller }) => ({
       items: [...(await torrents.files(params.id, sessionOf(caller).account))],
