@@ -15,7 +15,7 @@ import { dirname } from 'node:path'
 import { errorCode } from '@vault-and-tracker/service-kit/errors'
 import { isKeyId, KeyringError, parseKeyringFile } from '../keyring/keyring.ts'
 
-/** The text of a keyring file, parsed. Holds key material: never log it. */
+/** A parsed keyring file. It holds key material: never log it. */
 type KeyringFile = { active: string; keys: Record<string, string> }
 
 /**
@@ -100,7 +100,7 @@ function replace(path: string, text: string): void {
     closeSync(file)
   }
   if (existsSync(path)) {
-    // The service may run as another user than this command.
+    // The service may run as another user than this command, so the file keeps its owner.
     const { uid, gid } = statSync(path)
     const own = statSync(temporary)
     if (uid !== own.uid || gid !== own.gid) chownSync(temporary, uid, gid)
