@@ -11,7 +11,9 @@ export const ACCOUNT_STATES = ['active', 'suspended', 'banned'] as const
 export type Role = (typeof ROLES)[number]
 export type AccountState = (typeof ACCOUNT_STATES)[number]
 
-/** 2 to 32 characters that need no escaping in URLs or HTML. Case is stored, but names are unique without regard to it. */
+/**
+ * 2 to 32 characters that need no escaping in URLs or HTML. Case is stored, but names are unique without regard to it.
+ */
 export const USERNAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9._-]{1,31}$/
 
 /** The minimum resists guessing at five attempts in five minutes; the maximum keeps hashing cheap. */

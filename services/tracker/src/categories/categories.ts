@@ -197,7 +197,8 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
 
     /**
      * @param input `torznabId` may be left out for a well-known slug; `parent` is the slug of a root
-     * @throws ApiError BAD_REQUEST when the Torznab id is unknown or the parent is not a root; CONFLICT when the slug is taken
+     * @throws ApiError BAD_REQUEST when the Torznab id is unknown or the parent is not a root; CONFLICT when the slug
+     *   is taken
      */
     async create(input: {
       slug: string

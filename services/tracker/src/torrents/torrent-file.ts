@@ -56,7 +56,9 @@ export function writeTorrentFile(
   })
 }
 
-/** The name in the info dictionary may hold any text. The displayed name has no control characters and 1 to 255 others. */
+/**
+ * The name in the info dictionary may hold any text. The displayed name has no control characters and 1 to 255 others.
+ */
 function displayName(name: string): string {
   const shown = Array.from(name.replace(/\p{C}/gu, ' ').trim()).slice(0, 255).join('')
   return shown === '' ? 'unnamed' : shown

@@ -215,8 +215,8 @@ export function createTorrents(deps: {
     },
 
     /**
-     * The .torrent file with the passkey of the user who downloads it. Uploaders get their own also while it is pending,
-     * and when their downloads are disabled.
+     * The .torrent file with the passkey of the user who downloads it. Uploaders get their own also while it is
+     * pending, and when their downloads are disabled.
      *
      * @throws ApiError NOT_FOUND, or FORBIDDEN when the user may not download or the torrent is not approved
      */

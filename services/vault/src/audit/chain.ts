@@ -21,8 +21,8 @@ export const CHAIN_START: Buffer = Buffer.alloc(32)
 export const CODE_LENGTH = 32
 
 /**
- * The code of a row: HMAC-SHA-256 (RFC 2104) over the code of the previous row and every column of this one. Without the
- * key, a row that is changed, removed, added or moved breaks the chain at that row.
+ * The code of a row: HMAC-SHA-256 (RFC 2104) over the code of the previous row and every column of this one. Without
+ * the key, a row that is changed, removed, added or moved breaks the chain at that row.
  */
 export function chainCode(key: KeyObject, previous: Uint8Array, row: ChainedRow): Buffer {
   const { seq, id, projectUid, projectId, action, env, requestedAt, ip, detail } = row
@@ -44,7 +44,9 @@ export function pruningCode(key: KeyObject, { month, first, last, rows }: Prunin
     .digest()
 }
 
-/** Numbers whose rows were not visible when the sealer passed them. `noticed` is in milliseconds since the Unix epoch. */
+/**
+ * Numbers whose rows were not visible when the sealer passed them. `noticed` is in milliseconds since the Unix epoch.
+ */
 export type Gap = readonly [first: number, last: number, noticed: number]
 
 /** A row can become visible late, when its transaction takes long. After ten minutes Postgres has ended every one. */

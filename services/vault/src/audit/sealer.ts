@@ -53,8 +53,8 @@ export const NO_SEAL: ChainEnd = { sealNo: 0, code: CHAIN_START, position: 0, ga
 /**
  * Creates the sealer.
  *
- * @param deps `onPass` is called after every pass, at most once a minute with the end of the chain: logged outside of the
- *   machine, an attacker who has the database and the keyring cannot change it; `onError` is called after a failed
+ * @param deps `onPass` is called after every pass, at most once a minute with the end of the chain: logged outside of
+ *   the machine, an attacker who has the database and the keyring cannot change it; `onError` is called after a failed
  *   pass, and the next one follows a second later
  */
 export function createSealer(deps: {

@@ -19,8 +19,8 @@ import { isKeyId, KeyringError, parseKeyringFile } from '../keyring/keyring.ts'
 type KeyringFile = { active: string; keys: Record<string, string> }
 
 /**
- * Adds a new random key to a keyring file and leaves the active key as it is. A file that does not exist is created with
- * mode 0600 and this key as the active one.
+ * Adds a new random key to a keyring file and leaves the active key as it is. A file that does not exist is created
+ * with mode 0600 and this key as the active one.
  *
  * @returns whether the key was added; false when the file has a key with this id
  * @throws KeyringError when the id is malformed or the file cannot be changed
@@ -53,8 +53,8 @@ export function removeFromKeyringFile(path: string, id: string): boolean {
 }
 
 /**
- * Replaces the file atomically: at every moment it is the old one or the new one. A lock file prevents two commands from
- * overwriting each other's change.
+ * Replaces the file atomically: at every moment it is the old one or the new one. A lock file prevents two commands
+ * from overwriting each other's change.
  */
 function change(path: string, decide: (file: KeyringFile | undefined) => KeyringFile | undefined): boolean {
   const lock = `${path}.lock`

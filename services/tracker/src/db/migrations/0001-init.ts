@@ -1,8 +1,8 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
 const STATEMENTS = [
-  // Credited counts have multipliers applied, actual ones are as the clients reported. Every flush updates rows, so pages
-  // have free space for the new row version and the indexes need no update (HOT).
+  // Credited counts have multipliers applied, actual ones are as the clients reported. Every flush updates rows, so
+  // pages have free space for the new row version and the indexes need no update (HOT).
   `create table users (
     id uuid primary key,
     username text not null check (username ~ '^[A-Za-z0-9_][A-Za-z0-9._-]{1,31}$'),
