@@ -194,7 +194,7 @@ export const accountEndpoints = [
     status: 200,
     answer: ownUser,
     handle: async ({ body, caller }, { accounts, announceUrl }) =>
-      presentOwnUser(await accounts.showStats(caller.session.account.id, body.statsPublic), announceUrl),
+      presentOwnUser(await accounts.setStatsPublic(caller.session.account.id, body.statsPublic), announceUrl),
   }),
   endpoint({
     ...signIn,

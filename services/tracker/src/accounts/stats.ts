@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Account, Accounts } from './accounts.ts'
 
-/** How a user takes part, counted over all torrents. */
+/** Counts over all torrents of a user. `seedSeconds` is the time spent seeding; `torrents` are the user's uploads. */
 export type Activity = {
   readonly seeding: number
   readonly leeching: number
@@ -10,10 +10,10 @@ export type Activity = {
   readonly torrents: number
 }
 
-/** Where activity is counted. */
+/** The store that activity is counted in. */
 export type ActivityStore = {
-  /** @param activeSince who was seen before that no longer takes part */
-  ofUser(userId: string, activeSince: Date): Promise<Activity>
+  /** @param activeSince a peer whose last announce is older counts neither as seeding nor as leeching */
+  countForUser(userId: string, activeSince: Date): Promise<Activity>
 }
 
 export type Stats = ReturnType<typeof createStats>
@@ -38,7 +38,7 @@ export function createStats(deps: { accounts: Accounts; activity: ActivityStore;
       if (visible === 'nothing') return { id, username }
       const totals = { id, username, uploaded, downloaded, ratio: ratio(uploaded, downloaded) }
       if (visible === 'totals') return totals
-      const counted = await activity.ofUser(id, new Date(clock.now() - peerTtlMs))
+      const counted = await activity.countForUser(id, new Date(clock.now() - peerTtlMs))
       return { ...totals, uploadedActual, downloadedActual, ...counted }
     },
   }

@@ -104,7 +104,7 @@ export function createProjects(deps: {
     /**
      * Replaces the key. Without `publicKey` a key pair is generated; the private key is returned and not stored.
      *
-     * @param input `overlapMs` is how long replaced keys stay valid at most
+     * @param input `overlapMs` is the time in milliseconds for which replaced keys stay valid
      * @throws not_found, invalid_public_key, invalid_request when the project has the key already
      */
     rotate: async (input: {
