@@ -8,6 +8,7 @@ import {
   type PrivatePostgres,
   type PrivateRedis,
   removeTemporaryFolder,
+  sourceArguments,
   startPostgres,
   startRedis,
   type TestDatabase,
@@ -129,8 +130,7 @@ async function everybodyMoves(): Promise<void> {
 }
 
 function startFlusher(killAt: string): ChildProcess {
-  const args = ['--import', here('typescript.mjs'), '--conditions=source', here('flusher.ts')]
-  return spawn(process.execPath, [...args, database.appUrl, redisServer.url, killAt], {
+  return spawn(process.execPath, [...sourceArguments(here('flusher.ts')), database.appUrl, redisServer.url, killAt], {
     env: { PATH: process.env['PATH'] },
     stdio: 'ignore',
   })
