@@ -16,6 +16,7 @@ export { sourceArguments } from './processes/source.ts'
 export { type PrivateRedis, type RedisOptions, startRedis } from './redis/redis.ts'
 export { eventually } from './testing/eventually.ts'
 export { startTestServers, type TestServers } from './testing/servers.ts'
+export { type CommandOutcome, captureCommand } from './testing/terminal.ts'
 export {
   createTestDatabase,
   type Migrate,

@@ -1,4 +1,4 @@
-import { Kysely, type Migration, Migrator, PostgresDialect, sql } from 'kysely'
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { errorCode, isError, UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
@@ -13,19 +13,22 @@ function parseInt8(text: string): number {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, parseInt8)
 
+/** What a pool needs. `name` appears in pg_stat_activity; `size` is the number of connections at most. */
+export type PoolOptions = Readonly<{
+  url: string
+  name: string
+  size: number
+  logger: Logger
+  statementTimeoutMs?: number
+}>
+
 /**
  * A connection pool. A query that cannot get a connection, or takes longer than the statement time-out, fails instead
  * of queueing up behind a database that is away.
  *
  * @param options `statementTimeoutMs` is enforced by the server, and by the client a little later for one that froze
  */
-export function createPool(options: {
-  url: string
-  name: string
-  size: number
-  logger: Logger
-  statementTimeoutMs?: number
-}): pg.Pool {
+export function createPool(options: PoolOptions): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 10_000
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -50,6 +53,19 @@ export function createPool(options: {
 /** A query builder over a pool; destroying it ends the pool. */
 export function createKysely<Database>(pool: pg.Pool): Kysely<Database> {
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+}
+
+/** Runs work on a pool of its own, which ends with the work. */
+export async function withDatabase<Database, Result>(
+  options: PoolOptions,
+  work: (db: Kysely<Database>) => Promise<Result>,
+): Promise<Result> {
+  const db = createKysely<Database>(createPool(options))
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
 }
 
 /** Connection lost or refused, server starting or stopping, read-only, out of connections or memory, time-outs. */
@@ -79,6 +95,15 @@ export function isPostgresUnavailable(error: unknown): boolean {
   )
 }
 
+/** Runs work on Postgres. @throws UnavailableError when Postgres is away, else whatever the work throws */
+export async function orPostgresUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isPostgresUnavailable(error) ? new UnavailableError('postgres', { cause: error }) : error
+  }
+}
+
 /** The constraint a unique violation (SQLSTATE 23505) names, else undefined. */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
@@ -90,43 +115,5 @@ export async function pingPostgres(pool: pg.Pool): Promise<void> {
     await pool.query('select 1')
   } catch (error) {
     throw new UnavailableError('postgres', { cause: error })
-  }
-}
-
-/**
- * Brings a database to the newest schema and grants the run-time role what it needs. Several at once are safe: the
- * first takes a lock, the others find nothing to do.
- *
- * @param options `url` connects as the owner of the database; `migrations` by name, in alphabetical order forward
- *   only; `grants` are statements run after every migration, so a new table is never forgotten
- * @returns the names of the migrations that ran now
- * @throws Error when the database has migrations that this release does not know: it belongs to a newer one
- */
-export async function migrateToLatest(options: {
-  url: string
-  migrations: Readonly<Record<string, Migration>>
-  grants: (role: string) => readonly string[]
-  runtimeRole: string
-}): Promise<readonly string[]> {
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(options.runtimeRole)) throw new Error('RUNTIME_ROLE must be a plain role name')
-  const db = createKysely<unknown>(
-    new pg.Pool({ connectionString: options.url, max: 2, connectionTimeoutMillis: 10_000 }),
-  )
-  try {
-    const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...options.migrations }) } })
-    const { error, results } = await migrator.migrateToLatest()
-    if (error !== undefined) {
-      const message = isError(error) ? error.message : 'unknown error'
-      throw new Error(
-        /corrupted migrations/.test(message)
-          ? 'the database was migrated by a newer release; deploy that release or restore a backup taken before it'
-          : `migration failed: ${message}`,
-        { cause: error },
-      )
-    }
-    for (const statement of options.grants(options.runtimeRole)) await sql.raw(statement).execute(db)
-    return (results ?? []).filter((result) => result.status === 'Success').map((result) => result.migrationName)
-  } finally {
-    await db.destroy()
   }
 }

@@ -103,6 +103,15 @@ export function isRedisUnavailable(error: unknown): boolean {
   )
 }
 
+/** Runs work on Redis. @throws UnavailableError when Redis is away, else whatever the work throws */
+export async function orRedisUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isRedisUnavailable(error) ? new UnavailableError('redis', { cause: error }) : error
+  }
+}
+
 /** Fails with UnavailableError unless Redis answers. */
 export async function pingRedis(redis: Redis): Promise<void> {
   try {

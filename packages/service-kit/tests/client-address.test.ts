@@ -15,8 +15,8 @@ const proxies = trustedProxies(['10.0.0.0/8', '2001:db8::/32'])
 
 test.each([
   ['the socket, when it is no proxy', '203.0.113.9', '198.51.100.1', '203.0.113.9'],
-  ['the right-most stranger, when it is', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
-  ['not what the stranger wrote himself', '10.0.0.1', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
+  ['the right-most hop that is no proxy, when it is', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
+  ['not what the client wrote', '10.0.0.1', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
   ['the hop before a chain of proxies', '10.0.0.1', '1.1.1.1, 198.51.100.1, 10.9.9.9', '198.51.100.1'],
   ['the last proxy, when nothing else is readable', '10.0.0.1', 'unknown, 10.9.9.9', '10.9.9.9'],
   ['the socket, when the header is missing', '10.0.0.1', '', '10.0.0.1'],
@@ -34,11 +34,11 @@ test.each([
   )
 })
 
-test('the scheme of a stranger is the one of his socket, whatever he says', () => {
+test('the scheme of a client that is no trusted proxy is the scheme of its socket, whatever it sends', () => {
   expect(clientScheme(request('203.0.113.9', { 'x-forwarded-proto': 'https' }), proxies)).toBe('http')
 })
 
-test('the host is the one a trusted proxy states, and nothing a stranger says', () => {
+test('the host is the one a trusted proxy states, and never what another client sends', () => {
   expect(forwardedHost(request('10.0.0.1', { 'x-forwarded-host': 'vault.example' }), proxies)).toBe('vault.example')
   expect(forwardedHost(request('203.0.113.9', { 'x-forwarded-host': 'vault.example' }), proxies)).toBeUndefined()
   expect(forwardedHost(request('10.0.0.1'), proxies)).toBeUndefined()
@@ -64,4 +64,24 @@ test.each([
 
 test.each(['nginx', '10.0.0.0/33', '10.0.0.0/x', '::/129'])('the range %s is refused by name', (range) => {
   expect(() => trustedProxies([range])).toThrow(range)
+})
+
+test.each([
+  ['0.0.0.0/0', '203.0.113.9', true],
+  ['0.0.0.0/0', '::ffff:203.0.113.9', true],
+  ['0.0.0.0/0', '2001:db8::1', false],
+  ['::/0', '2001:db8::1', true],
+  ['::/0', 'ffff::1', true],
+])('of the range %s, %s is trusted: %s', (range, address, trusted) => {
+  expect(trustedProxies([range]).isTrusted(address)).toBe(trusted)
+})
+
+test('a hop in a notation that proxy-addr does not know is no trusted proxy', () => {
+  const hop = '64:ff9b::192.0.2.1'
+  expect(clientAddress(request('10.0.0.1', { 'x-forwarded-for': hop }), proxies)).toBe(hop)
+})
+
+test('an empty element of the list of hops is skipped', () => {
+  const forwarded = { 'x-forwarded-for': '1.1.1.1, 198.51.100.1, , 10.9.9.9' }
+  expect(clientAddress(request('10.0.0.1', forwarded), proxies)).toBe('198.51.100.1')
 })

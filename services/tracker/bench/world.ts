@@ -4,7 +4,7 @@ import { createTestDatabase, startPostgres, startRedis } from '@vault-and-tracke
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { migrate } from '../src/db/migrate.ts'
+import { migrate } from '../src/db/migrations.ts'
 import { timeToLive } from '../src/swarm/interval.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
 import { infoHashOf, peerIdOf, placeOf, portOf, USERS, uuidOf } from './numbering.ts'

@@ -21,9 +21,9 @@ let leecher: TestMember
 
 beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   redis = new Redis(tracker.redis.url)
-  ledger = createLedger(tracker.context.db)
+  ledger = createLedger(tracker.db)
   swarms = createRedisSwarms({ redis, clock: { now: Date.now }, terms: TERMS, random: Math.random })
   seeder = await createMember(tracker, 'seeder')
   leecher = await createMember(tracker, 'leecher')

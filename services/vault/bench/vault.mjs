@@ -14,7 +14,7 @@ import {
 } from '@vault-and-tracker/dev-env'
 import { generateKeyPair, importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
 import pg from 'pg'
-import { migrate } from '../dist/db/migrate.js'
+import { migrate } from '../dist/db/migrations.js'
 import { stop } from './processes.mjs'
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))

@@ -4,8 +4,8 @@ import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import pg from 'pg'
-import { pruneAudit } from '../src/audit/prune.store.ts'
-import type { ChainKey } from '../src/audit/sealer.ts'
+import { createRetentionStore } from '../src/audit/retention.store.ts'
+import { pruneAudit } from '../src/audit/retention.ts'
 import { createVerificationStore } from '../src/audit/seals.store.ts'
 import { type Verdict, verifyAudit } from '../src/audit/verification.ts'
 import { readCommandConfig } from '../src/config.ts'
@@ -52,7 +52,10 @@ function chainKeys(): ChainKeys {
   return createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock: systemClock })
 }
 
-const chainKey = (): Promise<ChainKey> => chainKeys().current()
+async function prune(before: string): Promise<readonly string[]> {
+  const chainKey = await chainKeys().current()
+  return pruneAudit({ store: createRetentionStore(db), chainKey, clock: systemClock }, before)
+}
 
 function verify(expected?: { sealNo: number; code: string }): Promise<Verdict> {
   const keys = chainKeys()
@@ -199,10 +202,10 @@ test('a month that was dropped on purpose leaves a log that verifies', async () 
   const month = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1, 1))
   const next = `${String(month.getUTCFullYear())}-${String(month.getUTCMonth() + 1).padStart(2, '0')}`
   await fetchSome(5)
-  await expect(pruneAudit(db, await chainKey(), next, new Date())).rejects.toThrow('not sealed yet')
+  await expect(prune(next)).rejects.toThrow('not sealed yet')
   await vault.context.sealer.sealNow()
-  expect(await pruneAudit(db, await chainKey(), next, new Date())).toEqual([new Date().toISOString().slice(0, 7)])
-  await vault.context.audit.ensurePartitions()
+  expect(await prune(next)).toEqual([new Date().toISOString().slice(0, 7)])
+  await vault.context.useCases.audit.ensurePartitions()
   await fetchSome(2)
   await vault.context.sealer.sealNow()
   expect(await verify()).toMatchObject({ intact: true, rows: 2, pruned: 5 })
@@ -241,11 +244,11 @@ test('rows of another month whose numbers lie among the pruned ones are missed a
   )
   await fetchSome(2)
   await vault.context.sealer.sealNow()
-  await pruneAudit(db, await chainKey(), month, now)
+  await prune(month)
   expect(await verify()).toMatchObject({ intact: true, pruned: 4, rows: 1 })
   await owner.query('delete from audit')
   expect(await verify()).toEqual({ intact: false, problem: '5 rows are missing, and 4 were pruned' })
-  await vault.context.audit.ensurePartitions()
+  await vault.context.useCases.audit.ensurePartitions()
 })
 
 test('the run-time role cannot choose the number of a row', async () => {
@@ -264,8 +267,8 @@ test('dropping months gives up instead of holding up fetches behind a long reade
   await vault.context.sealer.sealNow()
   await owner.query('begin')
   await owner.query('lock table audit in access share mode')
-  const pruning = pruneAudit(db, await chainKey(), next, new Date())
-  const refusal = expect(pruning).rejects.toThrow('somebody reads the log')
+  const pruning = prune(next)
+  const refusal = expect(pruning).rejects.toThrow('another session is reading the audit log')
   const answer = await signedSend({ project: 'shop', key, method: 'GET', url: `${vault.url}/v1/secrets` })
   expect(answer.status).toBe(200)
   await refusal

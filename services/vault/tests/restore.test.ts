@@ -102,16 +102,16 @@ test('with its keyring, everything in a restored database reads back, old versio
     await vault.stop()
   }
   const env = vaultEnv({ databaseUrl: restored.appUrl, redisUrl: '' })
-  const verified = await command('audit/audit.command.js', ['verify'], env)
+  const verified = await command('commands/audit.command.js', ['verify'], env)
   expect(verified.stderr).toBe('')
   expect(JSON.parse(verified.stdout)).toMatchObject({ intact: true, unsealed: 0 })
   const { sealNo, code } = JSON.parse(verified.stdout) as { sealNo: number; code: string }
   expect(
-    (await command('audit/audit.command.js', ['verify', '--expect', `${String(sealNo)}:${code}`], env)).status,
+    (await command('commands/audit.command.js', ['verify', '--expect', `${String(sealNo)}:${code}`], env)).status,
   ).toBe(0)
 
   await withClient(restored.ownerUrl, (client) => client.query("update audit set ip = '6.6.6.6' where seq = 3"))
-  const broken = await command('audit/audit.command.js', ['verify'], env)
+  const broken = await command('commands/audit.command.js', ['verify'], env)
   expect([broken.status, JSON.parse(broken.stdout)]).toMatchObject([1, { intact: false, seq: 3 }])
 })
 

@@ -79,7 +79,7 @@ async function signUp({ url, runId, compose, later }: Check, role: 'admin' | 'me
   const username = `${runId}-${role}`
   const password = randomBytes(16).toString('hex')
   const create = ['create', '--username', username, '--email', `${username}@example.org`, '--role', role]
-  const command = ['node', 'dist/accounts/users.command.js', ...create, '--password-stdin']
+  const command = ['node', 'dist/commands/users.command.js', ...create, '--password-stdin']
   const { id } = json<{ id: string }>(Buffer.from(compose.exec('tracker', command, `${password}\n`)))
   later(`the user ${username}`, () => removeUser(compose, id))
 

@@ -51,7 +51,7 @@ async function ensureUser({ code, databaseUrl, redisUrl, url }: TrackerSeed, use
   const created = await runCommand({
     code,
     service: 'tracker',
-    module: 'accounts/users.command',
+    module: 'commands/users.command',
     args: ['create', '--username', username, '--email', email, '--role', role, '--password-stdin'],
     env: { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
     stdin: password,

@@ -8,7 +8,7 @@ import type { ServiceName } from './plan.ts'
 export interface ServiceCommand {
   code: Code
   service: ServiceName
-  /** Below the service's sources, without an ending: `db/migrate`. */
+  /** Below the service's sources, without an ending: `commands/migrate.command`. */
   module: string
   args?: string[]
   env: Record<string, string>
@@ -54,6 +54,6 @@ export async function migrateService(options: {
 }): Promise<void> {
   const { code, service, ownerUrl, appRole } = options
   const env = { MIGRATION_DATABASE_URL: ownerUrl, RUNTIME_ROLE: appRole }
-  const result = await runCommand({ code, service, module: 'db/migrate', env })
+  const result = await runCommand({ code, service, module: 'commands/migrate.command', env })
   if (result.code !== 0) throw new Error(`the migrations of the ${service} failed:\n${result.output}`)
 }

@@ -42,7 +42,7 @@ export type ListedEntry = Readonly<{
   env: string | null
   requestedAt: Date
   ip: string
-  detail?: unknown
+  detail?: Detail | null
 }>
 
 /** Which entries to list, newest first. */
@@ -73,19 +73,5 @@ export function newEntry(
     requestedAt: new Date(clock.now()),
     ip: entry.ip,
     detail: entry.detail ?? null,
-  }
-}
-
-/** The columns of an entry about a project. */
-export function entryRow(entry: NewEntry, project: { uid: string; name: string }) {
-  return {
-    id: entry.id,
-    project_uid: project.uid,
-    project_id: project.name,
-    action: entry.action,
-    env: entry.env,
-    requested_at: entry.requestedAt,
-    ip: entry.ip,
-    detail: entry.detail === null ? null : JSON.stringify(entry.detail),
   }
 }

@@ -18,8 +18,22 @@ export type NonceStore = {
   spend(projectUid: string, nonce: string): Promise<boolean>
 }
 
-/** A request that proved who sent it. */
+/** The project that signed a request. */
 export type SignedBy = Readonly<{ projectUid: string; project: string; publicKey: Buffer; coversContent: boolean }>
+
+/** A caller whose signature was verified, with the bytes of the body that came with it. */
+export type VerifiedCaller = SignedBy &
+  Readonly<{
+    ip: string
+    body: Buffer
+    /**
+     * Checks the request once more against the database, for when its state turned out to be newer than what the
+     * signature was checked against.
+     *
+     * @throws the same errors as the first check
+     */
+    verifyAgain: () => Promise<VerifiedCaller>
+  }>
 
 /** What a request arrived with. */
 export type SignedMessage = Readonly<{
@@ -50,7 +64,7 @@ export function createSignedRequests(deps: { registrations: Registrations; nonce
       registration = await registrations.find(project, true)
     if (registration === undefined) throw apiError('unknown_project')
     const keys = registration.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
-    return [await verifySignatureOffThread(parsed, keys).catch(raiseOurs), registration]
+    return [await verifySignatureOffThread(parsed, keys).catch(rethrow), registration]
   }
 
   /** A demand that the request does not meet may have been dropped a moment ago, through another replica. */
@@ -60,7 +74,7 @@ export function createSignedRequests(deps: { registrations: Registrations; nonce
   }
 
   /** One pass over all checks. */
-  async function check(signed: SignedMessage, fresh: boolean): Promise<{ caller: SignedBy; body: Buffer }> {
+  async function check(signed: SignedMessage, fresh: boolean): Promise<SignedBy & { body: Buffer }> {
     const [verified, registration] = await verify(signed.message, fresh)
     const timely = translate(() => checkWindow(verified, clock.now()))
     const body = await signed.readBody()
@@ -69,30 +83,34 @@ export function createSignedRequests(deps: { registrations: Registrations; nonce
     if (!(await nonces.spend(registration.uid, claims.nonce))) throw apiError('replayed_nonce')
     const { uid, name } = registration
     const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
-    return { caller: { projectUid: uid, project: name, publicKey, coversContent: claims.coversContent }, body }
+    return { projectUid: uid, project: name, publicKey, coversContent: claims.coversContent, body }
   }
 
   return {
     /**
-     * Checks a request and runs an action for its sender.
-     *
-     * The action says `stale` when the database does not agree any more with what the signature was checked against:
-     * the key ended, the project was deleted. Then everything is checked once more against the database.
+     * Checks a request against what is known of its project, or, with `fresh`, against the database.
      *
      * @throws missing_signature, unknown_project, invalid_signature, expired, replayed_nonce
      */
-    run: async <T>(
-      signed: SignedMessage,
-      action: (caller: SignedBy, body: Buffer) => Promise<T | 'stale'>,
-    ): Promise<T> => {
-      for (const fresh of [false, true]) {
-        const { caller, body } = await check(signed, fresh)
-        const result = await action(caller, body)
-        if (result !== 'stale') return result
-      }
-      throw apiError('invalid_signature')
-    },
+    verify: (signed: SignedMessage, { fresh }: { fresh: boolean }) => check(signed, fresh),
   }
+}
+
+/**
+ * Runs an action for a verified caller. The action returns `stale` when the database no longer agrees with what the
+ * signature was checked against: the key ended, the project was deleted. Then the caller is verified again, once.
+ *
+ * @throws invalid_signature when the second attempt is stale too
+ */
+export async function whileCurrent<T>(
+  caller: VerifiedCaller,
+  action: (caller: VerifiedCaller) => Promise<T | 'stale'>,
+): Promise<T> {
+  const result = await action(caller)
+  if (result !== 'stale') return result
+  const second = await action(await caller.verifyAgain())
+  if (second === 'stale') throw apiError('invalid_signature')
+  return second
 }
 
 const CODES: Partial<Record<SignatureError['code'], ErrorCode>> = {
@@ -106,13 +124,13 @@ function translate<T>(step: () => T): T {
   try {
     return step()
   } catch (error) {
-    return raiseOurs(error)
+    return rethrow(error)
   }
 }
 
-function raiseOurs(error: unknown): never {
+function rethrow(error: unknown): never {
   const code = error instanceof SignatureError ? CODES[error.code] : undefined
-  throw code === undefined ? error : apiError(code, { cause: error })
+  throw code === undefined ? error : apiError(code, undefined, { cause: error })
 }
 
 function hasValidKey(registration: Registration | undefined, publicKeyHex: string, clock: Clock): boolean {

@@ -1,9 +1,4 @@
-import { type Kysely, sql } from 'kysely'
-
-/** Accounts, invites, categories, torrents, and what each user moved of each torrent. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
-}
+import { type Kysely, type Migration, sql } from 'kysely'
 
 const STATEMENTS = [
   // Credited counts have multipliers applied, actual ones are what the clients moved. Rows are updated at every flush,
@@ -170,3 +165,10 @@ const STATEMENTS = [
   )`,
   'insert into site_settings default values',
 ]
+
+/** The first schema: accounts, invites, categories, torrents, and what each user transferred of each torrent. */
+export const init: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
+  },
+}
