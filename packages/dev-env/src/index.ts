@@ -17,6 +17,7 @@ export { type PrivateRedis, type RedisOptions, startRedis } from './redis/redis.
 export { eventually } from './testing/eventually.ts'
 export { startTestServers, type TestServers } from './testing/servers.ts'
 export { type CommandOutcome, captureCommand } from './testing/terminal.ts'
+export { createTestClock, type TestClock } from './testing/test-clock.ts'
 export {
   createTestDatabase,
   type Migrate,
