@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, Kysely } from 'kysely'
+import type { Fields } from '../admin-log/admin-log.ts'
 
 /** A column that is set by the insert and never updated. */
 type Fixed<T> = ColumnType<T, T, never>
@@ -152,6 +153,27 @@ export type SiteSettingsTable = {
   upload_percent: Generated<number>
 }
 
+export type AdminLogTable = {
+  id: Fixed<string>
+  at: Fixed<Date>
+  actor_id: Fixed<string>
+  action: Fixed<string>
+  target_type: Fixed<string>
+  target_id: Fixed<string | null>
+  target_name: Fixed<string | null>
+  before: ColumnType<Fields | null, string | null, never>
+  after: ColumnType<Fields | null, string | null, never>
+}
+
+export type TorznabSettingsTable = {
+  only_row: Generated<boolean>
+  enabled: Generated<boolean>
+  logging: Generated<boolean>
+  window_seconds: Generated<number>
+  search_limit: Generated<number>
+  download_limit: Generated<number>
+}
+
 /** The tables as Kysely sees them. The migrations create them. */
 export type Schema = {
   users: UsersTable
@@ -164,6 +186,8 @@ export type Schema = {
   user_torrents: UserTorrentsTable
   flush_log: FlushLogTable
   site_settings: SiteSettingsTable
+  admin_log: AdminLogTable
+  torznab_settings: TorznabSettingsTable
 }
 
 /** A query builder over the tracker's tables, or a transaction of one. */
