@@ -18,9 +18,9 @@ import { createCategoryStore } from './categories/categories.store.ts'
 import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
 import { createAnnounceEngine } from './context/announce.ts'
+import { createInvalidations } from './context/invalidations.ts'
 import { createServing } from './context/rest.ts'
 import type { Schema } from './db/schema.ts'
-import { createInvalidationPublisher } from './invalidation/invalidation.redis.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
 import { timeToLive } from './swarm/interval.ts'
@@ -45,7 +45,8 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const db = createKysely<Schema>(pool)
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
   await warnOfEviction(redis, logger)
-  const publish = createInvalidationPublisher(redis, logger)
+  const invalidations = await createInvalidations({ url: config.REDIS_URL, redis, logger })
+  const { publish } = invalidations
   const announceUrl = (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`
 
   const accountStore = createAccountStore(db)
@@ -69,7 +70,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish })
 
   const metrics = withMetricsOfAllWorkers(createMetrics())
-  const announces = await createAnnounceEngine({ config, db, redis, metrics, logger, clock })
+  const announces = await createAnnounceEngine({ config, db, redis, invalidations, metrics, logger, clock })
   const upkeep = repeat({
     everyMs: 3_600_000,
     task: async () => {
@@ -87,6 +88,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     /** Gives connections back; requests must have ended. */
     close: async (): Promise<void> => {
       await Promise.all([announces.close(), upkeep.stop()])
+      invalidations.close()
       await closeRedis(redis)
       await db.destroy()
     },
