@@ -13,6 +13,7 @@ import { createSessionStore } from './accounts/sessions.redis.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createActivityStore } from './accounts/stats.store.ts'
 import { createStats } from './accounts/stats.ts'
+import { createAdminLog } from './admin-log/admin-log.store.ts'
 import { repeat } from './background/background.ts'
 import { createCategoryStore } from './categories/categories.store.ts'
 import { createCategories } from './categories/categories.ts'
@@ -20,6 +21,7 @@ import type { Config } from './config.ts'
 import { createAnnounceEngine } from './context/announce.ts'
 import { createInvalidations } from './context/invalidations.ts'
 import { createServing } from './context/rest.ts'
+import { createTorznabAdmin } from './context/torznab-admin.ts'
 import type { Schema } from './db/schema.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
@@ -67,10 +69,12 @@ export async function createContext(options: { config: Config; logger: Logger; c
     publicUrl: config.PUBLIC_URL,
     announceUrl,
   })
-  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish })
+  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
+  const adminLog = createAdminLog(db)
 
   const metrics = withMetricsOfAllWorkers(createMetrics())
   const announces = await createAnnounceEngine({ config, db, redis, invalidations, metrics, logger, clock })
+  const torznabAdmin = createTorznabAdmin({ config, db, redis, invalidations, adminLog, metrics, logger, clock })
   const upkeep = repeat({
     everyMs: 3_600_000,
     task: async () => {
@@ -80,14 +84,26 @@ export async function createContext(options: { config: Config; logger: Logger; c
   })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
-    useCases: { accounts, sessions, invites, stats, categories, torrents, siteSettings, announceUrl },
+    useCases: {
+      accounts,
+      sessions,
+      invites,
+      stats,
+      categories,
+      torrents,
+      siteSettings,
+      adminLog,
+      announceUrl,
+      ...torznabAdmin.useCases,
+    },
     serving: createServing({ config, logger, redis, sessions }),
     announces,
+    torznabLog: torznabAdmin.log,
     metrics,
     checks,
     /** Gives connections back; requests must have ended. */
     close: async (): Promise<void> => {
-      await Promise.all([announces.close(), upkeep.stop()])
+      await Promise.all([announces.close(), torznabAdmin.close(), upkeep.stop()])
       invalidations.close()
       await closeRedis(redis)
       await db.destroy()

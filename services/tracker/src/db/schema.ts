@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
-import type { Fields } from '../admin-log/admin-log.ts'
+import type { AdminAction, Fields, TargetType } from '../admin-log/admin-log.ts'
 
 /** A column that is set by the insert and never updated. */
 type Fixed<T> = ColumnType<T, T, never>
@@ -157,8 +157,8 @@ export type AdminLogTable = {
   id: Fixed<string>
   at: Fixed<Date>
   actor_id: Fixed<string>
-  action: Fixed<string>
-  target_type: Fixed<string>
+  action: Fixed<AdminAction>
+  target_type: Fixed<TargetType>
   target_id: Fixed<string | null>
   target_name: Fixed<string | null>
   before: ColumnType<Fields | null, string | null, never>

@@ -1,6 +1,15 @@
-import type { LoggedRequest } from './request-log.ts'
 import { bucketOf } from './statistics-histogram.ts'
 import { SPANS, type Span, startOf } from './statistics-spans.ts'
+
+/** What of a request is counted. */
+export type CountedRequest = {
+  readonly at: Date
+  readonly userId: string | null
+  readonly function: string
+  readonly durationMs: number
+  readonly error: number | null
+  readonly client: string
+}
 
 /** The error code of a request that a limit refused. */
 const LIMIT_REACHED = 500
@@ -39,7 +48,7 @@ export type Rollup = {
 }
 
 /** Counts requests by hour, day and month, and by user. */
-export function rollUp(requests: readonly LoggedRequest[]): Rollup {
+export function rollUp(requests: readonly CountedRequest[]): Rollup {
   const counts = new Map<string, CountRow>()
   const durations = new Map<string, DurationRow>()
   const userSets = new Map<string, UsersRow>()
@@ -78,7 +87,7 @@ export function rollUp(requests: readonly LoggedRequest[]): Rollup {
   return { counts: inOrder(counts), durations: inOrder(durations), userSets: inOrder(userSets), users: inOrder(users) }
 }
 
-function addToUser(users: Map<string, UserRow>, userId: string, request: LoggedRequest): void {
+function addToUser(users: Map<string, UserRow>, userId: string, request: CountedRequest): void {
   const user = take(users, userId, () => ({
     userId,
     requests: 0,
