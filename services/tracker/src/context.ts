@@ -20,7 +20,10 @@ import type { Config } from './config.ts'
 import { createAnnounceEngine } from './context/announce.ts'
 import { createInvalidations } from './context/invalidations.ts'
 import { createServing } from './context/rest.ts'
+import { createTorznabApi } from './context/torznab.ts'
 import type { Schema } from './db/schema.ts'
+import { createSearchStore } from './search/interim.store.ts'
+import { createSearch } from './search/search.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
 import { timeToLive } from './swarm/interval.ts'
@@ -69,6 +72,13 @@ export async function createContext(options: { config: Config; logger: Logger; c
   })
   const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish })
 
+  const search = createSearch({ store: createSearchStore(db) })
+  const torznab = createTorznabApi({
+    ...{ config, db, redis, invalidations, logger, clock },
+    useCases: { categories, torrents, siteSettings, search },
+    onAnswered: () => undefined,
+  })
+
   const metrics = withMetricsOfAllWorkers(createMetrics())
   const announces = await createAnnounceEngine({ config, db, redis, invalidations, metrics, logger, clock })
   const upkeep = repeat({
@@ -83,6 +93,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     useCases: { accounts, sessions, invites, stats, categories, torrents, siteSettings, announceUrl },
     serving: createServing({ config, logger, redis, sessions }),
     announces,
+    torznabRoutes: torznab.routes,
     metrics,
     checks,
     /** Gives connections back; requests must have ended. */

@@ -113,6 +113,10 @@ export type TorrentEdit = {
   readonly uploadPercent?: number | undefined
 }
 
+/** What decides which torrents an account sees, and whether it gets their files. */
+type Viewer = Pick<Account, 'id' | 'role'>
+type Downloader = Viewer & Pick<Account, 'canDownload' | 'passkey'>
+
 export type Torrents = ReturnType<typeof createTorrents>
 
 /** The catalogue of torrents: upload, search, download, edit, moderate, delete. */
@@ -138,7 +142,7 @@ export function createTorrents(deps: {
     )
 
   /** A torrent that is approved, or that the viewer uploaded, or any for staff. @throws ApiError NOT_FOUND */
-  async function findVisible(id: string, viewer: Account): Promise<Torrent> {
+  async function findVisible(id: string, viewer: Viewer): Promise<Torrent> {
     const torrent = isId(id) ? await store.byId(id) : undefined
     if (torrent === undefined || (torrent.state !== 'approved' && !mayEdit(torrent, viewer))) throw notFound()
     return torrent
@@ -220,7 +224,7 @@ export function createTorrents(deps: {
      *
      * @throws ApiError NOT_FOUND, or FORBIDDEN when the user may not download or the torrent is not approved
      */
-    async download(id: string, viewer: Account): Promise<{ name: string; bytes: Buffer }> {
+    async download(id: string, viewer: Downloader): Promise<{ name: string; bytes: Buffer }> {
       const torrent = await findVisible(id, viewer)
       const own = torrent.uploader?.id === viewer.id
       if (torrent.state === 'rejected') throw apiError('FORBIDDEN', 'This torrent was rejected.')
@@ -276,7 +280,7 @@ export function createTorrents(deps: {
   }
 }
 
-function mayEdit(torrent: Torrent, user: Account): boolean {
+function mayEdit(torrent: Torrent, user: Viewer): boolean {
   return user.role !== 'member' || torrent.uploader?.id === user.id
 }
 
