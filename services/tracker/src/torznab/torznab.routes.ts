@@ -104,19 +104,26 @@ function send(request: Request, response: Response, { format, outcome }: Answer,
 }
 
 function sendFeed(request: Request, response: Response, feed: Feed, format: Format): void {
-  response.setHeader('ETag', etagOf(feed, format))
+  const etag = etagOf(feed, format)
+  response.setHeader('ETag', `W/${etag}`)
   response.setHeader('Cache-Control', 'private, no-cache')
-  // Compares the tag with If-None-Match (RFC 9110 section 13.1.2).
-  if (request.fresh) response.status(304).end()
+  if (isKnown(etag, request.get('if-none-match'))) response.status(304).end()
   else sendText(response, contentType(format, 'feed'), writeFeed(feed, format))
 }
 
-/** Weak, since what the user did so far is in a feed too and changes with every request. */
+/** The tag of a feed, to be called weak: what the user did so far is in it too, and changes with every request. */
 function etagOf({ limits: _limits, ...feed }: Feed, format: Format): string {
-  const digest = createHash('sha256')
+  return `"${createHash('sha256')
     .update(JSON.stringify([format, feed]))
-    .digest('base64url')
-  return `W/"${digest}"`
+    .digest('base64url')}"`
+}
+
+/**
+ * Whether If-None-Match names a tag (RFC 9110 section 13.1.2, weak comparison). Express would not say so of a request
+ * with `Cache-Control: no-cache`, which fetch adds by itself.
+ */
+function isKnown(etag: string, ifNoneMatch = ''): boolean {
+  return ifNoneMatch.trim() === '*' || (ifNoneMatch.match(/"[^"]*"/g) ?? []).includes(etag)
 }
 
 function sendFile(response: Response, { name, bytes }: Extract<Outcome, { kind: 'file' }>): void {
