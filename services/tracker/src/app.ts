@@ -90,7 +90,7 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 
 /** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
 function createRest(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
-  const { useCases, serving, metrics, checks } = context
+  const { useCases, serving, torznabRoutes, metrics, checks } = context
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -98,6 +98,7 @@ function createRest(context: Context, { logger, stopping }: { logger: Logger; st
   app.use(metrics.middleware)
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
   app.use(standardHeaders)
+  app.use(torznabRoutes)
   app.use(serve(ENDPOINTS, useCases, serving))
   app.use(documentRoutes(describeApi()))
   app.use(unknownPath)

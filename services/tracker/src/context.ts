@@ -21,8 +21,11 @@ import type { Config } from './config.ts'
 import { createAnnounceEngine } from './context/announce.ts'
 import { createInvalidations } from './context/invalidations.ts'
 import { createServing } from './context/rest.ts'
+import { createTorznabApi } from './context/torznab.ts'
 import { createTorznabAdmin } from './context/torznab-admin.ts'
 import type { Schema } from './db/schema.ts'
+import { createSearchStore } from './search/interim.store.ts'
+import { createSearch } from './search/search.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
 import { timeToLive } from './swarm/interval.ts'
@@ -72,9 +75,15 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
   const adminLog = createAdminLog(db)
 
+  const search = createSearch({ store: createSearchStore(db) })
   const metrics = withMetricsOfAllWorkers(createMetrics())
   const announces = await createAnnounceEngine({ config, db, redis, invalidations, metrics, logger, clock })
   const torznabAdmin = createTorznabAdmin({ config, db, redis, invalidations, adminLog, metrics, logger, clock })
+  const torznab = createTorznabApi({
+    ...{ config, db, invalidations, logger, clock },
+    ...{ settings: torznabAdmin.settings, limits: torznabAdmin.limits, onAnswered: torznabAdmin.log.record },
+    useCases: { categories, torrents, siteSettings, search },
+  })
   const upkeep = repeat({
     everyMs: 3_600_000,
     task: async () => {
@@ -99,6 +108,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     serving: createServing({ config, logger, redis, sessions }),
     announces,
     torznabLog: torznabAdmin.log,
+    torznabRoutes: torznab.routes,
     metrics,
     checks,
     /** Gives connections back; requests must have ended. */

@@ -4,12 +4,12 @@ import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import { createRequestLogStore } from '../src/torznab/request-log.store.ts'
 import {
-  type AnsweredRequest,
   createRequestLog,
   type LoggedRequest,
   type RequestBatch,
 } from '../src/torznab/request-log.ts'
 import { rollUp } from '../src/torznab/statistics-rollup.ts'
+import type { AnsweredRequest } from '../src/torznab/torznab.ts'
 import type { Client } from './support/client.ts'
 import { createAnnouncer } from './support/members.ts'
 import { metricOf } from './support/metrics.ts'
@@ -39,12 +39,13 @@ afterAll(() => tracker.stop())
 
 const SEARCH: AnsweredRequest = {
   function: 'tvsearch',
-  query: 'q=example show&season=1',
+  query: 'q=example+show&season=1',
   results: 12,
   durationMs: 8.4,
   error: undefined,
   userId: undefined,
   userAgent: 'Sonarr/4.0.10.2544 (alpine 3.20.3)',
+  address: '192.0.2.1',
 }
 
 async function answered(...requests: readonly Partial<AnsweredRequest>[]): Promise<void> {
@@ -80,11 +81,11 @@ test('a request is in the log with all that is known of it', async () => {
 })
 
 test('requests are found by user, function, error and time, the newest first', async () => {
-  await answered({ query: 'one' }, { query: 'two', userId: bob, function: 'movie' })
+  await answered({ query: 'q=one' }, { query: 'q=two', userId: bob, function: 'movie' })
   tracker.advance(1_000)
-  await answered({ query: 'three', userId: undefined, error: 100, results: undefined })
-  await answered({ query: 'four', userId: bob, error: 500, results: undefined })
-  const queries = async (query: string) => (await listed(query)).map((each) => each.query)
+  await answered({ query: 'q=three', userId: undefined, error: 100, results: 0 })
+  await answered({ query: 'q=four', userId: bob, error: 500, results: 0 })
+  const queries = async (query: string) => (await listed(query)).map((each) => each.query.slice(2))
   expect(await queries('')).toEqual(['four', 'three', 'two', 'one'])
   expect(await queries('?user=BOB')).toEqual(['four', 'two'])
   expect(await queries(`?user=${bob}`)).toEqual(['four', 'two'])
@@ -110,13 +111,13 @@ test('a key is never in it, text is bounded, and what Postgres cannot store is l
   const passkey = 'a'.repeat(40)
   await answered(
     { query: `apikey=${passkey}&q=x&PassKey=${passkey}` },
-    { query: 'y'.repeat(10_000), function: 'f'.repeat(100) },
-    { query: 'nul \0 and half a pair \ud800' },
+    { query: `q=${'y'.repeat(10_000)}`, function: undefined },
+    { query: 'q=nul%00 and half a pair \ud800 and %D0%9F' },
   )
   const rows = await tracker.sql('select query, function from torznab_requests order by id')
   expect(JSON.stringify(rows)).not.toContain(passkey)
-  expect(rows.map(({ query }) => String(query).length)).toEqual([22, 500, 22])
-  expect(rows[1]?.['function']).toBe('f'.repeat(20))
+  expect(rows.map(({ query }) => query)).toEqual(['q=x', `q=${'y'.repeat(498)}`, 'q=nul and half a pair \ufffd and \u041f'])
+  expect(rows[1]?.['function']).toBe('unknown')
 })
 
 test('without logging nothing is in the log, while statistics go on', async () => {
@@ -258,6 +259,25 @@ test('the run-time role cannot drop the days of yesterday and today', async () =
   expect(await listed()).toHaveLength(1)
 })
 
+test('requests to the API are logged as they were answered, caps and refusals too', async () => {
+  const { passkey } = await tracker.context.useCases.accounts.byId(alice)
+  const ask = (query: string, userAgent: string) =>
+    tracker.client().get(`/api/torznab${query}`, { 'user-agent': userAgent })
+  await ask('?t=caps', 'Prowlarr/1.25.4.4818 (alpine 3.20.3)')
+  await ask(`?t=tvsearch&q=no+such+show&season=2&apikey=${passkey}`, 'Sonarr/4.0.10.2544 (alpine 3.20.3)')
+  await ask(`?t=search&q=x&apikey=${'0'.repeat(40)}`, 'curl/8.11.0')
+  await ask(`/download?id=${'1'.repeat(40)}&apikey=${passkey}`, 'CrossSeed/6.13.7')
+  await tracker.context.torznabLog.flush()
+  const rows = (await admin.get('/api/admin/torznab/requests')).json as { items: unknown[] }
+  expect(rows.items.toReversed()).toMatchObject([
+    { function: 'caps', user: null, error: null, client: 'Prowlarr' },
+    { function: 'tvsearch', user: { id: alice }, query: 'q=no such show&season=2', results: 0, client: 'Sonarr' },
+    { function: 'search', user: null, query: 'q=x', error: 100, client: 'library' },
+    { function: 'download', user: { id: alice }, error: 300, client: 'cross-seed' },
+  ])
+  expect(JSON.stringify(await tracker.sql('select * from torznab_requests'))).not.toContain(passkey)
+})
+
 /** A log whose store fails until it is told not to. */
 function logWithFailingStore() {
   const written: RequestBatch[] = []
@@ -288,13 +308,13 @@ function logWithFailingStore() {
 
 test('while Postgres is away requests wait, up to a bound; the rest is counted as dropped', async () => {
   const { log, store, written, droppedRequests } = logWithFailingStore()
-  for (let i = 0; i < 20_500; i++) log.record({ ...SEARCH, query: String(i) })
+  for (let i = 0; i < 20_500; i++) log.record({ ...SEARCH, query: `q=${String(i)}` })
   expect(await log.flush()).toBe(false)
   expect(droppedRequests()).toBe(500)
   store.fails = false
   expect(await log.flush()).toBe(true)
   const queries = written.flatMap((batch) => batch.requests.map(({ query }) => query))
-  expect(queries).toEqual(Array.from({ length: 20_000 }, (_, i) => String(i)))
+  expect(queries).toEqual(Array.from({ length: 20_000 }, (_, i) => `q=${String(i)}`))
   await log.close()
 })
 

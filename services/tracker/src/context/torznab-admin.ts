@@ -56,14 +56,16 @@ export function createTorznabAdmin(options: {
     },
     failed: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is tried again'),
   })
-  const blocks = createTorznabLimits({ redis, functions: createRedisFunctions(redis, 'torznab'), clock })
+  const limits = createTorznabLimits({ redis, functions: createRedisFunctions(redis, 'torznab'), clock })
   return {
     useCases: {
       torznabConfiguration: settings,
       torznabStatistics: createTorznabStatistics({ store: createStatisticsStore(db), clock }),
       torznabLists: createRequestLists(db),
-      torznabBlocks: createTorznabBlocks({ blocks, adminLog, clock }),
+      torznabBlocks: createTorznabBlocks({ blocks: limits, adminLog, clock }),
     },
+    settings,
+    limits,
     log,
     /** Writes what waits; requests must have ended. */
     close: async (): Promise<void> => {

@@ -180,7 +180,7 @@ export type TorznabRequestsTable = {
   user_id: Fixed<string | null>
   function: Fixed<string>
   query: Fixed<string>
-  results: Fixed<number | null>
+  results: Fixed<number>
   duration_ms: Fixed<number>
   /** The code of a Torznab error. */
   error: Fixed<number | null>

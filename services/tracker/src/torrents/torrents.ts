@@ -116,6 +116,10 @@ export type TorrentEdit = {
   readonly uploadPercent?: number | undefined
 }
 
+/** What decides which torrents an account sees, and whether it gets their files. */
+type Viewer = Pick<Account, 'id' | 'role'>
+type Downloader = Viewer & Pick<Account, 'canDownload' | 'passkey'>
+
 export type Torrents = ReturnType<typeof createTorrents>
 
 /** The catalogue of torrents: upload, search, download, edit, moderate, delete. */
@@ -146,7 +150,7 @@ export function createTorrents(deps: {
     torrent.uploader?.id === editor.id ? undefined : actedBy(editor)
 
   /** A torrent that is approved, or that the viewer uploaded, or any for staff. @throws ApiError NOT_FOUND */
-  async function findVisible(id: string, viewer: Account): Promise<Torrent> {
+  async function findVisible(id: string, viewer: Viewer): Promise<Torrent> {
     const torrent = isId(id) ? await store.byId(id) : undefined
     if (torrent === undefined || (torrent.state !== 'approved' && !mayEdit(torrent, viewer))) throw notFound()
     return torrent
@@ -228,7 +232,7 @@ export function createTorrents(deps: {
      *
      * @throws ApiError NOT_FOUND, or FORBIDDEN when the user may not download or the torrent is not approved
      */
-    async download(id: string, viewer: Account): Promise<{ name: string; bytes: Buffer }> {
+    async download(id: string, viewer: Downloader): Promise<{ name: string; bytes: Buffer }> {
       const torrent = await findVisible(id, viewer)
       const own = torrent.uploader?.id === viewer.id
       if (torrent.state === 'rejected') throw apiError('FORBIDDEN', 'This torrent was rejected.')
@@ -284,7 +288,7 @@ export function createTorrents(deps: {
   }
 }
 
-function mayEdit(torrent: Torrent, user: Account): boolean {
+function mayEdit(torrent: Torrent, user: Viewer): boolean {
   return user.role !== 'member' || torrent.uploader?.id === user.id
 }
 

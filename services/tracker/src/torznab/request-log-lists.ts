@@ -11,8 +11,7 @@ export type ListedRequest = {
   readonly user: NamedUser | null
   readonly function: string
   readonly query: string
-  /** Null for answers without items. */
-  readonly results: number | null
+  readonly results: number
   readonly durationMs: number
   /** The code of a Torznab error. */
   readonly error: number | null

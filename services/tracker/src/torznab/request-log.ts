@@ -6,21 +6,7 @@ import { repeat } from '../background/background.ts'
 import { type ClientFamily, clientFamily } from './client-family.ts'
 import type { TorznabSettings } from './settings.ts'
 import { type Rollup, rollUp } from './statistics-rollup.ts'
-
-/** A request to the Torznab API that was answered. */
-export type AnsweredRequest = {
-  readonly function: string
-  /** The search as text. Keys are not part of it. */
-  readonly query: string
-  /** How many items the answer had; undefined for answers without items. */
-  readonly results: number | undefined
-  readonly durationMs: number
-  /** The code of the error that it was answered with. */
-  readonly error: number | undefined
-  /** Undefined where the key was missing or wrong. */
-  readonly userId: string | undefined
-  readonly userAgent: string | undefined
-}
+import type { AnsweredRequest } from './torznab.ts'
 
 /** A request as it is logged. */
 export type LoggedRequest = {
@@ -28,8 +14,9 @@ export type LoggedRequest = {
   readonly at: Date
   readonly userId: string | null
   readonly function: string
+  /** The parameters, decoded. */
   readonly query: string
-  readonly results: number | null
+  readonly results: number
   readonly durationMs: number
   readonly error: number | null
   readonly client: ClientFamily
@@ -67,7 +54,8 @@ const MAX_WAITING = 20_000
 const CLOSE_MS = 3_000
 const CLOSE_RETRY_MS = 300
 const MAX_QUERY = 500
-const MAX_FUNCTION = 20
+/** Of requests that name no function that there is. */
+const UNKNOWN_FUNCTION = 'unknown'
 const DAY_MS = 86_400_000
 
 /**
@@ -142,9 +130,9 @@ export function createRequestLog(deps: {
         id: newId(),
         at: new Date(clock.now()),
         userId: request.userId ?? null,
-        function: cleanText(request.function, MAX_FUNCTION),
-        query: cleanText(withoutKeys(request.query), MAX_QUERY),
-        results: request.results ?? null,
+        function: request.function ?? UNKNOWN_FUNCTION,
+        query: readableQuery(request.query),
+        results: request.results,
         durationMs: Math.max(0, request.durationMs),
         error: request.error ?? null,
         client: clientFamily(request.userAgent),
@@ -170,12 +158,13 @@ export function createRequestLog(deps: {
   }
 }
 
-/** Keys are not part of a query; where one is given all the same, it goes no further. */
-function withoutKeys(query: string): string {
-  return query.replace(/\b(apikey|passkey)=[^&\s]*/gi, '$1=…')
-}
-
-/** Bounded, and without what Postgres does not store: NUL and lone surrogates. */
-function cleanText(text: string, length: number): string {
-  return Buffer.from(text.slice(0, length).replaceAll('\0', ''), 'utf8').toString('utf8')
+/**
+ * A query string as people read it, bounded. It comes without keys; where one is in it all the same, it goes no further.
+ * NUL and lone surrogates are left out, which Postgres does not store.
+ */
+function readableQuery(query: string): string {
+  const parts = [...new URLSearchParams(query)]
+    .filter(([name]) => !/^(?:apikey|passkey)$/i.test(name))
+    .map(([name, value]) => `${name}=${value}`)
+  return Buffer.from(parts.join('&').slice(0, MAX_QUERY).replaceAll('\0', ''), 'utf8').toString('utf8')
 }

@@ -11,7 +11,7 @@ const request = z
     user: namedUser.nullable().meta({ description: 'null where the key was missing or wrong' }),
     function: z.string(),
     query: z.string(),
-    results: z.int().nullable().meta({ description: 'null for answers without items' }),
+    results: z.int(),
     durationMs: z.number(),
     error: z.int().nullable().meta({ description: 'the code of a Torznab error' }),
     client: z.string().meta({ description: 'the family of the application' }),

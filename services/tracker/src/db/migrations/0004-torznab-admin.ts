@@ -83,7 +83,7 @@ const STATEMENTS = [
     user_id uuid,
     function text collate "C" not null,
     query text not null,
-    results integer,
+    results integer not null,
     duration_ms real not null,
     error smallint,
     client text collate "C" not null,
