@@ -21,6 +21,8 @@ import { createAnnounceEngine } from './context/announce.ts'
 import { createServing } from './context/rest.ts'
 import type { Schema } from './db/schema.ts'
 import { createInvalidationPublisher } from './invalidation/invalidation.redis.ts'
+import { createSearchStore } from './search/search.store.ts'
+import { createSearch } from './search/search.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
 import { timeToLive } from './swarm/interval.ts'
@@ -56,8 +58,14 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   const stats = createStats({ accounts, activity: createActivityStore(db), clock, peerTtlMs })
   const categories = createCategories({ store: createCategoryStore(db), clock })
+  const torrentStore = createTorrentStore(db)
+  const search = createSearch({
+    store: createSearchStore(db),
+    torrents: (ids) => torrentStore.byIds(ids),
+    categories,
+  })
   const torrents = createTorrents({
-    store: createTorrentStore(db),
+    store: torrentStore,
     categories,
     publish,
     clock,
@@ -79,7 +87,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
-    useCases: { accounts, sessions, invites, stats, categories, torrents, siteSettings, announceUrl },
+    useCases: { accounts, sessions, invites, stats, categories, torrents, search, siteSettings, announceUrl },
     serving: createServing({ config, logger, redis, sessions }),
     announces,
     metrics,
