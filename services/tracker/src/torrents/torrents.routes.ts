@@ -23,6 +23,15 @@ const release = z
     source: z.string().nullable(),
     codec: z.string().nullable(),
     group: z.string().nullable(),
+    absoluteFrom: z.int().nullable().meta({ description: 'the first episode, counted from the first of the series' }),
+    absoluteTo: z.int().nullable(),
+    hdr: z.array(z.string()),
+    audio: z.array(z.string()),
+    channels: z.string().nullable(),
+    languages: z.array(z.string()).meta({ description: 'ISO 639-1; `mul` for several' }),
+    editions: z.array(z.string()),
+    isProper: z.boolean(),
+    isRepack: z.boolean(),
   })
   .meta({ id: 'Release', description: 'what the release name tells; null where it says nothing' })
 
