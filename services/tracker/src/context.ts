@@ -22,7 +22,7 @@ import { createInvalidations } from './context/invalidations.ts'
 import { createServing } from './context/rest.ts'
 import { createTorznabApi } from './context/torznab.ts'
 import type { Schema } from './db/schema.ts'
-import { createSearchStore } from './search/interim.store.ts'
+import { createSearchStore } from './search/search.store.ts'
 import { createSearch } from './search/search.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
@@ -60,8 +60,14 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   const stats = createStats({ accounts, activity: createActivityStore(db), clock, peerTtlMs })
   const categories = createCategories({ store: createCategoryStore(db), clock })
+  const torrentStore = createTorrentStore(db)
+  const search = createSearch({
+    store: createSearchStore(db),
+    torrents: (ids) => torrentStore.byIds(ids),
+    categories,
+  })
   const torrents = createTorrents({
-    store: createTorrentStore(db),
+    store: torrentStore,
     categories,
     publish,
     clock,
@@ -72,7 +78,6 @@ export async function createContext(options: { config: Config; logger: Logger; c
   })
   const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish })
 
-  const search = createSearch({ store: createSearchStore(db) })
   const torznab = createTorznabApi({
     ...{ config, db, redis, invalidations, logger, clock },
     useCases: { categories, torrents, siteSettings, search },
@@ -90,7 +95,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
-    useCases: { accounts, sessions, invites, stats, categories, torrents, siteSettings, announceUrl },
+    useCases: { accounts, sessions, invites, stats, categories, torrents, search, siteSettings, announceUrl },
     serving: createServing({ config, logger, redis, sessions }),
     announces,
     torznabRoutes: torznab.routes,
