@@ -24,7 +24,7 @@ import { createServing } from './context/rest.ts'
 import { createTorznabApi } from './context/torznab.ts'
 import { createTorznabAdmin } from './context/torznab-admin.ts'
 import type { Schema } from './db/schema.ts'
-import { createSearchStore } from './search/interim.store.ts'
+import { createSearchStore } from './search/search.store.ts'
 import { createSearch } from './search/search.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
@@ -62,8 +62,14 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   const stats = createStats({ accounts, activity: createActivityStore(db), clock, peerTtlMs })
   const categories = createCategories({ store: createCategoryStore(db), clock })
+  const torrentStore = createTorrentStore(db)
+  const search = createSearch({
+    store: createSearchStore(db),
+    torrents: (ids) => torrentStore.byIds(ids),
+    categories,
+  })
   const torrents = createTorrents({
-    store: createTorrentStore(db),
+    store: torrentStore,
     categories,
     publish,
     clock,
@@ -75,7 +81,6 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
   const adminLog = createAdminLog(db)
 
-  const search = createSearch({ store: createSearchStore(db) })
   const metrics = withMetricsOfAllWorkers(createMetrics())
   const announces = await createAnnounceEngine({ config, db, redis, invalidations, metrics, logger, clock })
   const torznabAdmin = createTorznabAdmin({ config, db, redis, invalidations, adminLog, metrics, logger, clock })
@@ -100,6 +105,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
       stats,
       categories,
       torrents,
+      search,
       siteSettings,
       adminLog,
       announceUrl,

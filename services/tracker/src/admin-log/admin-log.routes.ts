@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { boundedPageOf, namedUser, pageQuery, queryTime, text, time } from '../http/fields.ts'
+import { namedUser, pageOf, pageQuery, queryTime, text, time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { ADMIN_ACTIONS, type AdminLog, TARGET_TYPES } from './admin-log.ts'
 
@@ -36,7 +36,7 @@ export const adminLogEndpoints = [
       from: queryTime.optional(),
       to: queryTime.optional(),
     }),
-    answer: boundedPageOf(entry),
+    answer: pageOf(entry),
     handle: async ({ query: { page, limit, actor, action, from, to } }, { adminLog }) => {
       const { items, total, totalIsExact } = await adminLog.list({ page, limit, actor, action, from, to })
       return {

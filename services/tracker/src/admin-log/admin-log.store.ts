@@ -3,7 +3,7 @@ import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type ExpressionBuilder, sql } from 'kysely'
 import { recordDeed } from '../db/admin-log.ts'
 import type { Db, Schema } from '../db/schema.ts'
-import { MAX_EXACT_TOTAL, totalOf } from '../torrents/total.ts'
+import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
 import type { AdminLog, AdminLogEntry, AdminLogQuery } from './admin-log.ts'
 
 /** The admin log in Postgres. */

@@ -1,4 +1,4 @@
-import type { Total } from '../torrents/total.ts'
+import type { Total } from '../lists/total.ts'
 
 /** What administrators and moderators do that is kept in the admin log. */
 export const ADMIN_ACTIONS = [

@@ -1,6 +1,7 @@
 import { createMigrate, type Migrate } from '@vault-and-tracker/service-kit/migrate'
 import { grants } from './grants.ts'
 import { init } from './migrations/0001-init.ts'
+import { search } from './migrations/0002-search.ts'
 import { torznabAdmin } from './migrations/0004-torznab-admin.ts'
 
 /**
@@ -8,6 +9,6 @@ import { torznabAdmin } from './migrations/0004-torznab-admin.ts'
  * changed.
  */
 export const migrate: Migrate = createMigrate({
-  migrations: { '0001-init': init, '0004-torznab-admin': torznabAdmin },
+  migrations: { '0001-init': init, '0002-search': search, '0004-torznab-admin': torznabAdmin },
   grants,
 })

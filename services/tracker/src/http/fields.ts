@@ -60,16 +60,12 @@ export const downloadPercent = percent(0, 100)
 /** How much of an upload is credited, in per cent; 200 is double upload. */
 export const uploadPercent = percent(100, 1_000)
 
+const total = z.int().meta({ description: 'on all pages' })
+const totalIsExact = z.boolean().meta({ description: 'false when there are more than `total`' })
+
 /** A list as every list endpoint answers it. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.object({ items: z.array(item), page: z.int(), limit: z.int(), total: z.int() })
-}
-
-/** A list whose total is exact up to a bound only. */
-export function boundedPageOf<Item extends z.ZodType>(item: Item) {
-  return pageOf(item).extend({
-    totalIsExact: z.boolean().meta({ description: 'whether `total` is all there are; otherwise there are more' }),
-  })
+  return z.object({ items: z.array(item), page: z.int(), limit: z.int(), total, totalIsExact })
 }
 
 /** A user, as what concerns them names them. */

@@ -2,11 +2,11 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account } from '../accounts/accounts.ts'
 import type { ActedBy } from '../admin-log/admin-log.ts'
-import { type Categories, findBySlug, withSubcategories } from '../categories/categories.ts'
+import type { Categories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import { parseReleaseName, type Release } from './release-name.ts'
-import { indexTokens, queryTokens } from './search-tokens.ts'
+import { indexTokens } from './search-tokens.ts'
 import { readUpload, type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
@@ -64,20 +64,6 @@ export type NewTorrent = {
   readonly createdAt: Date
 }
 
-export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
-export type Sort = (typeof SORTS)[number]
-
-/** The query of a list. `categoryIds` undefined means all categories; the name must contain all `tokens`. */
-export type TorrentQuery = {
-  readonly page: number
-  readonly limit: number
-  readonly sort: Sort
-  readonly order: 'asc' | 'desc'
-  readonly categoryIds: readonly string[] | undefined
-  readonly tokens: readonly string[]
-  readonly state: TorrentState
-}
-
 /** Changes to the row of a torrent, as the domain decided them. */
 export type TorrentChanges = {
   readonly name?: { readonly name: string; readonly release: Release; readonly tokens: readonly string[] } | undefined
@@ -94,7 +80,8 @@ export type TorrentStore = {
   /** @throws ApiError CONFLICT when either hash exists or the category was deleted */
   create(torrent: NewTorrent): Promise<Torrent>
   byId(id: string): Promise<Torrent | undefined>
-  list(query: TorrentQuery): Promise<{ items: readonly ListedTorrent[]; total: number }>
+  /** In the order of the ids; those that are not there are left out. */
+  byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]>
   files(id: string): Promise<readonly { path: string; size: number }[]>
   /** The bencoded info dictionary and piece layers. */
   source(id: string): Promise<Pick<TorrentContent, 'info' | 'pieceLayers'> | undefined>
@@ -198,27 +185,6 @@ export function createTorrents(deps: {
       })
       await publishInvalidation(torrent)
       return torrent
-    },
-
-    /** One page of the torrents in a state. @throws ApiError BAD_REQUEST when there is no such category */
-    async list(
-      query: Pick<TorrentQuery, 'page' | 'limit' | 'sort' | 'order' | 'state'> & {
-        category: string | undefined
-        search: string | undefined
-      },
-    ): Promise<{ items: readonly ListedTorrent[]; total: number }> {
-      const { category: slug, search, ...rest } = query
-      const tokens = search === undefined ? [] : queryTokens(search)
-      // A search for punctuation alone has no tokens and matches nothing, rather than everything.
-      if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], total: 0 }
-      let categoryIds: readonly string[] | undefined
-      if (slug !== undefined) {
-        const all = await categories.all()
-        const category = findBySlug(all, slug)
-        if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
-        categoryIds = withSubcategories(all, category).map(({ id }) => id)
-      }
-      return store.list({ ...rest, categoryIds, tokens })
     },
 
     /** The files of a torrent, in its own order. @throws ApiError NOT_FOUND */

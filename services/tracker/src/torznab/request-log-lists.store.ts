@@ -3,7 +3,7 @@ import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type ExpressionBuilder, sql } from 'kysely'
 import { escapeLike } from '../db/like.ts'
 import type { Db, Schema } from '../db/schema.ts'
-import { MAX_EXACT_TOTAL, totalOf } from '../torrents/total.ts'
+import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
 import type { ListedRequest, RequestLists, RequestQuery, UsageQuery, UserUsage } from './request-log-lists.ts'
 
 /** The lists of the request log and of the users of the API, from Postgres. */
@@ -22,8 +22,8 @@ export function createRequestLists(db: Db): RequestLists {
 
     users: (query) =>
       orPostgresUnavailable(async () => {
-        const [total, items] = await Promise.all([countUsage(db, query), pageOfUsage(db, query)])
-        return { items, total }
+        const [counted, items] = await Promise.all([countUsage(db, query), pageOfUsage(db, query)])
+        return { items, ...totalOf(counted) }
       }),
   }
 }
@@ -113,10 +113,16 @@ function usage(db: Db, { search, blocked }: UsageQuery) {
 }
 
 async function countUsage(db: Db, query: UsageQuery): Promise<number> {
-  const { total } = await usage(db, query)
-    .select((eb) => eb.fn.countAll<number>().as('total'))
+  const { counted } = await db
+    .selectFrom(
+      usage(db, query)
+        .select('users.id')
+        .limit(MAX_EXACT_TOTAL + 1)
+        .as('found'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('counted'))
     .executeTakeFirstOrThrow()
-  return total
+  return counted
 }
 
 async function pageOfUsage(db: Db, query: UsageQuery): Promise<UserUsage[]> {

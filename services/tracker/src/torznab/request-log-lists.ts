@@ -1,4 +1,4 @@
-import type { Total } from '../torrents/total.ts'
+import type { Total } from '../lists/total.ts'
 
 /** A user as lists name them. */
 export type NamedUser = { readonly id: string; readonly username: string }
@@ -56,5 +56,5 @@ export type UsageQuery = Page & {
 export type RequestLists = {
   requests(query: RequestQuery): Promise<{ readonly items: readonly ListedRequest[] } & Total>
   /** Users who made a request, or are blocked. */
-  users(query: UsageQuery): Promise<{ readonly items: readonly UserUsage[]; readonly total: number }>
+  users(query: UsageQuery): Promise<{ readonly items: readonly UserUsage[] } & Total>
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { boundedPageOf, namedUser, pageOf, pageQuery, queryFlag, queryTime, text, time } from '../http/fields.ts'
+import { namedUser, pageOf, pageQuery, queryFlag, queryTime, text, time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import type { TorznabBlocks } from './blocks.ts'
 import type { ListedRequest, RequestLists, UserUsage } from './request-log-lists.ts'
@@ -62,9 +62,9 @@ export const torznabAdminEndpoints = [
       from: queryTime.optional(),
       to: queryTime.optional(),
     }),
-    answer: boundedPageOf(request),
+    answer: pageOf(request),
     handle: async ({ query }, { torznabLists }) => {
-      const { items, total, totalIsExact } = await torznabLists.requests({
+      const { items, ...total } = await torznabLists.requests({
         page: query.page,
         limit: query.limit,
         user: query.user,
@@ -73,7 +73,7 @@ export const torznabAdminEndpoints = [
         from: query.from,
         to: query.to,
       })
-      return { items: items.map(presentRequest), page: query.page, limit: query.limit, total, totalIsExact }
+      return { items: items.map(presentRequest), page: query.page, limit: query.limit, ...total }
     },
   }),
   endpoint({
@@ -88,8 +88,8 @@ export const torznabAdminEndpoints = [
     }),
     answer: pageOf(usage),
     handle: async ({ query: { page, limit, search, blocked } }, { torznabLists }) => {
-      const { items, total } = await torznabLists.users({ page, limit, search, blocked })
-      return { items: items.map(presentUsage), page, limit, total }
+      const { items, ...total } = await torznabLists.users({ page, limit, search, blocked })
+      return { items: items.map(presentUsage), page, limit, ...total }
     },
   }),
   endpoint({

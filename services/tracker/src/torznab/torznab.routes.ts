@@ -123,7 +123,8 @@ function etagOf({ limits: _limits, ...feed }: Feed, format: Format): string {
  * with `Cache-Control: no-cache`, which fetch adds by itself.
  */
 function isKnown(etag: string, ifNoneMatch = ''): boolean {
-  return ifNoneMatch.trim() === '*' || (ifNoneMatch.match(/"[^"]*"/g) ?? []).includes(etag)
+  const known: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? []
+  return ifNoneMatch.trim() === '*' || known.includes(etag)
 }
 
 function sendFile(response: Response, { name, bytes }: Extract<Outcome, { kind: 'file' }>): void {

@@ -30,9 +30,9 @@ export async function startTorznabSite(
     uploader,
     ask,
     async upload(name, fields = {}) {
-      const { status, text, member } = await uploader.client.upload(makeTorrent(name), { category: 'tv-hd', ...fields })
-      if (status !== 201) throw new Error(`could not upload ${name}: ${text}`)
-      return { id: member('id'), infoHash: member('infoHash') }
+      const answer = await uploader.client.upload(makeTorrent(name), { category: 'tv-hd', ...fields })
+      if (answer.status !== 201) throw new Error(`could not upload ${name}: ${answer.text}`)
+      return { id: answer.member('id'), infoHash: answer.member('infoHash') }
     },
     titles: async (query) => (await readFeed(await ask(query))).items.map(({ title }) => title),
   }
