@@ -99,11 +99,11 @@ async function fillCounts(client: pg.Client): Promise<void> {
          select $1, $4, start, name, sum(requests), sum(errors), sum(duration_ms),
            case when $4 = 'client' then '{}' else array(
              select coalesce(sum(one.requests), 0)::integer
-             from generate_series(0, max(some.bucket)) as n
-               left join unnest(array_agg(some.bucket), array_agg(some.requests)) as one (bucket, requests) on one.bucket = n
+             from generate_series(0, max(r.bucket)) as n
+               left join unnest(array_agg(r.bucket), array_agg(r.requests)) as one (bucket, requests) on one.bucket = n
              group by n order by n
            ) end
-         from repeated as some group by start, name`,
+         from repeated as r group by start, name`,
         [span, LOG_DAYS, REPEATED, kind],
       )
 }

@@ -109,6 +109,9 @@ try {
   await measure('requests, page 400 of 100', () => get('requests?page=400&limit=100'))
   await measure('requests of a user', () => get(`requests?user=${anyUser()}`))
   await measure('requests of the busiest user, page 40', () => get(`requests?user=${users[0] ?? ''}&page=40`))
+  await measure('requests of the busiest user, a rare function', () =>
+    get(`requests?user=${users[0] ?? ''}&function=details`),
+  )
   await measure('requests of a user and function', () => get(`requests?user=${anyUser()}&function=book`))
   await measure('requests of a rare function', () => get('requests?function=details'))
   await measure('requests with an error', () => get('requests?error=true'))
