@@ -49,7 +49,7 @@ export type Answer = {
 
 /** A request that was answered, for the request log and the statistics. */
 export type AnsweredRequest = Pick<Answer, 'function' | 'userId'> & {
-  /** What was asked, as a query string without the key and the function; at most 1,000 characters. */
+  /** Names and values of what was asked, without the key and the function; at most 1,000 characters. */
   readonly query: string
   /** How many items were returned; 1 for a download. */
   readonly results: number
