@@ -1,5 +1,5 @@
-import { chmodSync, createWriteStream, type WriteStream } from 'node:fs'
 import { once } from 'node:events'
+import { chmodSync, createWriteStream, type WriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { createTestDatabase, startPostgres, startRedis } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
@@ -29,7 +29,9 @@ export async function startSearchWorld(folder: string, torrents: number) {
     },
   })
   const logger = createLogger({ name: 'bench', level: 'warn' })
-  const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'bench', size: 4, logger, statementTimeoutMs: 600_000 }))
+  const db = createKysely<Schema>(
+    createPool({ url: database.appUrl, name: 'bench', size: 4, logger, statementTimeoutMs: 600_000 }),
+  )
   const categories = await createCategories({ store: createCategoryStore(db), clock: systemClock }).seed()
   const client = new pg.Client({ connectionString: database.adminUrl })
   await client.connect()
@@ -62,7 +64,12 @@ const TORRENT_COLUMNS =
   'id, info_hash, name, category_id, size, file_count, uploader_id, imdb_id, tmdb_id, tvdb_id, release_title, release_year, season_from, season_to, episode_from, episode_to, absolute_from, absolute_to, air_date, resolution, source, codec, release_group, search, created_at'
 
 /** Writes the rows to files and has the server read them: minutes for a million. */
-async function copyCatalogue(client: pg.Client, folder: string, torrents: number, categories: ReadonlyMap<string, string>): Promise<void> {
+async function copyCatalogue(
+  client: pg.Client,
+  folder: string,
+  torrents: number,
+  categories: ReadonlyMap<string, string>,
+): Promise<void> {
   const paths = { torrents: join(folder, 'torrents.tsv'), stats: join(folder, 'stats.tsv') }
   const files = { torrents: createWriteStream(paths.torrents), stats: createWriteStream(paths.stats) }
   const random = randomFrom(1)
@@ -89,7 +96,13 @@ async function copyCatalogue(client: pg.Client, folder: string, torrents: number
 
 type Cell = string | number | null | undefined
 
-function torrentRow({ name, megabytes, ids, release }: MadeRelease, n: number, id: string, createdAt: number, categoryId: string | undefined): readonly Cell[] {
+function torrentRow(
+  { name, megabytes, ids, release }: MadeRelease,
+  n: number,
+  id: string,
+  createdAt: number,
+  categoryId: string | undefined,
+): readonly Cell[] {
   const tokens = indexTokens(name, release.title ?? '')
   return [
     id,

@@ -1,3 +1,5 @@
+import type { Total } from '../lists/total.ts'
+
 /** What administrators and moderators do that is kept in the admin log. */
 export const ADMIN_ACTIONS = [
   'category.create',
@@ -55,4 +57,26 @@ export function changedFields<Known extends Fields>(
   if (names.length === 0) return undefined
   const pick = (fields: Fields): Fields => Object.fromEntries(names.map((name) => [name, fields[name] ?? null]))
   return { before: pick(before), after: pick(after) }
+}
+
+/** Which entries, the newest first. What is undefined does not matter. */
+export type AdminLogQuery = {
+  readonly page: number
+  readonly limit: number
+  /** Id or name of who did it; an unknown user did nothing. */
+  readonly actor: string | undefined
+  readonly action: AdminAction | undefined
+  readonly from: Date | undefined
+  /** Not included. */
+  readonly to: Date | undefined
+}
+
+/**
+ * The admin log. Entries are never changed or deleted: the run-time role has no right to. All methods throw
+ * UnavailableError when Postgres is away.
+ */
+export type AdminLog = {
+  /** Records what was done outside of Postgres, right after it. What is done in Postgres is recorded by its store. */
+  record(deed: AdminDeed): Promise<void>
+  list(query: AdminLogQuery): Promise<{ readonly items: readonly AdminLogEntry[] } & Total>
 }

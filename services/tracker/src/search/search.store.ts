@@ -102,9 +102,7 @@ function matches(criteria: Criteria): RawBuilder<unknown> {
 }
 
 function withStats({ sort }: Page): RawBuilder<unknown> {
-  return sort === 'seeders' || sort === 'leechers'
-    ? sql`join torrent_stats on torrent_stats.torrent_id = id`
-    : sql``
+  return sort === 'seeders' || sort === 'leechers' ? sql`join torrent_stats on torrent_stats.torrent_id = id` : sql``
 }
 
 /**
@@ -127,7 +125,9 @@ function walk(criteria: Criteria, { sort, order }: Page, most: number): RawBuild
   const parts = categoryIds?.map((category) => part(sql`${column} = ${category}`)) ?? [part(sql`true`)]
   const all = sql`(select * from (${sql.join(parts, sql` union all `)}) as parts
     order by ${by}, ${id} ${sql.raw(order)} limit ${most})`
-  return isCount ? sql`from ${all} as walked join torrents on torrents.id = walked.torrent_id` : sql`from ${all} as walked`
+  return isCount
+    ? sql`from ${all} as walked join torrents on torrents.id = walked.torrent_id`
+    : sql`from ${all} as walked`
 }
 
 function inOrder({ sort, order, offset, limit }: Page): RawBuilder<unknown> {

@@ -103,11 +103,11 @@ export function createTorznabSettings(deps: {
 
 function withPreset(preset: PresetName | undefined, changes: TorznabSettingsChanges): TorznabSettingsChanges {
   if (preset === undefined) return changes
-  const { title: _title, ...limits } = PRESETS[preset]
+  const { windowSeconds, searchLimit, downloadLimit } = PRESETS[preset]
   return {
     ...changes,
-    windowSeconds: changes.windowSeconds ?? limits.windowSeconds,
-    searchLimit: changes.searchLimit ?? limits.searchLimit,
-    downloadLimit: changes.downloadLimit ?? limits.downloadLimit,
+    windowSeconds: changes.windowSeconds ?? windowSeconds,
+    searchLimit: changes.searchLimit ?? searchLimit,
+    downloadLimit: changes.downloadLimit ?? downloadLimit,
   }
 }
