@@ -26,6 +26,8 @@ import { createSearch } from './search/search.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
 import { timeToLive } from './swarm/interval.ts'
+import { createRereadStore } from './torrents/reread.store.ts'
+import { createReread } from './torrents/reread.ts'
 import { createTorrentStore } from './torrents/torrents.store.ts'
 import { createTorrents } from './torrents/torrents.ts'
 import { withMetricsOfAllWorkers } from './workers.ts'
@@ -85,6 +87,11 @@ export async function createContext(options: { config: Config; logger: Logger; c
     },
     failed: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; the next round tries again'),
   })
+  const reread = repeat({
+    everyMs: 5_000,
+    task: createReread({ store: createRereadStore(db) }),
+    failed: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
+  })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
     useCases: { accounts, sessions, invites, stats, categories, torrents, search, siteSettings, announceUrl },
@@ -94,7 +101,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     checks,
     /** Gives connections back; requests must have ended. */
     close: async (): Promise<void> => {
-      await Promise.all([announces.close(), upkeep.stop()])
+      await Promise.all([announces.close(), upkeep.stop(), reread.stop()])
       await closeRedis(redis)
       await db.destroy()
     },
