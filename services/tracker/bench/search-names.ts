@@ -45,10 +45,10 @@ export function createReleaseMaker(random: () => number): (age: number) => MadeR
   }
   const pad = (n: number): string => String(n).padStart(2, '0')
   const word = (): string => {
-    const text = Array.from({ length: int(1, 3) }, () => pick(SYLLABLES)).join('')
+    const text = Array.from({ length: int(1, 4) }, () => pick(SYLLABLES)).join('')
     return text[0]?.toUpperCase() + text.slice(1)
   }
-  const vocabulary = [...new Set(['The', 'Of', 'Love', 'Night', 'World', ...Array.from({ length: 30_000 }, word)])]
+  const vocabulary = [...new Set(['The', 'Of', 'Love', 'Night', 'World', ...Array.from({ length: 150_000 }, word)])]
   // The square puts half of all draws on the first quarter; cubed for titles, whose popularity is steeper.
   const drawn = (items: readonly string[], power: number): string =>
     items[Math.floor(items.length * random() ** power)] ?? ''

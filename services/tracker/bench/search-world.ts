@@ -5,16 +5,22 @@ import { createTestDatabase, startPostgres, startRedis } from '@vault-and-tracke
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { Redis } from 'ioredis'
 import pg from 'pg'
+import { createPasswords } from '../src/accounts/passwords.argon2.ts'
 import { createCategoryStore } from '../src/categories/categories.store.ts'
 import { createCategories } from '../src/categories/categories.ts'
 import { migrate } from '../src/db/migrations.ts'
 import type { Schema } from '../src/db/schema.ts'
+import { numberingTokens } from '../src/search/numbering-tokens.ts'
+import { parseReleaseName } from '../src/torrents/release-name.ts'
+import { READER_VERSION } from '../src/torrents/reread.ts'
 import { indexTokens } from '../src/torrents/search-tokens.ts'
 import { uuidOf } from './numbering.ts'
 import { createReleaseMaker, type MadeRelease, randomFrom } from './search-names.ts'
 
 const UPLOADERS = 1_000
+const PASSWORD = 'correct horse battery'
 const TEN_YEARS_MS = 10 * 365 * 86_400_000
 
 /** Postgres with a catalogue of so many torrents, and Redis. */
@@ -42,15 +48,20 @@ export async function startSearchWorld(folder: string, torrents: number) {
      from generate_series(0, $1::int - 1) as n`,
     [UPLOADERS],
   )
+  const hash = await (await createPasswords()).hash(PASSWORD)
+  await client.query(`update users set password_hash = $1 where username = 'user-0'`, [hash])
   const ids = new Map(categories.map(({ slug, id }) => [slug, id]))
   await copyCatalogue(client, folder, torrents, ids)
   await client.query('vacuum analyze')
+  const pid = await redisPidOf(redis.url)
   return {
-    client,
-    db,
-    database,
+    databaseUrl: database.appUrl,
+    adminUrl: database.adminUrl,
     redisUrl: redis.url,
+    redisPid: pid,
     categories,
+    username: 'user-0',
+    password: PASSWORD,
     async stop(): Promise<void> {
       await client.end()
       await db.destroy()
@@ -60,8 +71,15 @@ export async function startSearchWorld(folder: string, torrents: number) {
   }
 }
 
+async function redisPidOf(url: string): Promise<number> {
+  const redis = new Redis(url)
+  const info = await redis.info('server')
+  redis.disconnect()
+  return Number(/process_id:(\d+)/.exec(info)?.[1])
+}
+
 const TORRENT_COLUMNS =
-  'id, info_hash, name, category_id, size, file_count, uploader_id, imdb_id, tmdb_id, tvdb_id, release_title, release_year, season_from, season_to, episode_from, episode_to, absolute_from, absolute_to, air_date, resolution, source, codec, release_group, search, created_at'
+  'id, info_hash, name, category_id, size, file_count, uploader_id, imdb_id, tmdb_id, tvdb_id, release_title, release_year, season_from, season_to, episode_from, episode_to, absolute_from, absolute_to, air_date, resolution, source, codec, release_group, search, reader_version, created_at'
 
 /** Writes the rows to files and has the server read them: minutes for a million. */
 async function copyCatalogue(
@@ -83,16 +101,25 @@ async function copyCatalogue(
     await write(files.torrents, torrentRow(made, n, id, createdAt, categories.get(made.category)))
     const seeders = Math.floor(2 * random() ** 4 * (1 + 200 * age ** 4 * random() ** 8))
     const leechers = Math.floor(seeders * random() * 0.4)
-    await write(files.stats, [id, seeders, leechers, seeders * 7])
+    await write(files.stats, [id, categories.get(made.category), seeders, leechers, seeders * 7])
   }
   for (const file of Object.values(files)) {
     file.end()
     await once(file, 'finish')
   }
   chmodSync(folder, 0o755)
+  // What triggers do for each row is done for all at once.
+  await client.query('set session_replication_role = replica')
   await client.query(`copy torrents (${TORRENT_COLUMNS}) from '${paths.torrents}'`)
-  await client.query(`copy torrent_stats (torrent_id, seeders, leechers, completed) from '${paths.stats}'`)
+  await client.query(`copy torrent_stats (torrent_id, listed_in, seeders, leechers, completed) from '${paths.stats}'`)
+  await client.query(
+    `insert into search_words
+     select word from ts_stat('select search from torrents') where word ~ '^[^0-9]{4,40}$'`,
+  )
+  await client.query('set session_replication_role = origin')
 }
+
+const NO_NUMBERS = parseReleaseName('')
 
 type Cell = string | number | null | undefined
 
@@ -103,7 +130,9 @@ function torrentRow(
   createdAt: number,
   categoryId: string | undefined,
 ): readonly Cell[] {
-  const tokens = indexTokens(name, release.title ?? '')
+  const tokens = [
+    ...new Set([...indexTokens(name, release.title ?? ''), ...numberingTokens({ ...NO_NUMBERS, ...release })]),
+  ]
   return [
     id,
     `\\\\x${n.toString(16).padStart(40, '0')}`,
@@ -129,6 +158,7 @@ function torrentRow(
     release.codec,
     release.group,
     tokens.map((token) => `'${token}'`).join(' '),
+    READER_VERSION,
     new Date(createdAt).toISOString(),
   ]
 }

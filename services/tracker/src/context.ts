@@ -29,6 +29,8 @@ import { createSearch } from './search/search.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
 import { timeToLive } from './swarm/interval.ts'
+import { createRereadStore } from './torrents/reread.store.ts'
+import { createReread } from './torrents/reread.ts'
 import { createTorrentStore } from './torrents/torrents.store.ts'
 import { createTorrents } from './torrents/torrents.ts'
 import { withMetricsOfAllWorkers } from './workers.ts'
@@ -96,6 +98,11 @@ export async function createContext(options: { config: Config; logger: Logger; c
     },
     failed: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; the next round tries again'),
   })
+  const reread = repeat({
+    everyMs: 5_000,
+    task: createReread({ store: createRereadStore(db) }),
+    failed: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
+  })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
     useCases: {
@@ -119,7 +126,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     checks,
     /** Gives connections back; requests must have ended. */
     close: async (): Promise<void> => {
-      await Promise.all([announces.close(), torznabAdmin.close(), upkeep.stop()])
+      await Promise.all([announces.close(), torznabAdmin.close(), upkeep.stop(), reread.stop()])
       invalidations.close()
       await closeRedis(redis)
       await db.destroy()

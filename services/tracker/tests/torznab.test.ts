@@ -1,20 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { decodeBencode } from '@vault-and-tracker/bencode-tracker'
 import { createMember } from './support/members.ts'
-import {
-  liftLimits,
-  type ReadItem,
-  readError,
-  readFeed,
-  startTorznabSite,
-  type TorznabSite,
-} from './support/torznab.ts'
+import { type ReadItem, readError, readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
 
 let site: TorznabSite
 
 beforeAll(async () => {
   site = await startTorznabSite()
-  await liftLimits(site.tracker)
+  await setLimits(site.tracker)
 })
 
 afterAll(() => site.tracker.stop())

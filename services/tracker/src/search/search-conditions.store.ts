@@ -5,14 +5,14 @@ export const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'see
 
 /** The criteria but for the state, on the columns of `torrents`. */
 export function conditions(criteria: Criteria): RawBuilder<unknown> {
-  const { categoryIds, words, prefix, facets, ids, infoHash, minSize, maxSize, createdAfter } = criteria
+  const { categoryIds, words, prefix, facets, minSize, maxSize, createdAfter } = criteria
   const text = [...words.map(anyOf), ...(prefix === undefined ? [] : [`${quoted(prefix)}:*`])]
   const categories = categoryIds?.map((id) => `#c${id}`)
   const others = [...facets, ...(categories === undefined ? [] : [categories])]
   const parts = [
     ...(text.length === 0 ? [] : [sql`search @@ ${text.join(' & ')}::tsquery`]),
     ...(others.length === 0 ? [] : [sql`facets @@ ${others.map(anyOf).join(' & ')}::tsquery`]),
-    ...identified(ids, infoHash),
+    ...identified(criteria),
     ...(minSize === undefined ? [] : [sql`size >= ${minSize}`]),
     ...(maxSize === undefined ? [] : [sql`size <= ${maxSize}`]),
     ...(createdAfter === undefined ? [] : [sql`created_at > ${createdAfter}`]),
@@ -21,10 +21,15 @@ export function conditions(criteria: Criteria): RawBuilder<unknown> {
 }
 
 /** Any of the ids, or the info hash. */
-function identified(ids: AnyOf, infoHash: string | undefined): readonly RawBuilder<unknown>[] {
+function identified({ ids, idWithin, infoHash }: Criteria): readonly RawBuilder<unknown>[] {
   const hash = infoHash === undefined ? undefined : Buffer.from(infoHash, 'hex')
+  const within = idWithin?.categoryIds.map((id) => `#c${id}`)
+  const terms = [
+    ...ids.map(quoted),
+    ...(idWithin === undefined || within === undefined ? [] : [`(${quoted(idWithin.id)} & ${anyOf(within)})`]),
+  ]
   const parts = [
-    ...(ids.length === 0 ? [] : [sql`facets @@ ${anyOf(ids)}::tsquery`]),
+    ...(terms.length === 0 ? [] : [sql`facets @@ ${terms.join(' | ')}::tsquery`]),
     ...(hash === undefined ? [] : [sql`info_hash = ${hash}`, sql`info_hash_v2 = ${hash}`]),
   ]
   return parts.length === 0 ? [] : [sql`(${sql.join(parts, sql` or `)})`]
@@ -35,9 +40,12 @@ export function anyCategory(ids: readonly string[] | undefined): RawBuilder<unkn
   return ids === undefined ? sql`true` : sql`category_id = any(${[...ids]}::uuid[])`
 }
 
+/** A lexeme that no torrent has. */
+const NEVER = "'#'"
+
 /** The part of a tsquery that one of these lexemes fulfils. */
 function anyOf(lexemes: AnyOf): string {
-  return `(${lexemes.map(quoted).join(' | ')})`
+  return lexemes.length === 0 ? NEVER : `(${lexemes.map(quoted).join(' | ')})`
 }
 
 /** A lexeme in quotes, so that none is an operator. */

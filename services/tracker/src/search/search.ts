@@ -2,9 +2,9 @@ import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { type Categories, type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import { type Total, totalOf } from '../lists/total.ts'
-import { queryTokens } from '../torrents/search-tokens.ts'
 import type { ListedTorrent, TorrentState } from '../torrents/torrents.ts'
 import { type AnyOf, allOf, type Criteria, episodeFacets, idFacets, yearFacets } from './criteria.ts'
+import { memberWords, searchWords } from './search-words.ts'
 import { isSimilarWord } from './similar-words.ts'
 
 /** A search of approved torrents. What is undefined is not asked for; everything that is there must hold. */
@@ -33,6 +33,11 @@ export type WantedIds = {
   /** The number in `tt0944947`. */
   readonly imdb?: number | undefined
   readonly tmdb?: number | undefined
+  /**
+   * Ids of rows of `categories` in which the TMDB number counts, as TMDB numbers films and series apart; all when
+   * undefined.
+   */
+  readonly tmdbCategoryIds?: readonly string[] | undefined
   readonly tvdb?: number | undefined
   /** Lower-case hex of either info hash. */
   readonly infoHash?: string | undefined
@@ -89,8 +94,6 @@ export type Search = ReturnType<typeof createSearch>
 const MAX_OFFSET = 10_000
 const MAX_SUGGESTIONS = 10
 const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
-/** A shorter one would be the beginning of every other name. */
-const MIN_PREFIX = 3
 
 /** Finds torrents: the lists and the search of the REST API, and searches of the Torznab API. */
 export function createSearch(deps: {
@@ -121,12 +124,13 @@ export function createSearch(deps: {
     /** One page of the torrents in a state. @throws ApiError BAD_REQUEST when there is no such category */
     async list(query: ListQuery): Promise<Listed> {
       const { search, page, limit, sort, order } = query
-      const tokens = search === undefined ? [] : queryTokens(search)
+      const { words, prefix } = memberWords(search ?? '')
+      const tokens = prefix === undefined ? words : [...words, prefix]
       // A search for punctuation alone has no words and matches nothing, rather than everything.
       if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], ...totalOf(0) }
       const within = { ...allOf(query.state), categoryIds: await categoriesFor(query) }
       const { ids, counted } = await store.page(
-        { ...within, ...wordsAndPrefix(tokens) },
+        { ...within, words: words.map((word) => [word]), prefix },
         { sort, order, offset: (page - 1) * limit, limit },
       )
       const listed = { items: await torrents(ids), ...totalOf(counted) }
@@ -173,7 +177,7 @@ function criteriaOf(query: SearchQuery): Criteria | undefined {
   const { ids = {}, wanted, year, minSize, maxSize, createdAfter, categoryIds } = query
   if (categoryIds?.length === 0) return undefined
   const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '')
-  const tokens = texts.map(queryTokens)
+  const tokens = texts.map(searchWords)
   if (tokens.some((words) => words.length === 0)) return undefined
   const words = [...new Set(tokens.flat())].map((word) => [word])
   const facets = [
@@ -182,15 +186,9 @@ function criteriaOf(query: SearchQuery): Criteria | undefined {
   ]
   return {
     ...allOf('approved'),
-    ...{ categoryIds, words, facets, ids: idFacets(ids), infoHash: ids.infoHash, minSize, maxSize, createdAfter },
+    ...{ categoryIds, words, facets, minSize, maxSize, createdAfter },
+    ...{ ...idFacets(ids), infoHash: ids.infoHash },
   }
-}
-
-/** The last word of what is being typed may be unfinished. */
-function wordsAndPrefix(tokens: readonly string[]): Pick<Criteria, 'words' | 'prefix'> {
-  const last = tokens.at(-1)
-  const prefix = last !== undefined && last.length >= MIN_PREFIX ? last : undefined
-  return { words: (prefix === undefined ? tokens : tokens.slice(0, -1)).map((word) => [word]), prefix }
 }
 
 function torznabIdsOf(categories: readonly Category[], slug: string): readonly number[] {

@@ -1,6 +1,7 @@
 import { type InsertObject, type RawBuilder, sql } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import type { Release } from './release.ts'
+import { READER_VERSION } from './reread.ts'
 import type { ListedTorrent, NewTorrent } from './torrents.ts'
 
 /** A query of the columns that lists show, from all tables that hold them. */
@@ -101,9 +102,6 @@ export function toListed(row: ListedRow): ListedTorrent {
     createdAt: row.created_at,
   }
 }
-
-/** Counted up when release names are read in a new way, so that all that are there already are read again. */
-export const READER_VERSION = 1
 
 /** The columns that are derived from the release name. */
 export function releaseRow(release: Release) {

@@ -246,9 +246,11 @@ export const torrentEndpoints = [
 export function presentTorrent(torrent: Torrent): z.input<typeof torrentAnswer>
 export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent>
 export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent> {
-  const { fileCount, uploader, externalIds, createdAt, ...same } = torrent
+  const { fileCount, uploader, externalIds, createdAt, release: read, ...same } = torrent
+  const { hdr, audio, languages, editions } = read
   return {
     ...same,
+    release: { ...read, hdr: [...hdr], audio: [...audio], languages: [...languages], editions: [...editions] },
     files: fileCount,
     created: createdAt.toISOString(),
     uploader: uploader?.username ?? null,

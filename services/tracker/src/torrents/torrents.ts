@@ -2,11 +2,13 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account } from '../accounts/accounts.ts'
 import type { ActedBy } from '../admin-log/admin-log.ts'
-import type { Categories } from '../categories/categories.ts'
+import { type Categories, type Category, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import { parseReleaseName, type Release } from './release-name.ts'
-import { indexTokens } from './search-tokens.ts'
+import { leafCategoryFor } from '../search/leaf-category.ts'
+import type { ParsedRelease, Release } from './release.ts'
+import { parseReleaseName } from './release-name.ts'
+import { type NameFields, namedAs } from './reread.ts'
 import { readUpload, type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
@@ -66,7 +68,7 @@ export type NewTorrent = {
 
 /** Changes to the row of a torrent, as the domain decided them. */
 export type TorrentChanges = {
-  readonly name?: { readonly name: string; readonly release: Release; readonly tokens: readonly string[] } | undefined
+  readonly name?: NameFields | undefined
   readonly categoryId?: string | undefined
   readonly description?: string | undefined
   readonly externalIds?: { readonly [Id in keyof ExternalIds]?: number | null | undefined } | undefined
@@ -170,8 +172,9 @@ export function createTorrents(deps: {
       },
     ): Promise<Torrent> {
       const content = readUpload(upload.bytes, deps.source)
-      const category = await categories.bySlug(upload.category)
       const name = upload.name ?? content.name
+      const release = parseReleaseName(name)
+      const category = leafFor(release, await categories.bySlug(upload.category), await categories.all())
       const torrent = await store.create({
         id: newId(),
         content,
@@ -181,7 +184,7 @@ export function createTorrents(deps: {
         externalIds: upload.externalIds,
         state: deps.approval === 'manual' && by.role === 'member' ? 'pending' : 'approved',
         createdAt: new Date(clock.now()),
-        ...nameFields(name),
+        ...namedAs(name, release),
       })
       await publishInvalidation(torrent)
       return torrent
@@ -222,7 +225,7 @@ export function createTorrents(deps: {
       const { name, category, ...others } = edit
       const changes: TorrentChanges = {
         ...others,
-        name: name === undefined ? undefined : nameFields(name),
+        name: name === undefined ? undefined : namedAs(name, parseReleaseName(name)),
         categoryId: category === undefined ? undefined : (await categories.bySlug(category)).id,
       }
       const by = changesMultipliers ? actedBy(editor) : actedByStaff(torrent, editor)
@@ -258,10 +261,10 @@ function mayEdit(torrent: Torrent, user: Viewer): boolean {
   return user.role !== 'member' || torrent.uploader?.id === user.id
 }
 
-/** A name with what is derived from it: the parsed release and the tokens of the search index. */
-function nameFields(name: string) {
-  const release = parseReleaseName(name)
-  return { name, release, tokens: indexTokens(name, release.title ?? '') }
+/** Of a root, the subcategory that the name speaks for; automation tools do not look into roots. */
+function leafFor(release: ParsedRelease, chosen: Category, all: readonly Category[]): Category {
+  if (chosen.parentId !== null) return chosen
+  return leafCategoryFor(release, chosen, withSubcategories(all, chosen).slice(1))
 }
 
 function notFound() {

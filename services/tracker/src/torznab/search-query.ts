@@ -29,8 +29,13 @@ export function toSearchQuery(
     year: search.year,
     minSize: search.minSize,
     maxSize: search.maxSize,
-    createdAfter: search.maxAgeDays === undefined ? undefined : new Date(now - search.maxAgeDays * DAY_MS),
+    createdAfter: search.maxAgeDays === undefined ? undefined : daysBefore(now, search.maxAgeDays),
     offset: search.offset,
     limit: search.limit,
   }
+}
+
+/** So many days before a time, but not before 1970: a `Date` does not reach back for ever, and no torrent is older. */
+function daysBefore(now: number, days: number): Date {
+  return new Date(Math.max(0, now - days * DAY_MS))
 }

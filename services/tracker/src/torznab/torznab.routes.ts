@@ -151,8 +151,9 @@ function resultsOf(outcome: Outcome): number {
   return outcome.kind === 'file' ? 1 : 0
 }
 
-/** A query string as it may be kept: without the key. */
+/** What was asked, to be read: without who asks, and for which function. */
 function loggedQuery(rawQuery: string): string {
-  const kept = [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_LOGGED.has(name.toLowerCase()))
-  return new URLSearchParams(kept).toString().slice(0, MAX_LOGGED_QUERY)
+  const asked = [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_LOGGED.has(name.toLowerCase()))
+  const text = asked.map(([name, value]) => `${name}=${value}`).join('&')
+  return text.slice(0, MAX_LOGGED_QUERY)
 }

@@ -1,5 +1,6 @@
 import { Parser } from 'xml2js'
 import type { Answer } from './client.ts'
+import { tellOfChange } from './invalidations.ts'
 import { makeTorrent } from './make-torrent.ts'
 import { createMember, type TestMember } from './members.ts'
 import { startTracker, type TestTracker } from './tracker.ts'
@@ -38,10 +39,13 @@ export async function startTorznabSite(
   }
 }
 
-/** Gives everybody more requests than a test makes. */
-export async function liftLimits(tracker: TestTracker): Promise<void> {
-  await tracker.sql('update torznab_settings set search_limit = 10000, download_limit = 10000')
-  await tracker.redisClient.publish('tracker:invalidate:0', '{"kind":"torznab"}')
+/** Sets the limits of everybody; without any, there are more requests than a test makes. */
+export async function setLimits(
+  tracker: TestTracker,
+  { searches = 10_000, downloads = 10_000 }: { searches?: number; downloads?: number } = {},
+): Promise<void> {
+  await tracker.sql('update torznab_settings set search_limit = $1, download_limit = $2', [searches, downloads])
+  await tellOfChange(tracker.redisClient, { kind: 'torznab' })
 }
 
 export function withKey(query: string, passkey: string): string {

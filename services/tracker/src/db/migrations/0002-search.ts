@@ -25,23 +25,25 @@ const STATEMENTS = [
     season_from smallint, season_to smallint, episode_from integer, episode_to integer,
     absolute_from integer, absolute_to integer, air_date date
   ) returns tsvector language sql immutable parallel safe as $$
-    select array_to_tsvector(
-      array_remove(array[
+    select array_to_tsvector(array_remove(
+      array[
         '#c' || category_id::text, '#i' || imdb_id, '#m' || tmdb_id, '#t' || tvdb_id, '#y' || release_year,
         '#d' || (extract(year from air_date) * 10000 + extract(month from air_date) * 100 + extract(day from air_date)),
         '#s' || extract(year from air_date)
-      ], null)
-      || case when season_from is null then '{}' else array(
+      ]
+      || case when season_from is not null then array(
         select '#s' || season from generate_series(season_from, least(season_to, season_from + 1999)) as season
       ) end
-      || case when episode_from is null then '{}' else array(
-        select unnest(array['#e' || episode, '#s' || season_from || 'e' || episode])
+      || case when episode_from is not null then array(
+        select unnest(array['#e' || episode, '#s' || season || 'e' || episode])
         from generate_series(episode_from, least(episode_to, episode_from + 1999)) as episode
+          left join generate_series(season_from, least(season_to, season_from + 9)) as season on true
       ) end
-      || case when absolute_from is null then '{}' else array(
+      || case when absolute_from is not null then array(
         select '#a' || episode from generate_series(absolute_from, least(absolute_to, absolute_from + 1999)) as episode
-      ) end
-    )
+      ) end,
+      null
+    ))
   $$`,
   `alter table torrents add facets tsvector not null generated always as (torrent_facets(
     category_id, imdb_id, tmdb_id, tvdb_id, release_year, season_from, season_to, episode_from, episode_to,
