@@ -21,6 +21,24 @@ export class ApiError<Code extends string = string> extends Error {
   }
 }
 
+/**
+ * The functions that make and recognise the errors of one service.
+ *
+ * @param table every code the service can answer; `meaning` is the message where none is given
+ */
+export function errorsOf<Code extends string>(
+  table: Readonly<Record<Code, { readonly meaning: string }>>,
+): {
+  apiError: (code: Code, message?: string, options?: { cause?: unknown }) => ApiError<Code>
+  isApiError: (error: unknown) => error is ApiError<Code>
+} {
+  return {
+    apiError: (code, message, options) => new ApiError(code, message ?? table[code].meaning, options),
+    isApiError: (error): error is ApiError<Code> =>
+      error instanceof ApiError && Object.hasOwn(table, String(error.code)),
+  }
+}
+
 /** A dependency (Postgres, Redis) did not answer; whether a write was carried out is not known. Both services answer it 503. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'

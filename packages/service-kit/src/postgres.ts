@@ -96,6 +96,15 @@ export function isPostgresUnavailable(error: unknown): boolean {
   )
 }
 
+/** Runs work on Postgres. @throws UnavailableError when Postgres is unavailable; every other error of the work as it is */
+export async function orPostgresUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isPostgresUnavailable(error) ? new UnavailableError('postgres', { cause: error }) : error
+  }
+}
+
 /** The name of the constraint of a unique violation (SQLSTATE 23505); undefined for other errors. */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined

@@ -107,6 +107,15 @@ export function isRedisUnavailable(error: unknown): boolean {
   )
 }
 
+/** Runs work on Redis. @throws UnavailableError when Redis is unavailable; every other error of the work as it is */
+export async function orRedisUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isRedisUnavailable(error) ? new UnavailableError('redis', { cause: error }) : error
+  }
+}
+
 /** @throws UnavailableError when Redis does not respond */
 export async function pingRedis(redis: Redis): Promise<void> {
   try {

@@ -13,6 +13,7 @@ import {
   createKysely,
   createPool,
   isPostgresUnavailable,
+  orPostgresUnavailable,
   pingPostgres,
   violatedUniqueConstraint,
   withDatabase,
@@ -54,6 +55,8 @@ test('a statement that takes too long counts as unavailable, a wrong one does no
   const pool = createPool({ url: database.appUrl, name: 'test', size: 1, logger, statementTimeoutMs: 100 })
   expect(isPostgresUnavailable(await pool.query('select pg_sleep(5)').catch((error: unknown) => error))).toBe(true)
   expect(isPostgresUnavailable(await pool.query('select nonsense').catch((error: unknown) => error))).toBe(false)
+  await expect(orPostgresUnavailable(() => pool.query('select pg_sleep(5)'))).rejects.toThrow('postgres is unavailable')
+  await expect(orPostgresUnavailable(() => pool.query('select nonsense'))).rejects.toThrow('does not exist')
   await pool.end()
 })
 

@@ -9,7 +9,7 @@ const hashes: string[] = []
 
 beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', ALLOW_IP_PARAM: 'true' })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   const uploader = await createMember(tracker, 'uploader')
   for (let i = 0; i < 6; i++) passkeys.push((await createAnnouncer(tracker, `member-${String(i)}`)).passkey)
   for (let i = 0; i < 80; i++) hashes.push((await uploadTorrent(uploader, `Torrent number ${String(i)}`)).infoHash)

@@ -6,7 +6,7 @@ let tracker: TestTracker
 
 beforeAll(async () => {
   tracker = await startTracker({ UPLOAD_APPROVAL: 'manual' })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
 })
 
 afterAll(() => tracker.stop())

@@ -24,7 +24,7 @@ beforeAll(async () => {
     ALLOW_PRIVATE_PEERS: 'true',
     MIN_ANNOUNCE_INTERVAL: '1',
   })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
 })
 afterAll(async () => {
   await tracker.stop()

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { listPeers, selectPeers } from '../src/swarm/selection.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { Swarms } from '../src/swarm/swarm.ts'
-import { ipv4Of, ipv6Of, ownerOf, peer, peerIdOf, seeder, swarmName, TERMS, toldOf } from './support/swarm-peers.ts'
+import { ipv4Of, ipv6Of, ownerOf, peer, peerIdOf, SETTINGS, seeder, swarmName, toldOf } from './support/swarm-peers.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -14,7 +14,7 @@ let now: number
 beforeAll(async () => {
   server = await testRedis()
   redis = new Redis(server.url)
-  swarms = createRedisSwarms({ redis, clock: { now: () => now }, terms: TERMS, random: Math.random })
+  swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
 })
 beforeEach(async () => {
   now = 1_800_000_000_000
@@ -134,12 +134,12 @@ test('a stop of an unknown peer is told as such and changes nothing', async () =
 
 test('a user has as many clients in a swarm as there are slots, and a slot comes free again', async () => {
   const client = (n: number) => peer(n, { owner: ownerOf(1) })
-  for (let n = 1; n <= TERMS.slots; n++)
+  for (let n = 1; n <= SETTINGS.maxPeersPerOwner; n++)
     await expect(swarms.announce(client(n))).resolves.toMatchObject({ status: 'accepted' })
   await expect(swarms.announce(client(6))).resolves.toMatchObject({ status: 'slots_full', incomplete: 5 })
   await swarms.announce({ ...client(2), kind: 'stopped', state: 'stopped' })
   await expect(swarms.announce(client(6))).resolves.toMatchObject({ status: 'accepted', incomplete: 5 })
-  pass(TERMS.timeToLive + 120)
+  pass(SETTINGS.timeToLive + 120)
   await expect(swarms.announce(client(7))).resolves.toMatchObject({ status: 'accepted', incomplete: 1 })
 })
 
@@ -147,7 +147,7 @@ test('where the rule is to make room, the longest silent client of an owner goes
   const open = createRedisSwarms({
     redis,
     clock: { now: () => now },
-    terms: { ...TERMS, slots: 2, evicts: true, keepCounters: 0 },
+    settings: { ...SETTINGS, maxPeersPerOwner: 2, evictsOldest: true, keepCountersFor: 0 },
     random: Math.random,
   })
   const client = (n: number) => peer(n, { owner: ownerOf(1), account: undefined })
@@ -173,7 +173,7 @@ test('a repetition is answered in full, an announce too soon without peers, the 
     recordCount: 0,
     complete: 1,
   })
-  pass(TERMS.minInterval - 60)
+  pass(SETTINGS.minInterval - 60)
   await expect(swarms.announce(regular)).resolves.toMatchObject({ status: 'accepted' })
 })
 
@@ -191,16 +191,16 @@ test.each([
 })
 
 test('a peer that comes back to a swarm which Redis lost is noticed, and may come again early', async () => {
-  const back = peer(1, { kind: 'regular', expected: 5 })
+  const back = peer(1, { kind: 'regular', expectedPeers: 5 })
   await expect(swarms.announce(back)).resolves.toMatchObject({ rejoined: true, incomplete: 1 })
-  pass(TERMS.hurriedInterval + 1)
+  pass(SETTINGS.recoveryInterval + 1)
   await expect(swarms.announce(back)).resolves.toMatchObject({ status: 'accepted', rejoined: false })
-  pass(TERMS.hurriedInterval + 1)
+  pass(SETTINGS.recoveryInterval + 1)
   await expect(swarms.announce(back)).resolves.toMatchObject({ status: 'announce_too_soon' })
 })
 
 test.each([
-  ['starts', { kind: 'started' as const, expected: 5 }],
+  ['starts', { kind: 'started' as const, expectedPeers: 5 }],
   ['is all there was', { kind: 'regular' as const, expected: 1 }],
 ])('a peer that %s is in no hurry', async (_what, change) => {
   await expect(swarms.announce(peer(1, change))).resolves.toMatchObject({ rejoined: false })
@@ -218,7 +218,7 @@ test('counts are exact the moment peers expire, and nobody is told of them', asy
   pass(1800)
   for (let n = 1; n <= 30; n++)
     await swarms.announce(n % 3 === 0 ? seeder(n, { kind: 'regular' }) : peer(n, { kind: 'regular' }))
-  pass(TERMS.timeToLive - 1800 + 60)
+  pass(SETTINGS.timeToLive - 1800 + 60)
   await expect(countsOf(swarmName(0xa7))).resolves.toMatchObject({ complete: 10, incomplete: 20 })
   const answer = await swarms.announce(peer(1, { kind: 'regular', want: 100 }))
   expect(answer).toMatchObject({ complete: 10, incomplete: 20 })
@@ -239,7 +239,7 @@ test('swarms that fell silent are swept away, and only counters that may be need
   pass(1000)
   await swarms.sweep()
   await expect(countsOf(swarmName(0xa7))).resolves.toMatchObject({ complete: 100, incomplete: 100 })
-  pass(TERMS.timeToLive + 120)
+  pass(SETTINGS.timeToLive + 120)
   await swarms.sweep()
   const keys = await redis.keys('*')
   expect(keys.filter((key) => !/:(k:\d+|du|dirty)$/.test(key))).toEqual([])

@@ -9,7 +9,7 @@ let other: Client
 
 beforeAll(async () => {
   tracker = await startTracker()
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   member = await tracker.signedIn('member')
   other = await tracker.signedIn('other')
 })

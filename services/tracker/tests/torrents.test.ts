@@ -11,7 +11,7 @@ let moderator: Client
 
 beforeAll(async () => {
   tracker = await startTracker({ TORRENT_SOURCE: 'OurSite' })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   member = await tracker.signedIn('member')
   other = await tracker.signedIn('other')
   moderator = await tracker.signedIn('moderator', 'moderator')
@@ -174,10 +174,10 @@ test('the reason of a deleted torrent is forgotten after thirty days, with what 
   await moderator.delete(`/api/torrents/${id}`)
   const left = () => tracker.sql('select delete_reason from torrents where id = $1', [id])
   tracker.advance(30 * 24 * 3_600_000 - 60_000)
-  await tracker.context.torrents.purgeDeleted()
+  await tracker.context.useCases.torrents.purgeDeleted()
   expect(await left()).toEqual([{ delete_reason: 'Deleted by staff' }])
   tracker.advance(120_000)
-  await tracker.context.torrents.purgeDeleted()
+  await tracker.context.useCases.torrents.purgeDeleted()
   expect(await left()).toEqual([])
   expect(await tracker.sql('select 1 from user_torrents where torrent_id = $1', [id])).toEqual([])
   tracker.advance(-30 * 24 * 3_600_000 - 60_000)
@@ -186,7 +186,9 @@ test('the reason of a deleted torrent is forgotten after thirty days, with what 
 test('a user who may not download gets no .torrent, except of their own uploads', async () => {
   const id = await uploaded('Not.For.All')
   const barred = await tracker.signedIn('barred')
-  await tracker.context.accounts.change((await barred.get('/api/user/me')).member('id'), { canDownload: false })
+  await tracker.context.useCases.accounts.change((await barred.get('/api/user/me')).member('id'), {
+    canDownload: false,
+  })
   const refused = await barred.get(`/api/torrents/${id}/download`)
   expect([refused.status, refused.member('error', 'code')]).toEqual([403, 'FORBIDDEN'])
   const own = await barred.upload(makeTorrent('Own'), { category: 'other' })

@@ -7,7 +7,7 @@ let tracker: TestTracker
 
 beforeAll(async () => {
   tracker = await startTracker()
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
 })
 
 afterAll(() => tracker.stop())

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => tracker.stop())
 
 async function run(args: readonly string[], options: { stdin?: string; env?: Record<string, string> } = {}) {
-  const { DATABASE_URL, REDIS_URL } = tracker.context.config
+  const { DATABASE_URL, REDIS_URL } = tracker.config
   const { status, stdout, stderr } = await captureCommand((terminal) => runCommand(usersCommand, terminal), {
     args,
     env: options.env ?? { DATABASE_URL, REDIS_URL },

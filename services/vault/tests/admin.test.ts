@@ -106,7 +106,19 @@ test.each([
 ])('a registration %s is a malformed request', async (_name, body) => {
   const answer = await admin(vault.url, 'POST', '/projects', body)
   expect(error(answer)).toEqual([400, 'invalid_request'])
-  expect(JSON.stringify(answer.body)).not.toContain('Digset')
+})
+
+test('an unknown member of a body is refused by name, unless the name could be a secret', async () => {
+  const bodyOf = async (extra: object) =>
+    (await admin(vault.url, 'POST', '/projects', { name: 'x', publicKey: publicKeyHex, ...extra })).body
+  expect(await bodyOf({ requireContentDigset: true })).toEqual({
+    error: 'invalid_request',
+    message: 'requireContentDigset: is not known here',
+  })
+  expect(await bodyOf({ 'correct horse battery': true })).toEqual({
+    error: 'invalid_request',
+    message: 'the body has an unknown member',
+  })
 })
 
 test('a name that is as long as it may be is fine', async () => {

@@ -205,7 +205,7 @@ test('a month that was dropped on purpose leaves a log that verifies', async () 
   await expect(prune(next)).rejects.toThrow('not sealed yet')
   await vault.context.sealer.sealNow()
   expect(await prune(next)).toEqual([new Date().toISOString().slice(0, 7)])
-  await vault.context.audit.ensurePartitions()
+  await vault.context.useCases.audit.ensurePartitions()
   await fetchSome(2)
   await vault.context.sealer.sealNow()
   expect(await verify()).toMatchObject({ intact: true, rows: 2, pruned: 5 })
@@ -248,7 +248,7 @@ test('rows of another month whose numbers lie among the pruned ones are missed a
   expect(await verify()).toMatchObject({ intact: true, pruned: 4, rows: 1 })
   await owner.query('delete from audit')
   expect(await verify()).toEqual({ intact: false, problem: '5 rows are missing, and 4 were pruned' })
-  await vault.context.audit.ensurePartitions()
+  await vault.context.useCases.audit.ensurePartitions()
 })
 
 test('the run-time role cannot choose the number of a row', async () => {

@@ -149,7 +149,7 @@ test('names and values of all kinds come back as they went in', async () => {
 })
 
 test('nobody waits any longer for a fetch that was answered, refused or given up', async () => {
-  const { onTheWay } = vault.context
+  const { fetchesExpected } = vault.context.guards
   const key = await createProject(vault.url, 'waits-for-nobody')
   const place = { project: 'waits-for-nobody', key, env: 'production' }
   expect(await get(place)).toEqual([200, {}])
@@ -161,7 +161,7 @@ test('nobody waits any longer for a fetch that was answered, refused or given up
   const given = fetch(url, { headers, signal: giveUp.signal }).then(String, () => 'given up')
   giveUp.abort()
   expect(await given).toBe('given up')
-  while (onTheWay.size > 0) await new Promise((resolve) => setImmediate(resolve))
+  while (fetchesExpected() > 0) await new Promise((resolve) => setImmediate(resolve))
   expect(await get(place)).toEqual([200, {}])
-  expect(onTheWay.size).toBe(0)
+  expect(fetchesExpected()).toBe(0)
 })

@@ -138,7 +138,7 @@ test('fetches beyond the limit of an address are refused until the minute is ove
   }
 })
 
-test('an address that fails too often is shut out of signed requests, with a good signature too', async () => {
+test('an address that fails too often is blocked from signed requests, with a good signature too', async () => {
   const strict = await startVault({ databaseUrl: database.appUrl, env: { SIGNATURE_FAILURE_LIMIT: '3' } })
   try {
     const key = await createProject(strict.url, 'noisy')
@@ -148,9 +148,9 @@ test('an address that fails too often is shut out of signed requests, with a goo
     for (let i = 0; i < 5; i++)
       statuses.push((await signedSend({ project: 'noisy', key: newKey(), method: 'GET', url })).status)
     expect(statuses).toEqual([401, 401, 401, 429, 429])
-    const shut = await signedSend({ project: 'noisy', key, method: 'GET', url })
-    expect([shut.status, shut.body]).toEqual([429, { error: 'rate_limited' }])
-    expect(Number(shut.headers.get('retry-after'))).toBeGreaterThan(0)
+    const blocked = await signedSend({ project: 'noisy', key, method: 'GET', url })
+    expect([blocked.status, blocked.body]).toEqual([429, { error: 'rate_limited' }])
+    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await admin(strict.url, 'GET', '/projects')).status).toBe(200)
     strict.clock.offsetMs += 61_000
     const created = Math.floor(strict.clock.now() / 1000)
@@ -160,7 +160,7 @@ test('an address that fails too often is shut out of signed requests, with a goo
   }
 })
 
-test('an address that guesses admin tokens is shut out, with the right one too, and the log names it', async () => {
+test('an address that guesses admin tokens is blocked, with the right one too, and the log names it', async () => {
   const lines: string[] = []
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'vault', level: 'warn', destination })
@@ -170,11 +170,15 @@ test('an address that guesses admin tokens is shut out, with the right one too, 
     for (let i = 0; i < 5; i++) expect((await send(`${strict.url}/v1/admin/projects`)).status).toBe(401)
     const guess = () => send(`${strict.url}/v1/admin/projects`, { headers: { Authorization: 'Bearer guess' } })
     expect([(await guess()).status, (await guess()).status, (await guess()).status]).toEqual([401, 401, 429])
-    const shut = await admin(strict.url, 'GET', '/projects')
-    expect([shut.status, shut.body]).toEqual([429, { error: 'rate_limited' }])
+    const blocked = await admin(strict.url, 'GET', '/projects')
+    expect([blocked.status, blocked.body]).toEqual([429, { error: 'rate_limited' }])
     expect((await send(`${strict.url}/v1/admin/projects`)).status).toBe(429)
     expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
-      expect.objectContaining({ address: '127.0.0.1', limit: 'admin-failures', msg: 'too many failures: shut out' }),
+      expect.objectContaining({
+        address: '127.0.0.1',
+        limit: 'admin-failures',
+        msg: 'too many failures: address blocked',
+      }),
     ])
   } finally {
     await strict.stop()

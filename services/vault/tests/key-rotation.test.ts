@@ -136,7 +136,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
   const key = newKey()
   const names = Array.from({ length: 700 }, (_, i) => `p${i}`)
   for (const name of names)
-    await vault.context.projects.create({
+    await vault.context.useCases.projects.create({
       name,
       publicKey: key.publicKeyHex,
       requireContentDigest: false,

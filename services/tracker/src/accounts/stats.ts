@@ -1,4 +1,5 @@
-import type { Account } from './accounts.ts'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Account, Accounts } from './accounts.ts'
 
 /** Counts over all torrents of a user. `seedSeconds` is the time spent seeding; `torrents` are the user's uploads. */
 export type Activity = {
@@ -15,13 +16,41 @@ export type ActivityStore = {
   countForUser(userId: string, activeSince: Date): Promise<Activity>
 }
 
+export type Stats = ReturnType<typeof createStats>
+
+/**
+ * Statistics of users.
+ *
+ * @param deps a peer whose last announce is older than `peerTtlMs` counts neither as seeding nor as leeching
+ */
+export function createStats(deps: { accounts: Accounts; activity: ActivityStore; clock: Clock; peerTtlMs: number }) {
+  const { accounts, activity, clock, peerTtlMs } = deps
+  return {
+    /**
+     * The statistics of a user, as far as the viewer may see them.
+     *
+     * @throws NOT_FOUND
+     */
+    async visibleTo(viewer: Account, userId: string) {
+      const user = await accounts.byId(userId)
+      const { id, username, uploaded, downloaded, uploadedActual, downloadedActual } = user
+      const visible = statsVisibility(user, viewer)
+      if (visible === 'nothing') return { id, username }
+      const totals = { id, username, uploaded, downloaded, ratio: ratio(uploaded, downloaded) }
+      if (visible === 'totals') return totals
+      const counted = await activity.countForUser(id, new Date(clock.now() - peerTtlMs))
+      return { ...totals, uploadedActual, downloadedActual, ...counted }
+    },
+  }
+}
+
 /** Uploaded divided by downloaded, to four decimals; null when nothing was downloaded. */
-export function ratio(uploaded: number, downloaded: number): number | null {
+function ratio(uploaded: number, downloaded: number): number | null {
   return downloaded === 0 ? null : Math.round((uploaded / downloaded) * 10_000) / 10_000
 }
 
 /** What a viewer may see of a user: the users themselves and staff see everything, others what the user allows. */
-export function statsVisibility(user: Account, viewer: Account): 'everything' | 'totals' | 'nothing' {
+function statsVisibility(user: Account, viewer: Account): 'everything' | 'totals' | 'nothing' {
   if (viewer.id === user.id || viewer.role !== 'member') return 'everything'
   return user.statsPublic ? 'totals' : 'nothing'
 }

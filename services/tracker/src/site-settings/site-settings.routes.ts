@@ -1,34 +1,33 @@
 import { z } from 'zod'
-import { type BoundEndpoint, bind, defineEndpoint, plain } from '../rest/endpoint.routes.ts'
-import { downloadPercent, uploadPercent } from '../rest/fields.routes.ts'
+import { downloadPercent, uploadPercent } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
 import type { SiteSettings } from './site-settings.ts'
 
 const settings = z.object({ downloadPercent: z.int(), uploadPercent: z.int() }).meta({ id: 'SiteSettings' })
 
-const admin = { ...plain, access: 'admin', limit: 'write', status: 200 } as const
+const endpoint = endpoints<{ siteSettings: SiteSettings }>()
+const admin = { tag: 'site', access: 'admin', limit: 'write' } as const
 
 /** What administrators set for the whole site. */
-export const siteApi = {
-  readSite: defineEndpoint({
+export const siteSettingsEndpoints = [
+  endpoint({
     ...admin,
     method: 'GET',
     limit: 'read',
     path: '/api/admin/site',
+    operationId: 'getSiteSettings',
     summary: 'What holds for the whole site',
     answer: settings,
+    handle: (_input, { siteSettings }) => siteSettings.read(),
   }),
-  changeSite: defineEndpoint({
+  endpoint({
     ...admin,
     method: 'PATCH',
     path: '/api/admin/site',
+    operationId: 'updateSiteSettings',
     summary: 'Set how much of downloads is charged and of uploads credited, everywhere; 0 and 100 is freeleech',
     body: z.object({ downloadPercent, uploadPercent }).partial(),
     answer: settings,
+    handle: ({ body }, { siteSettings }) => siteSettings.change(body),
   }),
-}
-
-/** The endpoints of the site's settings. */
-export function siteRoutes(deps: { site: SiteSettings }): readonly BoundEndpoint[] {
-  const { site } = deps
-  return [bind(siteApi.readSite, () => site.read()), bind(siteApi.changeSite, ({ body }) => site.change(body))]
-}
+]

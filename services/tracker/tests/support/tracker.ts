@@ -1,17 +1,25 @@
 import { createTestDatabase, type TestDatabase, type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { connectRedis } from '@vault-and-tracker/service-kit/redis'
+import type { Redis } from 'ioredis'
 import pg from 'pg'
 import { createHttpServer } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { type Config, readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import { migrate } from '../../src/db/migrations.ts'
+import type { Db, Schema } from '../../src/db/schema.ts'
 import { type Client, createClient } from './client.ts'
 
 /** A tracker of its own: a fresh database, an empty Redis, a free port, a clock that tests move. */
 export type TestTracker = {
   readonly url: string
   readonly context: Context
+  readonly config: Config
+  /** Connections of the test's own, to look behind the scenes. */
+  readonly db: Db
+  readonly redisClient: Redis
   readonly database: TestDatabase
   readonly redis: TestRedis
   /** Everything that was logged so far. */
@@ -55,13 +63,18 @@ export async function startTracker(
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'tracker', level: 'debug', destination })
   const context = await createContext({ config, logger, clock })
-  const server = createHttpServer(context, new AbortController().signal)
+  const server = createHttpServer(context, { logger, stopping: new AbortController().signal })
   const running = await listen(server, { host: env['HOST'] ?? '127.0.0.1', port: Number(env['PORT'] ?? 0) })
   const url = `http://127.0.0.1:${running.port}`
+  const db = createKysely<Schema>(createPool({ url: config.DATABASE_URL, name: 'test', size: 2, logger }))
+  const redisClient = await connectRedis({ url: config.REDIS_URL, name: 'test', logger })
 
   return {
     url,
     context,
+    config,
+    db,
+    redisClient,
     database,
     redis,
     logged: () => lines.join(''),
@@ -69,7 +82,7 @@ export async function startTracker(
     holdClock: () => void (clock.held = Date.now()),
     client: () => createClient(url),
     async signedIn(username, role = 'member') {
-      await context.accounts.create({ username, email: `${username}@example.org`, password: PASSWORD, role })
+      await context.useCases.accounts.create({ username, email: `${username}@example.org`, password: PASSWORD, role })
       const client = createClient(url)
       const answer = await client.post('/api/auth/login', { username, password: PASSWORD })
       if (answer.status !== 200) throw new Error(`could not sign in: ${answer.text}`)
@@ -88,6 +101,8 @@ export async function startTracker(
     async stop() {
       await running.drain()
       await context.close()
+      redisClient.disconnect()
+      await db.destroy()
       await database.drop()
     },
   }

@@ -42,7 +42,7 @@ export type ListedEntry = Readonly<{
   env: string | null
   requestedAt: Date
   ip: string
-  detail?: unknown
+  detail?: Detail | null
 }>
 
 /** Which entries to list, newest first. */

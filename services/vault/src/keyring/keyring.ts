@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { parseStrictJson } from '../requests/strict-json.ts'
+import { parseStrictJson } from '../json/strict-json.ts'
 import { decrypt, encrypt } from './aead.ts'
 
 /** A keyring that cannot be used, or a key that cannot be used as asked. Lists every problem; holds no key material. */

@@ -34,7 +34,7 @@ export function isExpired(key: Pick<ProjectKey, 'notAfter'>, now: Date): boolean
 export function replaceKey(keys: readonly ProjectKey[], add: ProjectKey, now: Date, overlapMs: number): KeyChange {
   const valid = keys.filter((key) => !isExpired(key, now))
   if (valid.some((key) => Buffer.compare(key.publicKey, add.publicKey) === 0))
-    throw apiError('invalid_request', { message: 'the project has this key already' })
+    throw apiError('invalid_request', 'the project has this key already')
   const newestFirst = valid.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
   const kept = overlapMs === 0 ? [] : newestFirst.slice(0, MAX_VALID_KEYS - 1)
   const notAfter = new Date(now.getTime() + overlapMs)

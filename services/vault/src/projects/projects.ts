@@ -23,7 +23,7 @@ export type Project = Readonly<{
 }>
 
 /** What signatures of a project are verified with. `notAfter` is null for a key that does not end. */
-export type Registration = Readonly<{
+export type SigningProject = Readonly<{
   uid: string
   name: string
   requireContentDigest: boolean
@@ -147,7 +147,7 @@ export function createProjects(deps: {
     },
 
     /** What signatures of the project are verified with; undefined for an unknown project. */
-    register: async (name: string): Promise<Registration | undefined> => {
+    findSigning: async (name: string): Promise<SigningProject | undefined> => {
       const project = isProjectName(name) ? await store.find(name) : undefined
       if (project === undefined) return undefined
       const now = new Date(clock.now())
@@ -179,7 +179,7 @@ function readPublicKey(publicKey: string): Uint8Array {
   try {
     return parsePublicKey(publicKey)
   } catch (error) {
-    if (error instanceof SignatureError) throw apiError('invalid_public_key', { cause: error })
+    if (error instanceof SignatureError) throw apiError('invalid_public_key', undefined, { cause: error })
     throw error
   }
 }

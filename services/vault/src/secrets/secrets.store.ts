@@ -272,8 +272,7 @@ async function requireSpace(trx: Db, projectUid: string, env: string): Promise<v
     .where('s.project_uid', '=', projectUid)
     .where('s.env', '=', env)
     .executeTakeFirstOrThrow()
-  if (bytes > MAX_ENV_BYTES)
-    throw apiError('invalid_request', { message: 'the environment would hold more than 64 MiB' })
+  if (bytes > MAX_ENV_BYTES) throw apiError('invalid_request', 'the environment would hold more than 64 MiB')
 }
 
 async function addVersion(

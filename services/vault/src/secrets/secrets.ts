@@ -118,7 +118,7 @@ export function createSecrets(deps: {
   function reportDecryptionFailure(place: NamedPlace, error: unknown): unknown {
     if (!(error instanceof DecryptionError || error instanceof KeyringError)) return error
     deps.onDecryptionFailure(place, error)
-    return apiError('decryption_failed', { cause: error })
+    return apiError('decryption_failed', undefined, { cause: error })
   }
 
   function withFailureReport<T>(place: NamedPlace, step: () => T): T {

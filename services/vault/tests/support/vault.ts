@@ -3,11 +3,10 @@ import { createTestDatabase, type TestDatabase, testRedis } from '@vault-and-tra
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger, type Logger } from '@vault-and-tracker/service-kit/logger'
-import { createApp } from '../../src/app.ts'
+import { createHttpServer } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import { migrate } from '../../src/db/migrations.ts'
-import { createVaultServer } from '../../src/server.ts'
 
 /** The keys every test vault has; the first one is active. */
 export const KEYS = { '2026-11': randomBytes(32).toString('base64'), '2026-12': randomBytes(32).toString('base64') }
@@ -78,10 +77,12 @@ export async function startVault(options: {
   const config = readConfig(vaultEnv({ databaseUrl: options.databaseUrl, redisUrl }, options.env))
   const clock = options.clock ?? createTestClock()
   const logger = options.logger ?? createLogger({ name: 'vault', level: 'silent' })
-  const context = await createContext(config, { logger, clock })
+  const context = await createContext({ config, logger, clock })
   const stopping = new AbortController()
-  const app = createApp(context, { logger, stopping: stopping.signal })
-  const server = await listen(createVaultServer(app), { host: '127.0.0.1', port: 0 })
+  const server = await listen(createHttpServer(context, { logger, stopping: stopping.signal }), {
+    host: '127.0.0.1',
+    port: 0,
+  })
   return {
     url: `http://127.0.0.1:${String(server.port)}`,
     context,
