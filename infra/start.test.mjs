@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isSameProcess } from '../packages/dev-env/reaper/identity.mjs'
+import { isSameProcess } from '../packages/dev-env/src/processes/identity.mjs'
 
 const root = join(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'start-test-'))

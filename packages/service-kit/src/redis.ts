@@ -107,7 +107,7 @@ export function isRedisUnavailable(error: unknown): boolean {
   )
 }
 
-/** Runs work on Redis. @throws UnavailableError when Redis is unavailable; every other error of the work as it is */
+/** Runs work on Redis. @throws UnavailableError when Redis is unavailable, else the error of the work */
 export async function orRedisUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

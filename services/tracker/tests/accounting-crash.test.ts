@@ -8,6 +8,7 @@ import {
   type PrivatePostgres,
   type PrivateRedis,
   removeTemporaryFolder,
+  sourceArguments,
   startPostgres,
   startRedis,
   type TestDatabase,
@@ -130,8 +131,7 @@ async function everybodyMoves(): Promise<void> {
 }
 
 function startFlusher(killAt: string): ChildProcess {
-  const args = ['--import', here('typescript.mjs'), '--conditions=source', here('flusher.ts')]
-  return spawn(process.execPath, [...args, database.appUrl, redisServer.url, killAt], {
+  return spawn(process.execPath, [...sourceArguments(here('flusher.ts')), database.appUrl, redisServer.url, killAt], {
     env: { PATH: process.env['PATH'] },
     stdio: 'ignore',
   })

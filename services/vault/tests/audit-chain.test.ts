@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { eventually, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { eventually } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
@@ -13,28 +13,25 @@ import type { Db, Schema } from '../src/db/schema.ts'
 import { type ChainKeys, createChainKeys } from '../src/keyring/chain-keys.ts'
 import { createChainKeyStore } from '../src/keyring/keyring.store.ts'
 import { createProject, type Key, signedSend } from './support/client.ts'
-import { createVaultDatabase, startVault, type TestVault, vaultEnv } from './support/vault.ts'
+import { startVault, type TestVault, vaultEnv } from './support/vault.ts'
 
-let database: TestDatabase
 let vault: TestVault
 let key: Key
 let owner: pg.Client
 let db: Db
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
   key = await createProject(vault.url, 'shop')
-  owner = new pg.Client({ connectionString: database.ownerUrl })
+  owner = new pg.Client({ connectionString: vault.database.ownerUrl })
   await owner.connect()
   const logger = createLogger({ name: 'test', level: 'silent' })
-  db = createKysely<Schema>(createPool({ url: database.ownerUrl, name: 'test', size: 2, logger }))
+  db = createKysely<Schema>(createPool({ url: vault.database.ownerUrl, name: 'test', size: 2, logger }))
 })
 afterAll(async () => {
   await db.destroy()
   await owner.end()
   await vault.stop()
-  await database.drop()
 })
 
 // Each test breaks the chain in its own way, and starts from an empty one.
@@ -48,7 +45,7 @@ async function fetchSome(times: number): Promise<void> {
 }
 
 function chainKeys(): ChainKeys {
-  const config = readCommandConfig(vaultEnv({ databaseUrl: database.appUrl, redisUrl: 'redis://localhost' }))
+  const config = readCommandConfig(vaultEnv({ databaseUrl: vault.database.appUrl, redisUrl: 'redis://localhost' }))
   return createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock: systemClock })
 }
 
@@ -153,7 +150,7 @@ test('a log cut off at its end is noticed by a seal that was noted', async () =>
 })
 
 test('two replicas sealing at once make one chain', async () => {
-  const second = await startVault({ databaseUrl: database.appUrl })
+  const second = await vault.replica()
   try {
     for (let round = 0; round < 5; round++) {
       await Promise.all([fetchSome(20), vault.context.sealer.sealNow(), second.context.sealer.sealNow()])
@@ -166,7 +163,7 @@ test('two replicas sealing at once make one chain', async () => {
 })
 
 test('a row whose transaction took long is sealed when it turns up', async () => {
-  const slow = new pg.Client({ connectionString: database.appUrl })
+  const slow = new pg.Client({ connectionString: vault.database.appUrl })
   await slow.connect()
   await slow.query('begin')
   const insert =
@@ -184,7 +181,7 @@ test('a row whose transaction took long is sealed when it turns up', async () =>
 })
 
 test('the sealer works by itself and seals the rest when it stops', async () => {
-  const own = await startVault({ databaseUrl: database.appUrl })
+  const own = await vault.replica()
   own.context.sealer.start()
   await fetchSome(3)
   await eventually(async () => {
@@ -252,7 +249,7 @@ test('rows of another month whose numbers lie among the pruned ones are missed a
 })
 
 test('the run-time role cannot choose the number of a row', async () => {
-  const app = new pg.Client({ connectionString: database.appUrl })
+  const app = new pg.Client({ connectionString: vault.database.appUrl })
   await app.connect()
   const row = `insert into audit (id, seq, project_id, action, requested_at, ip)
     values (gen_random_uuid(), 900000000000000, 'shop', 'fetch', now(), '127.0.0.1')`

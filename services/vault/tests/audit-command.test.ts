@@ -10,7 +10,7 @@ let env: Record<string, string>
 
 beforeAll(async () => {
   database = await createVaultDatabase()
-  const vault = await startVault({ databaseUrl: database.appUrl })
+  const vault = await startVault({}, { database })
   await createProject(vault.url, 'shop')
   await vault.context.sealer.sealNow()
   await vault.stop()

@@ -1,20 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from '@vault-and-tracker/dev-env'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { type Answer, admin, createProject, newKey, send, signedSend } from './support/client.ts'
-import { ADMIN_TOKEN, createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
-let database: TestDatabase
 let vault: TestVault
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
 })
-afterAll(async () => {
-  await vault.stop()
-  await database.drop()
-})
+afterAll(() => vault.stop())
 
 const error = (answer: Answer) => [answer.status, (answer.body as { error: string }).error]
 
@@ -111,8 +104,8 @@ test('a large or compressed admin body is refused', async () => {
 
 test('fetches beyond the limit of an address are refused until the minute is over, on all replicas', async () => {
   const env = { FETCH_RATE_LIMIT: '3' }
-  const one = await startVault({ databaseUrl: database.appUrl, env })
-  const two = await startVault({ databaseUrl: database.appUrl, env })
+  const one = await vault.replica(env)
+  const two = await vault.replica(env)
   try {
     const key = await createProject(one.url, 'limited')
     const fetchFrom = (vault: TestVault) =>
@@ -139,7 +132,7 @@ test('fetches beyond the limit of an address are refused until the minute is ove
 })
 
 test('an address that fails too often is blocked from signed requests, with a good signature too', async () => {
-  const strict = await startVault({ databaseUrl: database.appUrl, env: { SIGNATURE_FAILURE_LIMIT: '3' } })
+  const strict = await vault.replica({ SIGNATURE_FAILURE_LIMIT: '3' })
   try {
     const key = await createProject(strict.url, 'noisy')
     const url = `${strict.url}/v1/secrets`
@@ -152,8 +145,8 @@ test('an address that fails too often is blocked from signed requests, with a go
     expect([blocked.status, blocked.body]).toEqual([429, { error: 'rate_limited' }])
     expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await admin(strict.url, 'GET', '/projects')).status).toBe(200)
-    strict.clock.offsetMs += 61_000
-    const created = Math.floor(strict.clock.now() / 1000)
+    strict.advance(61_000)
+    const created = Math.floor(strict.now() / 1000)
     expect((await signedSend({ project: 'noisy', key, method: 'GET', url, created })).status).toBe(200)
   } finally {
     await strict.stop()
@@ -161,10 +154,7 @@ test('an address that fails too often is blocked from signed requests, with a go
 })
 
 test('an address that guesses admin tokens is blocked, with the right one too, and the log names it', async () => {
-  const lines: string[] = []
-  const destination = { write: (line: string) => void lines.push(line) }
-  const logger = createLogger({ name: 'vault', level: 'warn', destination })
-  const strict = await startVault({ databaseUrl: database.appUrl, env: { ADMIN_FAILURE_LIMIT: '2' }, logger })
+  const strict = await vault.replica({ ADMIN_FAILURE_LIMIT: '2', LOG_LEVEL: 'warn' })
   try {
     // Who sends no token guesses none.
     for (let i = 0; i < 5; i++) expect((await send(`${strict.url}/v1/admin/projects`)).status).toBe(401)
@@ -173,6 +163,7 @@ test('an address that guesses admin tokens is blocked, with the right one too, a
     const blocked = await admin(strict.url, 'GET', '/projects')
     expect([blocked.status, blocked.body]).toEqual([429, { error: 'rate_limited' }])
     expect((await send(`${strict.url}/v1/admin/projects`)).status).toBe(429)
+    const lines = strict.logged().trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
       expect.objectContaining({
         address: '127.0.0.1',

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
@@ -16,12 +16,11 @@ import { createDataKeyStore } from '../src/keyring/keyring.store.ts'
 import { parseKeyringFile } from '../src/keyring/keyring.ts'
 import { admin, createProject, type Key, newKey, signedSend } from './support/client.ts'
 import { createKeyringFixture, type KeyringFixture } from './support/keyring.ts'
-import { build, start } from './support/process.ts'
 import type { TestVault } from './support/vault.ts'
+import { startProgram } from './support/vault-process.ts'
 
 let fixture: KeyringFixture
 
-beforeAll(build)
 beforeEach(async () => {
   fixture = await createKeyringFixture()
 })
@@ -154,7 +153,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
   await blocker.connect()
   await blocker.query('begin')
   await blocker.query('lock table audit in exclusive mode')
-  const killed = start('commands/keyring.command.js', ['rewrap'], fixture.env)
+  const killed = startProgram('commands/keyring.command.ts', ['rewrap'], fixture.env)
   await eventually(async () => (await fixture.count('select count(*) from pg_locks where not granted')) > 0)
   killed.kill('SIGKILL')
   await once(killed, 'close')
@@ -162,7 +161,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
   await blocker.end()
   expect(await left()).toBe(700)
 
-  const interrupted = start('commands/keyring.command.js', ['rewrap'], fixture.env)
+  const interrupted = startProgram('commands/keyring.command.ts', ['rewrap'], fixture.env)
   await eventually(async () => (await left()) < 700)
   interrupted.kill('SIGKILL')
   await once(interrupted, 'close')

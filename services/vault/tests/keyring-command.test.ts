@@ -1,16 +1,15 @@
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { captureCommand } from '@vault-and-tracker/dev-env'
 import { runCommand } from '@vault-and-tracker/service-kit/command'
 import { keyringCommand } from '../src/commands/keyring.command.ts'
 import { addToKeyringFile } from '../src/commands/keyring-file.ts'
 import { createKeyringFixture, type KeyringFixture } from './support/keyring.ts'
-import { build, command } from './support/process.ts'
 import { KEYS } from './support/vault.ts'
+import { runProgram } from './support/vault-process.ts'
 
 let fixture: KeyringFixture
 
-beforeAll(build)
 beforeEach(async () => {
   fixture = await createKeyringFixture()
 })
@@ -78,9 +77,12 @@ test('a keyring that others can read is refused, in words', async () => {
   expect(await keys('status')).toMatchObject({ status: 1, stderr: expect.stringContaining(`chmod 600 ${file}`) })
 })
 
-test('the built program is the command', async () => {
-  const script = 'commands/keyring.command.js'
-  const [usage, status] = await Promise.all([command(script, ['--help'], {}), command(script, ['status'], fixture.env)])
+test('the program is the command', async () => {
+  const script = 'commands/keyring.command.ts'
+  const [usage, status] = await Promise.all([
+    runProgram(script, ['--help'], {}),
+    runProgram(script, ['status'], fixture.env),
+  ])
   expect(usage).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('retire ID [--remove]') })
   expect([status.status, status.stderr]).toEqual([0, ''])
   expect(JSON.parse(status.stdout)).toMatchObject({ activeId: 'k1', keks: [{ id: 'k1', wraps: 0 }], valuesBehind: 0 })

@@ -1,27 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from '@vault-and-tracker/dev-env'
 import { describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'
 import { errorsOf } from '../src/http/surface.ts'
 import { send } from './support/client.ts'
-import { ADMIN_TOKEN, createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 const SERVICE = join(import.meta.dirname, '..')
 const README = readFileSync(join(SERVICE, 'README.md'), 'utf8')
 
-let database: TestDatabase
 let vault: TestVault
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
 })
-afterAll(async () => {
-  await vault.stop()
-  await database.drop()
-})
+afterAll(() => vault.stop())
 
 const described = Object.entries(describeApi().paths).map(([path, operations]) => ({
   path,

@@ -1,10 +1,17 @@
-import { createTestDatabase, type TestDatabase, type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
+import {
+  createTestClock,
+  createTestDatabase,
+  type TestClock,
+  type TestDatabase,
+  type TestRedis,
+  testRedis,
+  withClient,
+} from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { connectRedis } from '@vault-and-tracker/service-kit/redis'
 import type { Redis } from 'ioredis'
-import pg from 'pg'
 import { createHttpServer } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
@@ -26,7 +33,7 @@ export type TestTracker = {
   logged(): string
   advance(ms: number): void
   /** From here on the clock moves by `advance` only. */
-  holdClock(): void
+  holdClock: TestClock['hold']
   /** A browser-like client without a session. */
   client(): Client
   /** A client signed in as a new user. */
@@ -46,11 +53,7 @@ export async function startTracker(
   const database = await trackerDatabase(servers.postgres)
   const redis = await testRedis()
   const lines: string[] = []
-  const clock = {
-    offset: 0,
-    held: undefined as number | undefined,
-    now: () => (clock.held ?? Date.now()) + clock.offset,
-  }
+  const clock = createTestClock()
   const config = readConfig({
     DATABASE_URL: database.appUrl,
     REDIS_URL: servers.redisUrl ?? redis.url,
@@ -78,8 +81,8 @@ export async function startTracker(
     database,
     redis,
     logged: () => lines.join(''),
-    advance: (ms) => void (clock.offset += ms),
-    holdClock: () => void (clock.held = Date.now()),
+    advance: clock.advance,
+    holdClock: clock.hold,
     client: () => createClient(url),
     async signedIn(username, role = 'member') {
       await context.useCases.accounts.create({ username, email: `${username}@example.org`, password: PASSWORD, role })
@@ -88,16 +91,11 @@ export async function startTracker(
       if (answer.status !== 200) throw new Error(`could not sign in: ${answer.text}`)
       return client
     },
-    async sql(statement, parameters = []) {
-      const client = new pg.Client({ connectionString: database.adminUrl })
-      await client.connect()
-      try {
+    sql: (statement, parameters = []) =>
+      withClient(database.adminUrl, async (client) => {
         const result = await client.query<Record<string, unknown>>(statement, [...parameters])
         return result.rows
-      } finally {
-        await client.end()
-      }
-    },
+      }),
     async stop() {
       await running.drain()
       await context.close()

@@ -38,10 +38,7 @@ export async function createKeyringFixture(): Promise<KeyringFixture> {
     env,
     keys: (...args) => captureCommand((terminal) => runCommand(keyringCommand, terminal), { args, env }),
     startVault: () =>
-      startVault({
-        databaseUrl: database.appUrl,
-        env: { VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '', VAULT_KEYRING_FILE: file },
-      }),
+      startVault({ VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '', VAULT_KEYRING_FILE: file }, { database }),
     count: async (text) => Number((await sql<{ count: string }>(text))[0]?.count),
     remove: async () => {
       await sql.end()

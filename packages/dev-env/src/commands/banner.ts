@@ -1,19 +1,30 @@
 import { isAbsolute, join, relative } from 'node:path'
-import { findProgram } from './command.mjs'
-import { ROOT } from './paths.mjs'
+import { findProgram } from '../processes/command.mjs'
+import type { Demo } from '../world/demo.ts'
+
+/** Where the user is and what is there. */
+export interface Place {
+  /** The repository. */
+  root: string
+  dataDir: string
+  hasCurl?: boolean
+}
 
 /** Quotes a word for a POSIX shell where it has to be. */
-export function shellWord(text) {
+export function shellWord(text: string): string {
   return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** Three commands that work as pasted from the repository: one per way into the services. */
-export function commandsToTry(demo, dataDir, { hasCurl = findProgram('curl') !== undefined } = {}) {
-  const below = relative(ROOT, dataDir)
+export function commandsToTry(
+  { vault, tracker }: Demo,
+  { root, dataDir, hasCurl = findProgram('curl') !== undefined }: Place,
+): [what: string, command: string][] {
+  const below = relative(root, dataDir)
   const folder = below.startsWith('..') || isAbsolute(below) ? dataDir : below
-  const file = (name) => shellWord(join(folder, name))
-  const { vault, tracker } = demo
-  const member = tracker.users.find(({ role }) => role === 'member') ?? tracker.users[0]
+  const file = (name: string): string => shellWord(join(folder, name))
+  const member = tracker.users.find(({ role }) => role === 'member')
+  if (member === undefined) throw new Error('the demo has no member')
   const signer = [
     `VAULT_URL=${vault.url}`,
     `VAULT_PROJECT=${vault.project}`,
@@ -36,7 +47,7 @@ export function commandsToTry(demo, dataDir, { hasCurl = findProgram('curl') !==
     ]
   }
   // A small machine has no curl, but whoever got this far has Node.
-  const node = (code) => `node --input-type=module -e ${shellWord(code)}`
+  const node = (code: string): string => `node --input-type=module -e ${shellWord(code)}`
   return [
     ['the demo project reads its secrets, with a signed request', signer],
     [
@@ -59,12 +70,13 @@ export function commandsToTry(demo, dataDir, { hasCurl = findProgram('curl') !==
 }
 
 /** What the screen shows when everything runs. */
-export function banner(demo, dataDir, options) {
+export function banner(demo: Demo, place: Place): string {
   const { vault, tracker } = demo
+  const { dataDir } = place
   const users = tracker.users.map(
     ({ username, role, password }) => `  ${username.padEnd(8)} ${role.padEnd(7)} ${password}`,
   )
-  const tries = commandsToTry(demo, dataDir, options).flatMap(([what, command]) => ['', `  # ${what}`, `  ${command}`])
+  const tries = commandsToTry(demo, place).flatMap(([what, command]) => ['', `  # ${what}`, `  ${command}`])
   return [
     '',
     `Vault    ${vault.url}`,

@@ -1,19 +1,19 @@
 import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { Fault } from './fault.mjs'
+import { join, resolve } from 'node:path'
+import { Fault } from '../../packages/dev-env/src/processes/command.mjs'
+import { ROOT } from './workspace.mjs'
 
-/** The repository. */
-export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
-
-/** Where the demo keeps everything: DATA_DIR, seen from where the user is, or `.data` in the repository. */
+/** Where the demo keeps everything: DATA_DIR, relative to where npm was called, or `.data` in the repository. */
 export function dataDirectory(env = process.env) {
-  return env.DATA_DIR ? resolve(env.INIT_CWD ?? process.cwd(), env.DATA_DIR) : join(ROOT, '.data')
+  return env['DATA_DIR'] ? resolve(env['INIT_CWD'] ?? process.cwd(), env['DATA_DIR']) : join(ROOT, '.data')
 }
 
 /**
  * Creates that folder, closed to others. Root lets them pass through, because its Postgres runs as another user. A
  * folder that is there already is the user's, and stays as it is: every secret in it has a mode of its own.
+ *
+ * @param {string} folder
+ * @throws {Fault} when the user may not write there
  */
 export function openDataDirectory(folder) {
   const isNew = mkdirSync(folder, { recursive: true }) !== undefined

@@ -1,9 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
+/**
+ * A process as it was once seen: its pid, and what tells it from a later process with the same pid.
+ *
+ * @typedef {{ pid: number, identity: string }} SeenProcess
+ */
+
 const LINUX = process.platform === 'linux'
 
-/** Runs `ps`, whose exit code 1 only means "no such process". */
+/**
+ * Runs `ps`, whose exit code 1 only means "no such process".
+ *
+ * @param {string[]} args
+ */
 function ps(args) {
   try {
     return execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
@@ -12,7 +22,11 @@ function ps(args) {
   }
 }
 
-/** The fields of /proc/<pid>/stat after the command name, which may itself hold blanks and brackets. */
+/**
+ * The fields of /proc/<pid>/stat after the command name, which may itself hold blanks and brackets.
+ *
+ * @param {number} pid
+ */
 function statFields(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -31,8 +45,11 @@ function bootId() {
 }
 
 /**
- * Says which process a pid stands for, so that a number that was given to somebody else in the meantime is never
- * mistaken for ours: the boot and the moment the process started. Undefined when nothing runs under the pid.
+ * Says which process a pid stands for: the boot and the moment the process started, so that a process that has got
+ * the same pid later is never taken for ours.
+ *
+ * @param {number} pid
+ * @returns {string | undefined} undefined when nothing runs under the pid
  */
 export function identityOf(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return undefined
@@ -48,17 +65,27 @@ export function identityOf(pid) {
   return state === undefined || state === '' || state.startsWith('Z') ? undefined : started.join(' ')
 }
 
-/** Whether the process that was seen under this pid is still the one that runs under it. */
+/**
+ * Whether the process that was seen under this pid is still the one that runs under it.
+ *
+ * @param {{ pid: number, identity?: string | undefined }} seen
+ */
 export function isSameProcess({ pid, identity }) {
   return identity !== undefined && identityOf(pid) === identity
 }
 
-/** Who started a process, and with which command line that one runs; undefined for one that is gone. */
+/**
+ * The parent of a process and the parent's command line.
+ *
+ * @param {number} pid
+ * @returns {{ pid: number, command: string } | undefined} undefined when the process is gone
+ */
 export function parentOf(pid) {
   const parent = LINUX ? statFields(pid)?.[1] : ps(['-o', 'ppid=', '-p', String(pid)]).trim()
   return parent === undefined || parent === '' ? undefined : { pid: Number(parent), command: commandOf(Number(parent)) }
 }
 
+/** @param {number} pid */
 function commandOf(pid) {
   if (!LINUX) return ps(['-o', 'args=', '-p', String(pid)]).trim()
   try {
@@ -68,10 +95,17 @@ function commandOf(pid) {
   }
 }
 
-/** Every living process below `root`, parents before their children. */
+/**
+ * Every living process below `root`, parents before their children.
+ *
+ * @param {number} root a pid
+ * @returns {number[]} pids
+ */
 export function descendantsOf(root) {
+  /** @type {Map<number, number[]>} */
   const children = new Map()
-  for (const [pid, parent] of allProcesses()) children.set(parent, [...(children.get(parent) ?? []), pid])
+  for (const { pid, parent } of allProcesses()) children.set(parent, [...(children.get(parent) ?? []), pid])
+  /** @type {number[]} */
   const found = []
   const queue = [root]
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
@@ -89,9 +123,12 @@ function allProcesses() {
       .map(Number)
     return pids.flatMap((pid) => {
       const fields = statFields(pid)
-      return fields === undefined ? [] : [[pid, Number(fields[1])]]
+      return fields === undefined ? [] : [{ pid, parent: Number(fields[1]) }]
     })
   }
   const lines = ps(['-A', '-o', 'pid=,ppid=']).trim().split('\n')
-  return lines.map((line) => line.trim().split(/\s+/).map(Number))
+  return lines.map((line) => {
+    const [pid, parent] = line.trim().split(/\s+/)
+    return { pid: Number(pid), parent: Number(parent) }
+  })
 }

@@ -1,4 +1,5 @@
-// Lets a child process of a test run TypeScript sources: `node --import ./typescript.mjs --conditions=source file.ts`.
+// Lets a process run the TypeScript sources of the workspace without a build: `node --import <this file> file.ts`.
+// Types are stripped by swc, and packages of the workspace resolve to their sources (the export condition `source`).
 import { readFileSync } from 'node:fs'
 import { register } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +8,12 @@ import { transformSync } from '@swc/core'
 
 if (isMainThread) register(import.meta.url)
 
+/** @type {import('node:module').ResolveHook} */
+export function resolve(specifier, context, next) {
+  return next(specifier, { ...context, conditions: [...context.conditions, 'source'] })
+}
+
+/** @type {import('node:module').LoadHook} */
 export function load(url, context, next) {
   if (!url.endsWith('.ts')) return next(url, context)
   const { code } = transformSync(readFileSync(fileURLToPath(url), 'utf8'), {
