@@ -18,7 +18,7 @@ import { createCategoryStore } from './categories/categories.store.ts'
 import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
 import { createAnnounceEngine } from './context/announce.ts'
-import { createServing } from './context/rest.ts'
+import { createRest } from './context/rest.ts'
 import type { Schema } from './db/schema.ts'
 import { createInvalidationPublisher } from './invalidation/invalidation.redis.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
@@ -80,7 +80,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
     useCases: { accounts, sessions, invites, stats, categories, torrents, siteSettings, announceUrl },
-    serving: createServing({ config, logger, redis, sessions }),
+    rest: createRest({ config, logger, redis, sessions }),
     announces,
     metrics,
     checks,

@@ -45,7 +45,7 @@ test('a seeder and a partial seed are told of leechers only', async () => {
   expect(toldOf(await swarms.announce(peer(4, { state: 'paused' })), 4, now)).toEqual([1])
 })
 
-test('a user is not told of his other clients', async () => {
+test('users are not told of their own other clients', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(peer(2, { owner: ownerOf(9) }))
   expect(toldOf(await swarms.announce(peer(3, { owner: ownerOf(9) })), 9, now)).toEqual([1])

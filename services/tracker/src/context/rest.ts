@@ -12,13 +12,11 @@ import { servingWith } from '../http/serving.ts'
 import type { SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
 import { createFindVisitor } from '../http/visitor.middleware.ts'
 
+/** The REST surface: how requests are guarded and read. */
+export type Rest = { readonly serving: Serving<TrackerSurface> }
+
 /** Joins limits, sessions and roles into the guards of the REST surface. */
-export function createServing(options: {
-  config: Config
-  logger: Logger
-  redis: Redis
-  sessions: Sessions
-}): Serving<TrackerSurface> {
+export function createRest(options: { config: Config; logger: Logger; redis: Redis; sessions: Sessions }): Rest {
   const { config, logger, redis, sessions } = options
   const ownOrigin = new URL(config.PUBLIC_URL).origin
   const readBody = createReadBody()
@@ -50,7 +48,8 @@ export function createServing(options: {
     const visitor = await anyone(endpoint, request, response)
     return requireAccess(visitor, endpoint.access)
   }
-  return servingWith({ guards: { anyone, member: signedIn, moderator: signedIn, admin: signedIn }, readBody })
+  const guards = { anyone, member: signedIn, moderator: signedIn, admin: signedIn }
+  return { serving: servingWith({ guards, readBody }) }
 }
 
 function requireAccess(visitor: Visitor, access: Access): SignedInUser {
