@@ -8,10 +8,10 @@ import {
   encodeBencode,
   failureReply,
   parseAnnounceQuery,
+  parsePeerId,
   parseScrapeQuery,
   parseTorrent,
   parseTrackerTarget,
-  peerIdFromBytes,
   prepareUpload,
   scrapeReply,
 } from '@vault-and-tracker/bencode-tracker'
@@ -58,7 +58,7 @@ const dictionary = {
 const listed = Array.from({ length: 50 }, () => ({
   address: randomBytes(4),
   port: 51413,
-  peerId: peerIdFromBytes(randomBytes(20)),
+  peerId: parsePeerId(randomBytes(20).toString('hex')),
 }))
 const { infoHashes } = parseScrapeQuery(scrape).request
 const scraped = infoHashes.map((infoHash) => ({ infoHash, downloaders: 50, ...counts }))
