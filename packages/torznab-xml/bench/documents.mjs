@@ -73,8 +73,8 @@ const rows = {
   'feed of 100 items, JSON': () => writeFeed(large, 'json'),
   'for comparison: JSON.stringify of the 25': () => JSON.stringify(small),
   'for comparison: JSON.stringify of the 100': () => JSON.stringify(large),
-  'for comparison: fast-xml-parser writes the 25': () => builder.build(smallGeneric),
-  'for comparison: fast-xml-parser writes the 100': () => builder.build(largeGeneric),
+  'for comparison: fast-xml-builder writes the 25': () => builder.build(smallGeneric),
+  'for comparison: fast-xml-builder writes the 100': () => builder.build(largeGeneric),
   'read a query': () => parseTorznabQuery(rawQuery, options),
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
+import { XMLParser } from 'fast-xml-parser'
 import RssParser from 'rss-parser'
 import { torznabError, writeCaps, writeError, writeFeed } from '../src/index.ts'
 import { childrenNamed, type Element, readWithPython, readWithXml2js } from './support/read-xml.ts'
@@ -31,6 +32,12 @@ describe('documents are as they were', () => {
 test('xml2js and Python read the same from every document', async () => {
   const xml = documents.map(([, write]) => write('xml'))
   expect(await Promise.all(xml.map(readWithXml2js))).toEqual(readWithPython(xml))
+})
+
+test('fast-xml-parser finds every document well-formed, and would not have overlooked that one is not', () => {
+  const parser = new XMLParser()
+  for (const [, write] of documents) expect(Object.keys(parser.parse(write('xml'), true) as object)).not.toEqual([])
+  expect(() => void parser.parse('<a><b></a>', true)).toThrow('closing tag')
 })
 
 test('caps tells functions, limits and categories', () => {
