@@ -17,7 +17,7 @@ export function servingWith(options: {
     notFound: () => apiError('NOT_FOUND'),
     methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
     answersHead: true,
-    hidesMethods: () => false,
+    guardsMethods: () => false,
   }
 }
 

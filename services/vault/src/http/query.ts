@@ -4,7 +4,7 @@ import { apiError } from '../errors.ts'
  * Reads the query of a request target: every parameter is one well-formed string.
  *
  * `a=1&a=2`, `a[x]=1`, a broken percent-escape and an escape that is not UTF-8 are refused instead of guessed at.
- * Parameters that nobody asks for are ignored.
+ * Unknown parameters are ignored.
  *
  * @param target the request target as received, for example `/v1/secrets?env=staging`
  * @param names the parameters the endpoint knows

@@ -18,6 +18,6 @@ export function servingWith(guards: Serving<VaultSurface>['guards']): Serving<Va
     notFound: () => apiError('not_found'),
     methodNotAllowed: () => apiError('method_not_allowed'),
     answersHead: false,
-    hidesMethods: (access) => access === 'admin',
+    guardsMethods: (access) => access === 'admin',
   }
 }

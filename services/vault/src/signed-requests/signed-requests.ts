@@ -48,8 +48,9 @@ export type SignedMessage = Readonly<{
 export type SignedRequests = ReturnType<typeof createSignedRequests>
 
 /**
- * Checks signed requests in the one order that tells a stranger nothing and spends nobody's nonce: headers, project,
- * key, signature, clock, body, nonce. Each step has its own code; see the table in the README.
+ * Checks signed requests in the order that reveals least to an unauthenticated client and never spends the nonce of
+ * another project: headers, project, key, signature, clock, body, nonce. Each step has its own error code; see the table
+ * in the README.
  */
 export function createSignedRequests(deps: { signingProjects: SigningProjects; nonces: NonceStore; clock: Clock }) {
   const { signingProjects, nonces, clock } = deps
