@@ -78,7 +78,7 @@ export async function closeRedis(redis: Redis): Promise<void> {
 
 /**
  * Warns when Redis would throw keys away to make room. What a service keeps there it needs until it expires: a nonce
- * that is gone can be used again, a peer that is gone is told to nobody. A Redis that does not say is not asked twice.
+ * that is gone can be used again, a peer that is gone is given to no other. Silent when Redis does not say its policy.
  */
 export async function warnOfEviction(redis: Redis, logger: Logger): Promise<void> {
   const memory = await redis.info('memory').catch(() => '')
