@@ -53,7 +53,7 @@ test('a peer is its address, port and peer id', async () => {
   expect(reply.fields['incomplete']).toBe(4)
 })
 
-test('no client is given its own address, under whatever keys and peer ids it announces', async () => {
+test('no client is given itself, whatever keys and peer ids it uses', async () => {
   const infoHash = fresh()
   const base = { infoHash, ip: '1.2.3.4', port: 7001 }
   for (const key of ['one', 'two', 'three']) await announce(tracker.url, undefined, { ...base, key })
