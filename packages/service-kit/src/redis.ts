@@ -79,8 +79,8 @@ export async function closeRedis(redis: Redis): Promise<void> {
 }
 
 /**
- * Warns when Redis would throw keys away to make room. What a service keeps there it needs until it expires: a nonce
- * that is gone can be used again, a peer that is gone is given to no other. Silent when Redis does not say its policy.
+ * Logs a warning when Redis may evict keys before they expire: an evicted nonce could be used again, an evicted peer is
+ * no longer handed out. No warning when Redis does not tell its policy.
  */
 export async function warnOfEviction(redis: Redis, logger: Logger): Promise<void> {
   const memory = await redis.info('memory').catch(() => '')
