@@ -8,7 +8,6 @@ import { apiError } from '../errors.ts'
 import { type Access, isCrossSite, mayAccess } from '../http/access.ts'
 import { createReadBody } from '../http/body.ts'
 import { createLimits } from '../http/limits.middleware.ts'
-import { servingWith } from '../http/serving.ts'
 import type { SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
 import { createFindVisitor } from '../http/visitor.middleware.ts'
 
@@ -49,7 +48,19 @@ export function createRest(options: { config: Config; logger: Logger; redis: Red
     return requireAccess(visitor, endpoint.access)
   }
   const guards = { anyone, member: signedIn, moderator: signedIn, admin: signedIn }
-  return { serving: servingWith({ guards, readBody }) }
+  return {
+    serving: {
+      guards,
+      readBody,
+      readQuery: (request) => request.query,
+      malformed: ({ name, problem }) =>
+        apiError('BAD_REQUEST', name === '' ? 'The body is malformed.' : `${name}: ${sentence(problem)}`),
+      notFound: () => apiError('NOT_FOUND'),
+      methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
+      answersHead: true,
+      guardsMethods: () => false,
+    },
+  }
 }
 
 function requireAccess(visitor: Visitor, access: Access): SignedInUser {
@@ -59,4 +70,8 @@ function requireAccess(visitor: Visitor, access: Access): SignedInUser {
   if (state !== 'active') throw apiError('FORBIDDEN', `This account is ${state}.`)
   if (!mayAccess(role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
   return { ...visitor, session }
+}
+
+function sentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`
 }

@@ -10,8 +10,9 @@ import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admi
 import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
 import type { Config } from '../config.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
+import { parseJsonBody, readBody } from '../http/body.ts'
 import { createLimitFailures, type LimitFailures } from '../http/failure-limit.middleware.ts'
-import { servingWith } from '../http/serving.ts'
+import { readQuery } from '../http/query.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
 import { createFailureLimit } from '../limits/failure-limit.ts'
@@ -111,4 +112,22 @@ export function createRest(options: {
 /** A request without a token guesses none: a probe must not block the administrators behind its address. */
 function hasToken(request: IncomingMessage): boolean {
   return bearerToken(request.headers.authorization) !== undefined
+}
+
+/** How the vault reads and guards requests. HEAD is refused: it would read secrets under a signature made for GET. */
+function servingWith(guards: Serving<VaultSurface>['guards']): Serving<VaultSurface> {
+  return {
+    guards,
+    readQuery: (request, names) => readQuery(request.originalUrl, names),
+    readBody: async (_endpoint, request, response, caller) => {
+      const bytes = 'body' in caller ? caller.body : await readBody(request, response)
+      return { body: parseJsonBody(request, bytes) }
+    },
+    malformed: ({ name, problem }) =>
+      apiError('invalid_request', name === '' ? `the body ${problem}` : `${name}: ${problem}`),
+    notFound: () => apiError('not_found'),
+    methodNotAllowed: () => apiError('method_not_allowed'),
+    answersHead: false,
+    guardsMethods: (access) => access === 'admin',
+  }
 }
