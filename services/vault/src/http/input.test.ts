@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { readQuery } from './query.ts'
+import { readQuery } from './input.ts'
 
 const read = (target: string) => readQuery(target, ['env', 'limit'])
 
