@@ -18,7 +18,9 @@ afterAll(() => {
 
 /** What a test file does, with a migration that may have changed since the last save. */
 async function createWith(table: string): Promise<TestDatabase> {
-  const migrate: Migrate = async ({ url }) => void (await query(url, `create table ${table} ()`))
+  const migrate: Migrate = async ({ url }) => {
+    await query(url, `create table ${table} ()`)
+  }
   return await createTestDatabase({ service: 'watched', migrate })
 }
 

@@ -3,24 +3,33 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
+import { type Duration, type LoadJob, onJob, quantile, type Result, type Signer, send } from './job.ts'
 
 /** The longest an unanswered request may hold up the measurement. */
 const PATIENCE_MS = 15_000
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
-process.once('message', (job) => {
-  void run(job).then((result) => process.send(result, () => process.disconnect()))
-})
+type State = { latencies: number[]; errors: number; measuring: boolean; over: boolean }
 
-async function run({ port, path, connections, seconds, warmUpSeconds, signers, perSecond }) {
-  const requests = createRequests({ port, path, signers })
+onJob('load', run)
+
+async function run({
+  port,
+  path,
+  connections,
+  seconds,
+  warmUpSeconds,
+  signers = [],
+  perSecond = 0,
+}: LoadJob & Duration): Promise<Result> {
+  const requests = createRequests(port, path, signers)
   // Signing costs 35 µs; done before the clock starts, it costs the measurement nothing.
-  if (signers) requests.prepare(Math.ceil((warmUpSeconds + seconds) * perSecond))
-  const state = { latencies: [], errors: 0, measuring: false, over: false }
+  requests.prepare(Math.ceil((warmUpSeconds + seconds) * perSecond))
+  const state: State = { latencies: [], errors: 0, measuring: false, over: false }
   const clients = Array.from({ length: connections }, () => client(port, requests.next, state))
   await sleep(warmUpSeconds * 1000)
   const cpuBefore = process.cpuUsage()
-  process.send({ started: true })
+  send({ started: true })
   state.measuring = true
   const started = performance.now()
   await sleep(seconds * 1000)
@@ -36,49 +45,46 @@ async function run({ port, path, connections, seconds, warmUpSeconds, signers, p
     p99: quantile(sorted, 0.99),
     errors: state.errors,
     loadCpu: (cpu.user + cpu.system) / 1000 / elapsedMs,
-    signedLate: requests.late(),
   }
 }
 
 /** Every signed request is another one: a fresh nonce, the present time, the signers in turn. */
-function createRequests({ port, path, signers }) {
+function createRequests(port: number, path: string, signers: readonly Signer[]) {
   const plain = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
-  if (!signers) return { prepare: () => undefined, next: () => plain, late: () => 0 }
+  if (signers.length === 0) return { prepare: () => undefined, next: () => plain }
   const keys = signers.map(({ project, privateKey }) => ({ project, key: importPrivateKey(privateKey) }))
   const url = `http://127.0.0.1:${port}${path}`
-  const ready = []
+  const ready: Buffer[] = []
   let made = 0
-  let late = 0
-  const make = () => {
-    const { project, key } = keys[made++ % keys.length]
+  const make = (): Buffer => {
+    const signer = keys[made++ % keys.length]
+    if (signer === undefined) throw new Error('nobody signs')
     const created = Math.floor(Date.now() / 1000)
-    const headers = signRequest({ method: 'GET', url, project, key, created, nonce: randomBytes(16).toString('hex') })
+    const headers = signRequest({ method: 'GET', url, ...signer, created, nonce: randomBytes(16).toString('hex') })
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${lines.join('')}\r\n`)
   }
   return {
-    prepare: (count) => {
+    prepare: (count: number) => {
       for (let i = 0; i < count; i++) ready.push(make())
     },
-    next: () => {
-      const request = ready.pop()
-      if (request === undefined) late++
-      return request ?? make()
-    },
-    late: () => late,
+    next: () => ready.pop() ?? make(),
   }
 }
 
 /** Resolves when the connection has its last answer. */
-function client(port, nextRequest, state) {
+function client(port: number, nextRequest: () => Buffer, state: State): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    let chunks = []
+    let chunks: Buffer[] = []
     let received = 0
     let expected = 0
     let sentAt = 0
-    const send = () => {
-      if (state.over) return void socket.end()
+    const request = (): void => {
+      if (state.over) {
+        socket.end()
+        return
+      }
       chunks = []
       received = 0
       expected = 0
@@ -86,8 +92,8 @@ function client(port, nextRequest, state) {
       socket.write(nextRequest())
     }
     socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error('no answer')))
-    socket.on('connect', send)
-    socket.on('data', (chunk) => {
+    socket.on('connect', request)
+    socket.on('data', (chunk: Buffer) => {
       received += chunk.length
       if (expected === 0) {
         chunks.push(chunk)
@@ -96,19 +102,19 @@ function client(port, nextRequest, state) {
       if (expected === 0 || received < expected) return
       if (state.measuring) {
         state.latencies.push(performance.now() - sentAt)
-        if (chunks[0].toString('latin1', 9, 12) !== '200') state.errors++
+        if (chunks[0]?.toString('latin1', 9, 12) !== '200') state.errors++
       }
-      send()
+      request()
     })
     socket.on('error', () => {
       state.errors++
     })
-    socket.on('close', resolve)
+    socket.on('close', () => resolve())
   })
 }
 
 /** Bytes of head and body together, 0 while the head is not complete. */
-function lengthOf(bytes) {
+function lengthOf(bytes: Buffer): number {
   const end = bytes.indexOf(END_OF_HEAD)
   if (end === -1) return 0
   const [, length] = /\r\ncontent-length: (\d+)/i.exec(bytes.toString('latin1', 0, end)) ?? []
@@ -116,10 +122,6 @@ function lengthOf(bytes) {
   return end + END_OF_HEAD.length + Number(length)
 }
 
-function quantile(sorted, q) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
-}
-
-function sleep(ms) {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }

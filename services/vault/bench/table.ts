@@ -1,5 +1,13 @@
+import type { Result } from './job.ts'
+
+/** A line of the table; only the name and the number of connections where a tool is not installed. */
+export type Line = Partial<Result> & { name: string; connections: number; serverCpu?: number }
+
+/** A line of the table of growth. */
+export type Growth = Result & { secrets: number; bytes: number }
+
 /** Prints results as a Markdown table. */
-export function printTable(results) {
+export function printTable(results: readonly Line[]): void {
   console.log(
     '| what | connections | requests/s | p50 ms | p99 ms | errors | server CPU | µs of it a request | load CPU |',
   )
@@ -13,7 +21,7 @@ export function printTable(results) {
       number(one.p99),
       one.errors ?? '',
       percent(one.serverCpu),
-      one.serverCpu > 0 ? Math.round((1e6 * one.serverCpu) / one.perSecond) : '',
+      one.serverCpu && one.perSecond ? Math.round((1e6 * one.serverCpu) / one.perSecond) : '',
       percent(one.loadCpu),
     ]
     console.log(`| ${cells.join(' | ')} |`)
@@ -21,7 +29,7 @@ export function printTable(results) {
 }
 
 /** Prints how the cost grows with the number of secrets. */
-export function printGrowth(results) {
+export function printGrowth(results: readonly Growth[]): void {
   console.log('| secrets | body bytes | requests/s | p50 ms | p99 ms | errors | p50 µs a secret |')
   console.log('|---:|---:|---:|---:|---:|---:|---:|')
   for (const { secrets, bytes, perSecond, p50, p99, errors } of results) {
@@ -31,10 +39,10 @@ export function printGrowth(results) {
   }
 }
 
-function number(ms) {
+function number(ms: number | undefined): string {
   return ms === undefined ? '' : ms.toFixed(2)
 }
 
-function percent(share) {
+function percent(share: number | undefined): string {
   return share === undefined || Number.isNaN(share) ? '' : `${Math.round(100 * share)} %`
 }

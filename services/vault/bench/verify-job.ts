@@ -11,10 +11,11 @@ import {
   signRequest,
   verifySignature,
 } from '@vault-and-tracker/http-signatures'
+import { onJob, quantile } from './job.ts'
 
 const EMPTY = Buffer.alloc(0)
 
-process.once('message', ({ seconds, warmUpSeconds }) => {
+onJob('verify', ({ seconds, warmUpSeconds }) => {
   const { publicKeyHex, privateJwk } = generateKeyPair()
   const keys = [createVerifyKey(parsePublicKey(publicKeyHex))]
   const created = Math.floor(Date.now() / 1000)
@@ -29,12 +30,12 @@ process.once('message', ({ seconds, warmUpSeconds }) => {
     nonce,
   })
   const rawHeaders = ['Host', '127.0.0.1:4200', ...Object.entries(headers).flat()]
-  const message = { method: 'GET', scheme: 'http', target: '/v1/secrets', rawHeaders }
+  const message = { method: 'GET', scheme: 'http' as const, target: '/v1/secrets', rawHeaders }
   const verify = () =>
     checkContent(checkWindow(verifySignature(parseSignedRequest(message), keys), created * 1000), EMPTY, {})
   const warmUntil = performance.now() + warmUpSeconds * 1000
   while (performance.now() < warmUntil) verify()
-  const latencies = []
+  const latencies: number[] = []
   const until = performance.now() + seconds * 1000
   for (let before = performance.now(); before < until; ) {
     verify()
@@ -43,8 +44,5 @@ process.once('message', ({ seconds, warmUpSeconds }) => {
     before = after
   }
   const sorted = Float64Array.from(latencies).sort()
-  const at = (q) => sorted[Math.floor(sorted.length * q)]
-  process.send({ perSecond: sorted.length / seconds, p50: at(0.5), p99: at(0.99), errors: 0 }, () =>
-    process.disconnect(),
-  )
+  return { perSecond: sorted.length / seconds, p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), errors: 0 }
 })

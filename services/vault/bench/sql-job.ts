@@ -2,21 +2,21 @@
 // decrypted. Each run is a real one: it commits an audit entry.
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { statementOf } from './statement.mjs'
+import { type Duration, onJob, quantile, type Result, type SqlJob } from './job.ts'
+import { statementOf } from './statement.ts'
 
-process.once('message', (job) => {
-  void run(job).then((result) => process.send(result, () => process.disconnect()))
-})
+onJob('sql', run)
 
-async function run({ databaseUrl, caller, secrets, connections, seconds, warmUpSeconds }) {
+async function run(job: SqlJob & Duration): Promise<Result> {
+  const { databaseUrl, caller, secrets, connections, seconds, warmUpSeconds } = job
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
   const { config, values } = await statementOf(caller)
   const [uid, publicKey, , , ...others] = values
-  const latencies = []
+  const latencies: number[] = []
   let errors = 0
   const warmUntil = performance.now() + warmUpSeconds * 1000
   const until = warmUntil + seconds * 1000
-  const loop = async () => {
+  const loop = async (): Promise<void> => {
     while (performance.now() < until) {
       const started = performance.now()
       const fresh = [uid, publicKey, [new Date()], [randomUUID()], ...others]
@@ -28,6 +28,5 @@ async function run({ databaseUrl, caller, secrets, connections, seconds, warmUpS
   await Promise.all(Array.from({ length: connections }, loop))
   await pool.end()
   const sorted = Float64Array.from(latencies).sort()
-  const at = (q) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))]
-  return { perSecond: sorted.length / seconds, p50: at(0.5), p99: at(0.99), errors }
+  return { perSecond: sorted.length / seconds, p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), errors }
 }
