@@ -8,10 +8,10 @@ import {
   encodeBencode,
   failureReply,
   parseAnnounceQuery,
+  parsePeerId,
   parseScrapeQuery,
   parseTorrent,
   parseTrackerTarget,
-  peerIdFromBytes,
   prepareUpload,
   scrapeReply,
 } from '@vault-and-tracker/bencode-tracker'
@@ -64,7 +64,7 @@ const dictionary = {
 const listed = Array.from({ length: 50 }, () => ({
   address: randomBytes(4),
   port: 51413,
-  peerId: expected(peerIdFromBytes(randomBytes(20))),
+  peerId: expected(parsePeerId(randomBytes(20).toString('hex'))),
 }))
 const parsedScrape = parseScrapeQuery(scrape)
 if (!parsedScrape.ok) throw new Error('the scrape is malformed')

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { type RequestHandler, Router } from 'express'
 import type { OpenApiDocument } from './document.ts'
 
-const SWAGGER_UI = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const
+const require = createRequire(import.meta.url)
 
 /** Only what we serve ourselves is loaded. Swagger UI sets styles on elements and draws icons from data URLs. */
 const POLICY = [
@@ -46,12 +46,14 @@ const START = `SwaggerUIBundle({
 /** The document at `/openapi.json`, and at `/docs` a page that shows it without asking anybody else for anything. */
 export function documentRoutes(document: OpenApiDocument): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  const files = swaggerFiles()
+  const styles = readFileSync(require.resolve('swagger-ui-dist/swagger-ui.css'))
+  const script = readFileSync(require.resolve('swagger-ui-dist/swagger-ui-bundle.js'))
   const text = JSON.stringify(document)
   router.get('/openapi.json', answer('application/json', text))
   router.get('/docs', answer('text/html', page(String(document.info['title']))))
   router.get('/docs/start.js', answer('text/javascript', START))
-  for (const [name, content] of files) router.get(`/docs/${name}`, answer(typeOf(name), content))
+  router.get('/docs/swagger-ui.css', answer('text/css', styles))
+  router.get('/docs/swagger-ui-bundle.js', answer('text/javascript', script))
   return router
 }
 
@@ -60,13 +62,4 @@ function answer(type: string, content: string | Buffer): RequestHandler {
     response.set({ 'Content-Type': `${type}; charset=utf-8`, 'Content-Security-Policy': POLICY })
     response.end(content)
   }
-}
-
-function swaggerFiles(): ReadonlyMap<string, Buffer> {
-  const { resolve } = createRequire(import.meta.url)
-  return new Map(SWAGGER_UI.map((name) => [name, readFileSync(resolve(`swagger-ui-dist/${name}`))]))
-}
-
-function typeOf(name: string): string {
-  return name.endsWith('.css') ? 'text/css' : 'text/javascript'
 }

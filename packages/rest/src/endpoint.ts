@@ -72,7 +72,7 @@ export type Endpoint<S extends Surface, Deps> = Description<S> & {
   readonly run: (input: RawInput, deps: Deps, parse: ParseInput) => Promise<unknown>
 }
 
-type NoFields = z.ZodObject<Record<never, never>>
+type NoFields = z.ZodObject<Record<string, never>>
 
 /** An endpoint in one expression: who may call it, what it reads, what it answers, and its handler. */
 export type Definition<

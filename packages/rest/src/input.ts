@@ -3,8 +3,8 @@ import type { z } from 'zod'
 /** What is wrong with a part of a request: the parameter or member by name, '' for the whole, and what it has to be. */
 export type InputProblem = { readonly name: string; readonly problem: string }
 
-/** Names are repeated in errors only while they look like names: anything else could be a secret in the wrong place. */
-const PLAIN_NAME = /^[\w.[\]-]{1,64}$/
+/** An unknown member is named while its name looks like a misspelt one: anything else could be a secret in the wrong place. */
+const MEMBER_NAME = /^[A-Za-z_]{1,32}$/
 
 /**
  * Reads a part of a request by its schema.
@@ -26,12 +26,11 @@ function problemOf([issue]: readonly z.core.$ZodIssue[]): InputProblem {
   if (issue === undefined) return { name: '', problem: 'is malformed' }
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys
-    return PLAIN_NAME.test(key)
+    return MEMBER_NAME.test(key)
       ? { name: key, problem: 'is not known here' }
       : { name: '', problem: 'has an unknown member' }
   }
-  const name = issue.path.map(String).join('.')
-  return { name: PLAIN_NAME.test(name) ? name : '', problem: issue.message }
+  return { name: issue.path.map(String).join('.'), problem: issue.message }
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -48,18 +47,11 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Says what a value has to be, where its schema has no sentence of its own. */
 function describe(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is required'
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${TYPES[issue.expected] ?? issue.expected}`
-    case 'invalid_value':
-      return `must be one of ${issue.values.map(String).join(', ')}`
-    case 'too_small':
-      return `must be at least ${bound(issue.origin, issue.minimum)}`
-    case 'too_big':
-      return `must be at most ${bound(issue.origin, issue.maximum)}`
-    default:
-      return 'is malformed'
-  }
+  if (issue.code === 'invalid_type') return `must be ${TYPES[issue.expected] ?? issue.expected}`
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`
+  if (issue.code === 'too_small') return `must be at least ${bound(issue.origin, issue.minimum)}`
+  if (issue.code === 'too_big') return `must be at most ${bound(issue.origin, issue.maximum)}`
+  return 'is malformed'
 }
 
 function bound(origin: string, limit: number | bigint): string {

@@ -56,8 +56,8 @@ export function flag() {
  * Defines an action.
  *
  * @param definition `inputs` by name, each made by `operand`, `option` or `flag`, or `z.literal(true)` for a flag that
- *   must be given. Operands stand in their order, and an option has the same kind in all actions of a command. `run` gets
- *   the validated inputs, writes its result to `terminal.stdout`, and may return an exit status other than 0.
+ *   must be given. Operands stand in their order, and an option has the same kind in all actions of a command. `run`
+ *   gets the validated inputs, writes its result to `terminal.stdout`, and may return an exit status other than 0.
  */
 export function defineAction<Shape extends z.ZodRawShape>(definition: {
   summary: string

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { errorCode, isError, UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
 
-/** bigint columns hold counts and bytes; all of ours fit a JavaScript number, and one that does not is an error. */
+/** bigint columns hold counts and bytes, which fit into a JavaScript number. A value that does not is an error. */
 function parseInt8(text: string): number {
   const n = Number(text)
   if (!Number.isSafeInteger(n)) throw new RangeError('a bigint from Postgres exceeds 2^53 - 1')
@@ -23,10 +23,11 @@ export type PoolOptions = Readonly<{
 }>
 
 /**
- * A connection pool. A query that cannot get a connection, or takes longer than the statement time-out, fails instead
- * of queueing up behind a database that is away.
+ * A connection pool. A query that gets no connection or exceeds the statement timeout fails, so that queries do not
+ * queue while Postgres is unavailable.
  *
- * @param options `statementTimeoutMs` is enforced by the server, and by the client a little later for one that froze
+ * @param options `statementTimeoutMs` is enforced by the server, and two seconds later by the client in case the server
+ *   does not respond; 10,000 by default
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 10_000
@@ -42,20 +43,20 @@ export function createPool(options: PoolOptions): pg.Pool {
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
   })
-  // Without these listeners a lost connection would end the process.
-  pool.on('error', (error) => options.logger.warn({ err: error }, 'lost an idle Postgres connection'))
+  // Without a listener, the error of a lost connection would end the process.
+  pool.on('error', (error) => options.logger.warn({ err: error }, 'idle Postgres connection lost'))
   pool.on('connect', (client) => {
-    client.on('error', (error) => options.logger.warn({ err: error }, 'lost a Postgres connection'))
+    client.on('error', (error) => options.logger.warn({ err: error }, 'Postgres connection lost'))
   })
   return pool
 }
 
-/** A query builder over a pool; destroying it ends the pool. */
+/** A query builder on a pool. Destroying it ends the pool. */
 export function createKysely<Database>(pool: pg.Pool): Kysely<Database> {
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** Runs work on a pool of its own, which ends with the work. */
+/** Creates a pool, runs work on it and ends it, whether the work succeeds or fails. */
 export async function withDatabase<Database, Result>(
   options: PoolOptions,
   work: (db: Kysely<Database>) => Promise<Result>,
@@ -68,7 +69,7 @@ export async function withDatabase<Database, Result>(
   }
 }
 
-/** Connection lost or refused, server starting or stopping, read-only, out of connections or memory, time-outs. */
+/** Connection lost or refused; server starting, stopping or read-only; out of connections or memory; timeouts. */
 const UNAVAILABLE_SQLSTATES = /^(08|53|57P|57014|25006|55P03|58)/
 const UNAVAILABLE_SYSTEM = new Set([
   'ECONNREFUSED',
@@ -83,7 +84,7 @@ const UNAVAILABLE_SYSTEM = new Set([
 const UNAVAILABLE_MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end|Client was closed and is not queryable)/
 
-/** Whether an error says that Postgres is away or refuses work for now, as opposed to a fault in what was asked. */
+/** Whether an error means that Postgres is unavailable for now, as opposed to an error in the statement. */
 export function isPostgresUnavailable(error: unknown): boolean {
   if (!isError(error)) return false
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isPostgresUnavailable)
@@ -95,7 +96,7 @@ export function isPostgresUnavailable(error: unknown): boolean {
   )
 }
 
-/** Runs work on Postgres. @throws UnavailableError when Postgres is away, else whatever the work throws */
+/** Runs work on Postgres. @throws UnavailableError when Postgres is unavailable, else the error of the work */
 export async function orPostgresUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -104,12 +105,12 @@ export async function orPostgresUnavailable<T>(work: () => Promise<T>): Promise<
   }
 }
 
-/** The constraint a unique violation (SQLSTATE 23505) names, else undefined. */
+/** The name of the constraint of a unique violation (SQLSTATE 23505); undefined for other errors. */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
 }
 
-/** Fails with UnavailableError unless Postgres answers. */
+/** @throws UnavailableError when Postgres does not respond */
 export async function pingPostgres(pool: pg.Pool): Promise<void> {
   try {
     await pool.query('select 1')

@@ -8,19 +8,19 @@ import { createAccountStore } from './accounts/accounts.store.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createInviteStore } from './accounts/invites.store.ts'
 import { createInvites } from './accounts/invites.ts'
-import { createPasswords } from './accounts/passwords.ts'
+import { createPasswords } from './accounts/passwords.argon2.ts'
 import { createSessionStore } from './accounts/sessions.redis.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createActivityStore } from './accounts/stats.store.ts'
 import { createStats } from './accounts/stats.ts'
-import { createAnnounceEngine } from './announce-context.ts'
 import { repeat } from './background/background.ts'
 import { createCategoryStore } from './categories/categories.store.ts'
 import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
-import { createServing } from './context/rest.ts'
+import { createAnnounceEngine } from './context/announce.ts'
+import { createRest } from './context/rest.ts'
 import type { Schema } from './db/schema.ts'
-import { createInvalidationPublisher } from './invalidation/invalidation.store.ts'
+import { createInvalidationPublisher } from './invalidation/invalidation.redis.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
 import { timeToLive } from './swarm/interval.ts'
@@ -80,7 +80,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
     useCases: { accounts, sessions, invites, stats, categories, torrents, siteSettings, announceUrl },
-    serving: createServing({ config, logger, redis, sessions }),
+    rest: createRest({ config, logger, redis, sessions }),
     announces,
     metrics,
     checks,

@@ -24,8 +24,8 @@ export type ErrorCode = keyof typeof ERRORS
 /** The body of every error: `{"error":{"code","message"}}`. */
 export type ErrorBody = { readonly error: { readonly code: ErrorCode; readonly message: string } }
 
-/** Makes an error of the table, to throw from anywhere in the tracker, and recognises one. A message never repeats the input. */
-export const { apiError, isApiError } = errorsOf<ErrorCode>(ERRORS)
+/** Makes an error of the table, to throw from anywhere in the tracker. A message never repeats the input. */
+export const { apiError } = errorsOf<ErrorCode>(ERRORS)
 
 /** The status and body of an error. */
 export function presentApiError({ code, message }: ApiError<ErrorCode>): { status: number; body: ErrorBody } {

@@ -120,7 +120,7 @@ test.each([{ role: 'king' }, { state: 'asleep' }, { apiBlocked: 'yes' }, { invit
   },
 )
 
-test('an administrator cannot lock himself out', async () => {
+test('administrators cannot lock themselves out', async () => {
   const path = `/api/admin/users/${await idOf(admin)}`
   for (const change of [{ role: 'member' }, { state: 'suspended' }]) {
     const answer = await admin.patch(path, change)

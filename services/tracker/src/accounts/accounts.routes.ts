@@ -21,7 +21,7 @@ export const publicUser = z
 const ownUser = publicUser
   .extend({
     email: z.string(),
-    passkey: z.string().meta({ description: '40 hex digits; whoever holds them announces as this user' }),
+    passkey: z.string().meta({ description: '40 hex digits; anyone who has it can announce as this user' }),
     announceUrl: z.string(),
     canDownload: z.boolean(),
     statsPublic: z.boolean(),
@@ -194,7 +194,7 @@ export const accountEndpoints = [
     status: 200,
     answer: ownUser,
     handle: async ({ body, caller }, { accounts, announceUrl }) =>
-      presentOwnUser(await accounts.showStats(caller.session.account.id, body.statsPublic), announceUrl),
+      presentOwnUser(await accounts.setStatsPublic(caller.session.account.id, body.statsPublic), announceUrl),
   }),
   endpoint({
     ...signIn,

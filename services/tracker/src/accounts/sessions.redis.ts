@@ -5,10 +5,10 @@ const sessionKey = (tokenHash: string): string => `session:${tokenHash}`
 const indexKey = (userId: string): string => `sessions:${userId}`
 
 /**
- * Sessions in Redis: one key each, which expires by itself, and an index per user from session id to token hash.
+ * Sessions in Redis: one key each, which expires, and one index per user from session id to token hash.
  *
- * The keys live in different slots of a cluster, so they are written one after the other: the index first. An index
- * entry without a session is swept out by the next listing.
+ * In a Redis Cluster the keys are in different slots, so they are written one after the other: the index first. The
+ * next listing removes index entries without a session.
  */
 export function createSessionStore(redis: Redis): SessionStore {
   return {
@@ -46,7 +46,7 @@ export function createSessionStore(redis: Redis): SessionStore {
   }
 }
 
-/** A row of ours, written by `save`. */
+/** Parses what `save` wrote. */
 function parse(text: string | null): StoredSession | undefined {
   return text === null ? undefined : (JSON.parse(text) as StoredSession)
 }

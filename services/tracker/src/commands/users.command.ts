@@ -24,9 +24,9 @@ import {
   ROLES,
   USERNAME_PATTERN,
 } from '../accounts/accounts.ts'
-import { createPasswords } from '../accounts/passwords.ts'
+import { createPasswords } from '../accounts/passwords.argon2.ts'
 import type { Db } from '../db/schema.ts'
-import { createInvalidationPublisher } from '../invalidation/invalidation.store.ts'
+import { createInvalidationPublisher } from '../invalidation/invalidation.redis.ts'
 
 const LIST_PAGE = 100
 

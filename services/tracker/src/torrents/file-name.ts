@@ -1,6 +1,7 @@
 /**
  * Characters that no file system or header should meet in the name of a download: control characters (C0, DEL, C1),
- * separators of folders, what Windows refuses in names, marks that change the reading direction, and unpaired surrogates.
+ * separators of folders, what Windows refuses in names, marks that change the reading direction, and unpaired
+ * surrogates.
  */
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f/\\:*?"<>|\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/gu
 

@@ -142,7 +142,7 @@ export const torrentEndpoints = [
     answer: torrentAnswer,
     errors: ['NOT_FOUND'],
     handle: async ({ params, caller }, { torrents }) =>
-      presentTorrent(await torrents.visible(params.id, caller.session.account)),
+      presentTorrent(await torrents.findVisible(params.id, caller.session.account)),
   }),
   endpoint({
     ...read,

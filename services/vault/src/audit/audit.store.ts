@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import { ACTIONS, type Action, type AuditStore, type Detail, LISTED_ACTIONS } from './audit.ts'
 
-/** The log in Postgres, one partition a month. */
+/** The log in Postgres, with one partition for each month. */
 export function createAuditStore(db: Db): AuditStore {
   return {
     list: async ({ projectId, actions, before, limit }) => {

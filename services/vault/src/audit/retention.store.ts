@@ -6,7 +6,9 @@ import type { RetentionStore } from './retention.ts'
 /** SQLSTATE lock_not_available. */
 const LOCK_NOT_AVAILABLE = '55P03'
 
-/** The months of the audit log in Postgres: partitions named `audit_YYYY_MM`. Dropping one needs the owner of the table. */
+/**
+ * The months of the audit log in Postgres: partitions named `audit_YYYY_MM`. Dropping one needs the owner of the table.
+ */
 export function createRetentionStore(db: Db): RetentionStore {
   return {
     months: async () => {

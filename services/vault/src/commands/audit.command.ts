@@ -66,8 +66,8 @@ function poolOptions(url: string, level: string, stderr: Terminal['stderr']) {
 export const auditCommand: Command = {
   name: 'audit',
   actions: { verify, prune },
-  notes: `Both read the keyring like the service. verify also reads DATABASE_URL. The service logs the end of the chain as
-sealNo and code: --expect SEAL:CODE proves that nothing up to there was removed or replaced.
+  notes: `Both read the keyring like the service. verify also reads DATABASE_URL. The service logs the end of the chain
+as sealNo and code: --expect SEAL:CODE proves that nothing up to there was removed or replaced.
 
 Exit status: 0 done, and the chain is intact; 1 the chain is broken, the verdict names the first row that does not
 fit; 2 wrong usage, or the work could not be done.`,

@@ -15,12 +15,12 @@ import { dirname } from 'node:path'
 import { errorCode } from '@vault-and-tracker/service-kit/errors'
 import { isKeyId, KeyringError, parseKeyringFile } from '../keyring/keyring.ts'
 
-/** The text of a keyring file, parsed. Holds key material: never log it. */
+/** A parsed keyring file. It holds key material: never log it. */
 type KeyringFile = { active: string; keys: Record<string, string> }
 
 /**
- * Adds a new random key to a keyring file and leaves the active key as it is. A file that does not exist is created with
- * mode 0600 and this key as the active one.
+ * Adds a new random key to a keyring file and leaves the active key as it is. A file that does not exist is created
+ * with mode 0600 and this key as the active one.
  *
  * @returns whether the key was added; false when the file has a key with this id
  * @throws KeyringError when the id is malformed or the file cannot be changed
@@ -53,8 +53,8 @@ export function removeFromKeyringFile(path: string, id: string): boolean {
 }
 
 /**
- * Replaces the file atomically: at every moment it is the old one or the new one. A lock file prevents two commands from
- * overwriting each other's change.
+ * Replaces the file atomically: at every moment it is the old one or the new one. A lock file prevents two commands
+ * from overwriting each other's change.
  */
 function change(path: string, decide: (file: KeyringFile | undefined) => KeyringFile | undefined): boolean {
   const lock = `${path}.lock`
@@ -100,7 +100,7 @@ function replace(path: string, text: string): void {
     closeSync(file)
   }
   if (existsSync(path)) {
-    // The service may run as another user than this command.
+    // The service may run as another user than this command, so the file keeps its owner.
     const { uid, gid } = statSync(path)
     const own = statSync(temporary)
     if (uid !== own.uid || gid !== own.gid) chownSync(temporary, uid, gid)

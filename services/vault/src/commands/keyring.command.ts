@@ -117,9 +117,10 @@ function print({ stdout }: Terminal, result: object): undefined {
 export const keyringCommand: Command = {
   name: 'vault-keys',
   actions: { status, add, activate, rewrap, renew, retire },
-  notes: `To replace a key-encryption key while the service runs: add, restart all replicas, activate, restart all replicas,
-rewrap, retire. Each step may be run again. rewrap and renew continue where they were interrupted, and several at once
-share the work. Backups need the keys of their time: keep a removed key as long as you keep them.`,
+  notes: `To replace a key-encryption key while the service runs: add, restart all replicas, activate, restart all
+replicas, rewrap, retire. Each step may be run again. rewrap and renew continue where they were interrupted,
+and several at once share the work. Backups need the keys of their time: keep a removed key as long as you
+keep them.`,
 }
 
 await runIfMain(import.meta, keyringCommand)

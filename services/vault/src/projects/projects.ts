@@ -23,7 +23,7 @@ export type Project = Readonly<{
 }>
 
 /** What signatures of a project are verified with. `notAfter` is null for a key that does not end. */
-export type Registration = Readonly<{
+export type SigningProject = Readonly<{
   uid: string
   name: string
   requireContentDigest: boolean
@@ -104,7 +104,7 @@ export function createProjects(deps: {
     /**
      * Replaces the key. Without `publicKey` a key pair is generated; the private key is returned and not stored.
      *
-     * @param input `overlapMs` is how long replaced keys stay valid at most
+     * @param input `overlapMs` is the time in milliseconds for which replaced keys stay valid
      * @throws not_found, invalid_public_key, invalid_request when the project has the key already
      */
     rotate: async (input: {
@@ -147,7 +147,7 @@ export function createProjects(deps: {
     },
 
     /** What signatures of the project are verified with; undefined for an unknown project. */
-    register: async (name: string): Promise<Registration | undefined> => {
+    findSigning: async (name: string): Promise<SigningProject | undefined> => {
       const project = isProjectName(name) ? await store.find(name) : undefined
       if (project === undefined) return undefined
       const now = new Date(clock.now())

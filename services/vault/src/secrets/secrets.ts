@@ -9,7 +9,9 @@ import { dataKeyVersionOf, decryptValue, encryptValue, type ValuePlace } from '.
 import { KeyringError } from '../keyring/keyring.ts'
 import { isProjectName } from '../projects/projects.ts'
 
-/** The verified signer of a request. A store checks again, in the statement that does the work, that it is still valid. */
+/**
+ * The verified signer of a request. A store checks again, in the statement that does the work, that it is still valid.
+ */
 export type Caller = Readonly<{
   projectUid: string
   /** The project's name. */

@@ -7,10 +7,44 @@ import {
   type VerifiedRequest,
   verifySignatureOffThread,
 } from '@vault-and-tracker/http-signatures'
+import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, type ErrorCode } from '../errors.ts'
-import type { Registration } from '../projects/projects.ts'
-import type { Registrations } from './registrations.ts'
+import type { SigningProject } from '../projects/projects.ts'
+
+/** What signatures are verified against, cached for a short time. */
+export type SigningProjects = {
+  /** The project, undefined when there is none. `fresh` reads it from the database now. */
+  find(name: string, fresh: boolean): Promise<SigningProject | undefined>
+  /** Drops what is cached of a project that was changed by this process. */
+  forget(name: string): void
+}
+
+/** Whoever acts on a cached project confirms it in their own statement, so it may be cached for long. */
+const PRESENT_TTL_MS = 60_000
+/** Nobody confirms an absence: a project created through another replica is unknown here for a second at most. */
+const ABSENT_TTL_MS = 1_000
+const MAX_CACHED = 10_000
+
+/** Caches projects and their keys, so that a signed fetch needs no query but its own. */
+export function createSigningProjects(deps: {
+  read: (name: string) => Promise<SigningProject | undefined>
+  clock: Clock
+}): SigningProjects {
+  const cache = createLookupCache<string, SigningProject>({
+    load: deps.read,
+    clock: deps.clock,
+    maxValues: MAX_CACHED,
+    maxAbsences: MAX_CACHED,
+    valueTtlMs: PRESENT_TTL_MS,
+    absenceTtlMs: ABSENT_TTL_MS,
+    serveStale: false,
+  })
+  return {
+    find: async (name, fresh) => (fresh ? cache.reload(name) : cache.get(name)),
+    forget: (name) => cache.forget(name),
+  }
+}
 
 /** Remembers spent nonces for longer than any signature can live. */
 export type NonceStore = {
@@ -48,40 +82,40 @@ export type SignedMessage = Readonly<{
 export type SignedRequests = ReturnType<typeof createSignedRequests>
 
 /**
- * Checks signed requests in the one order that tells a stranger nothing and spends nobody's nonce: headers, project,
- * key, signature, clock, body, nonce. Each step has its own code; see the table in the README.
+ * Checks signed requests in the order that reveals least to an unauthenticated client and never spends the nonce of
+ * another project: headers, project, key, signature, clock, body, nonce. Each step has its own error code; see the table
+ * in the README.
  */
-export function createSignedRequests(deps: { registrations: Registrations; nonces: NonceStore; clock: Clock }) {
-  const { registrations, nonces, clock } = deps
+export function createSignedRequests(deps: { signingProjects: SigningProjects; nonces: NonceStore; clock: Clock }) {
+  const { signingProjects, nonces, clock } = deps
 
   /** Verifies against what is known of the project, and once more against the database when that fails. */
-  async function verify(message: ReceivedMessage, fresh: boolean): Promise<[VerifiedRequest, Registration]> {
+  async function verify(message: ReceivedMessage, fresh: boolean): Promise<[VerifiedRequest, SigningProject]> {
     const parsed = translate(() => parseSignedRequest(message))
     const { project, publicKeyHex } = parsed.claims
-    let registration = await registrations.find(project, fresh)
+    let signer = await signingProjects.find(project, fresh)
     // The key may have been added a moment ago, through another replica.
-    if (!fresh && !hasValidKey(registration, publicKeyHex, clock))
-      registration = await registrations.find(project, true)
-    if (registration === undefined) throw apiError('unknown_project')
-    const keys = registration.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
-    return [await verifySignatureOffThread(parsed, keys).catch(rethrow), registration]
+    if (!fresh && !hasValidKey(signer, publicKeyHex, clock)) signer = await signingProjects.find(project, true)
+    if (signer === undefined) throw apiError('unknown_project')
+    const keys = signer.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
+    return [await verifySignatureOffThread(parsed, keys).catch(rethrow), signer]
   }
 
-  /** A demand that the request does not meet may have been dropped a moment ago, through another replica. */
-  async function demandsDigest(known: Registration, { claims }: VerifiedRequest, fresh: boolean): Promise<boolean> {
+  /** A requirement that the request does not meet may have been dropped a moment ago, through another replica. */
+  async function requiresDigest(known: SigningProject, { claims }: VerifiedRequest, fresh: boolean): Promise<boolean> {
     if (!known.requireContentDigest || claims.coversContent || fresh) return known.requireContentDigest
-    return (await registrations.find(known.name, true))?.requireContentDigest ?? true
+    return (await signingProjects.find(known.name, true))?.requireContentDigest ?? true
   }
 
   /** One pass over all checks. */
   async function check(signed: SignedMessage, fresh: boolean): Promise<SignedBy & { body: Buffer }> {
-    const [verified, registration] = await verify(signed.message, fresh)
+    const [verified, signer] = await verify(signed.message, fresh)
     const timely = translate(() => checkWindow(verified, clock.now()))
     const body = await signed.readBody()
-    const required = signed.isWrite && (await demandsDigest(registration, verified, fresh))
+    const required = signed.isWrite && (await requiresDigest(signer, verified, fresh))
     const { claims } = translate(() => checkContent(timely, body, { required }))
-    if (!(await nonces.spend(registration.uid, claims.nonce))) throw apiError('replayed_nonce')
-    const { uid, name } = registration
+    if (!(await nonces.spend(signer.uid, claims.nonce))) throw apiError('replayed_nonce')
+    const { uid, name } = signer
     const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
     return { projectUid: uid, project: name, publicKey, coversContent: claims.coversContent, body }
   }
@@ -133,10 +167,9 @@ function rethrow(error: unknown): never {
   throw code === undefined ? error : apiError(code, undefined, { cause: error })
 }
 
-function hasValidKey(registration: Registration | undefined, publicKeyHex: string, clock: Clock): boolean {
+function hasValidKey(signer: SigningProject | undefined, publicKeyHex: string, clock: Clock): boolean {
   return (
-    registration?.keys.some(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock)) ??
-    true
+    signer?.keys.some(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock)) ?? true
   )
 }
 

@@ -1,0 +1,35 @@
+/**
+ * The errors that this indexer answers with. Codes and texts are those of the Newznab Web API, "Newznab Error Codes";
+ * an unknown function is 300 here, where Newznab has 202. Applications compare the text of 500 as a whole, and look
+ * for `Missing parameter` at the beginning of the text of 200.
+ */
+const ERRORS = {
+  incorrectCredentials: { code: 100, status: 401, description: 'Incorrect user credentials' },
+  accountSuspended: { code: 101, status: 403, description: 'Account suspended' },
+  notAuthorized: { code: 102, status: 403, description: 'Insufficient privileges/not authorized' },
+  missingParameter: { code: 200, status: 400, description: 'Missing parameter' },
+  incorrectParameter: { code: 201, status: 400, description: 'Incorrect parameter' },
+  noSuchFunction: { code: 300, status: 400, description: 'No such function' },
+  noSuchItem: { code: 300, status: 404, description: 'No such item' },
+  requestLimitReached: { code: 500, status: 429, description: 'Request limit reached' },
+  unknownError: { code: 900, status: 500, description: 'Unknown error' },
+  apiDisabled: { code: 910, status: 403, description: 'API Disabled' },
+} as const
+
+export type TorznabErrorKind = keyof typeof ERRORS
+
+export const TORZNAB_ERROR_KINDS = Object.keys(ERRORS) as readonly TorznabErrorKind[]
+
+export type TorznabError = {
+  readonly kind: TorznabErrorKind
+  readonly code: number
+  /** The HTTP status that says the same. */
+  readonly status: number
+  readonly description: string
+}
+
+/** @param parameter the name of the parameter at fault, which the description then ends with */
+export function torznabError(kind: TorznabErrorKind, parameter?: string): TorznabError {
+  const { description, ...rest } = ERRORS[kind]
+  return { kind, ...rest, description: parameter === undefined ? description : `${description}: ${parameter}` }
+}

@@ -1,0 +1,41 @@
+import { jsonAttributes } from '../json.ts'
+import { cleanText } from '../xml/escape-xml.ts'
+import { attributesOf } from './attributes.ts'
+import { type Feed, type FeedItem, TORRENT_TYPE } from './feed.ts'
+import { rfc822Date } from './rfc822-date.ts'
+
+/**
+ * A feed as the JSON that NZBHydra2 and Newznab indexers know. Every value is a string, and `item` and `attr` are
+ * always lists. `category` is the item's own; all of them are among its attributes.
+ */
+export function feedJson(feed: Feed): string {
+  return JSON.stringify({
+    ...jsonAttributes({ version: '2.0' }),
+    channel: {
+      title: cleanText(feed.title),
+      description: cleanText(feed.description),
+      link: cleanText(feed.siteUrl),
+      language: 'en-us',
+      response: jsonAttributes({ offset: feed.offset, total: feed.total }),
+      ...(feed.limits && { apilimits: jsonAttributes(feed.limits) }),
+      item: feed.items.map(jsonItem),
+    },
+  })
+}
+
+function jsonItem(item: FeedItem): object {
+  return {
+    title: cleanText(item.title),
+    guid: cleanText(item.detailsUrl),
+    link: cleanText(item.downloadUrl),
+    comments: cleanText(item.commentsUrl),
+    pubDate: rfc822Date(item.publishedAt),
+    size: String(item.size),
+    files: String(item.files),
+    grabs: String(item.grabs),
+    category: String(item.categories[0] ?? ''),
+    description: cleanText(item.description),
+    enclosure: jsonAttributes({ url: item.downloadUrl, length: item.size, type: TORRENT_TYPE }),
+    attr: attributesOf(item).map(([name, value]) => jsonAttributes({ name, value })),
+  }
+}

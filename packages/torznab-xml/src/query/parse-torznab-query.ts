@@ -1,0 +1,162 @@
+import { type TorznabError, torznabError } from '../error/torznab-error.ts'
+import type { Format } from '../format.ts'
+import {
+  ID_PARAMETERS,
+  type IdParameter,
+  SEARCH_PARAMETERS,
+  type SearchFunction,
+  type SearchParameter,
+  type Supported,
+  TEXT_PARAMETERS,
+  type TextParameter,
+  TORZNAB_FUNCTIONS,
+  type TorznabFunction,
+} from './functions.ts'
+import { type ParameterReader, readParameters } from './parameters.ts'
+import {
+  parseFlag,
+  parseId,
+  parseImdbId,
+  parseNames,
+  parseNumbers,
+  parseTags,
+  parseWhole,
+  parseYear,
+  type TagFilter,
+} from './values.ts'
+import { readWantedEpisode, type WantedEpisode } from './wanted-episode.ts'
+
+/** A search. What is undefined was not asked for; everything that is there must be fulfilled. */
+export type SearchQuery = {
+  readonly function: SearchFunction
+  readonly q: string | undefined
+  /** Category ids as they were sent, known or not; none of them known means an empty feed. */
+  readonly categories: readonly number[] | undefined
+  /** From 0 to the maximum. */
+  readonly limit: number
+  readonly offset: number
+  readonly episode: WantedEpisode | undefined
+  /** An item needs one of these ids, not all (Torznab 1.1). Empty when none was sent. */
+  readonly ids: Readonly<Partial<Record<IdParameter, number>>>
+  readonly year: number | undefined
+  readonly text: Readonly<Partial<Record<TextParameter, string>>>
+  readonly tags: TagFilter | undefined
+  readonly maxAgeDays: number | undefined
+  /** Bytes. */
+  readonly minSize: number | undefined
+  readonly maxSize: number | undefined
+  /** All extended attributes, these, or, when undefined, what the service gives without being asked. */
+  readonly attrs: 'all' | readonly string[] | undefined
+  /**
+   * Parameters of the standard that this function does not heed. When there is one, the answer is an empty feed
+   * (Torznab 1.1, "Service Changes"): leaving it out would return what nobody asked for.
+   */
+  readonly unsupported: readonly SearchParameter[]
+}
+
+export type TorznabQuery =
+  | { readonly function: 'caps' }
+  /** One item, by its info hash in lower-case hex. */
+  | { readonly function: 'details'; readonly infoHash: string }
+  | SearchQuery
+
+/** What a query string says. Whoever asks and in which format is known even when the rest is refused. */
+export type TorznabRequest = {
+  readonly format: Format
+  /** As it was sent, as `apikey` or `passkey`; only caps does without. */
+  readonly apiKey: string | undefined
+  /** Undefined when it is missing or unknown. */
+  readonly function: TorznabFunction | undefined
+} & ({ readonly ok: true; readonly query: TorznabQuery } | { readonly ok: false; readonly error: TorznabError })
+
+export type ParseOptions = {
+  readonly supported: Supported
+  /** As caps tells them. */
+  readonly limits: { readonly default: number; readonly max: number }
+}
+
+/**
+ * Reads the query string of a Torznab request (Torznab 1.3, "Standard Queries" and "Parameters"). Never throws.
+ *
+ * Names the first thing that is wrong: `t` is missing (200), unknown (300), the key is missing (200), a parameter is
+ * incorrect (201). A limit beyond the maximum is the maximum. Names that the standard does not know are ignored.
+ *
+ * @param rawQuery as it stood in the URL, with or without its question mark
+ */
+export function parseTorznabQuery(rawQuery: string, options: ParseOptions): TorznabRequest {
+  const parameters = readParameters(rawQuery)
+  const name = parameters.text('t')?.toLowerCase()
+  const known = TORZNAB_FUNCTIONS.find((candidate) => candidate === name)
+  const common = {
+    format: parameters.text('o')?.toLowerCase() === 'json' ? ('json' as const) : ('xml' as const),
+    apiKey: parameters.text('apikey') ?? parameters.text('passkey'),
+    function: known,
+  }
+  const refused = (error: TorznabError): TorznabRequest => ({ ...common, ok: false, error })
+
+  if (name === undefined) return refused(torznabError('missingParameter', 't'))
+  if (known === undefined) return refused(torznabError('noSuchFunction'))
+  if (known === 'caps') return { ...common, ok: true, query: { function: 'caps' } }
+  if (common.apiKey === undefined) return refused(torznabError('missingParameter', 'apikey'))
+
+  parameters.read('o', (format) => (/^(?:xml|json)$/i.test(format) ? format : undefined))
+  const query = known === 'details' ? readDetails(parameters) : readSearch(known, parameters, options)
+  const incorrect = parameters.incorrect()
+  if (incorrect !== undefined) return refused(torznabError('incorrectParameter', incorrect))
+  return query === undefined ? refused(torznabError('missingParameter', 'id')) : { ...common, ok: true, query }
+}
+
+function readDetails(parameters: ParameterReader): TorznabQuery | undefined {
+  const infoHash = parameters.read('id', (id) => (/^[0-9a-f]{40}$/i.test(id) ? id.toLowerCase() : undefined))
+  return infoHash === undefined ? undefined : { function: 'details', infoHash }
+}
+
+function readSearch(name: SearchFunction, parameters: ParameterReader, options: ParseOptions): SearchQuery {
+  const supported = new Set<string>(options.supported[name])
+  const unsupported = SEARCH_PARAMETERS.filter(
+    (parameter) => !supported.has(parameter) && parameters.text(parameter) !== undefined,
+  )
+  // A value that is not heeded is not judged either.
+  const ignored = new Set<string>(unsupported)
+  const heeded: ParameterReader = {
+    ...parameters,
+    text: (parameter) => (ignored.has(parameter) ? undefined : parameters.text(parameter)),
+    read: (parameter, parse) => (ignored.has(parameter) ? undefined : parameters.read(parameter, parse)),
+  }
+  const categories = heeded.read('cat', parseNumbers)
+  return {
+    function: name,
+    q: heeded.text('q'),
+    categories: categories?.length === 0 ? undefined : categories,
+    limit: Math.min(heeded.read('limit', parseWhole) ?? options.limits.default, options.limits.max),
+    offset: heeded.read('offset', parseWhole) ?? 0,
+    episode: readWantedEpisode(heeded),
+    ids: readAll(ID_PARAMETERS, (id) => heeded.read(id, id === 'imdbid' ? parseImdbId : parseId)),
+    year: heeded.read('year', parseYear) ?? heeded.read('imdbyear', parseYear),
+    text: readAll(TEXT_PARAMETERS, (text) => heeded.text(text)),
+    tags: heeded.read('tag', parseTags),
+    maxAgeDays: boundOf(heeded.read('maxage', parseWhole)),
+    minSize: heeded.read('minsize', parseWhole),
+    maxSize: boundOf(heeded.read('maxsize', parseWhole)),
+    attrs: heeded.read('extended', parseFlag) === true ? 'all' : heeded.read('attrs', parseNames),
+    unsupported,
+  }
+}
+
+/** Zero days or bytes would exclude everything; tools mean no bound. */
+function boundOf(most: number | undefined): number | undefined {
+  return most === 0 ? undefined : most
+}
+
+/** The parameters of these names that were sent. */
+function readAll<Name extends string, Value>(
+  names: readonly Name[],
+  read: (name: Name) => Value | undefined,
+): Partial<Record<Name, Value>> {
+  const values: Partial<Record<Name, Value>> = {}
+  for (const name of names) {
+    const value = read(name)
+    if (value !== undefined) values[name] = value
+  }
+  return values
+}

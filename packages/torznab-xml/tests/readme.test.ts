@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from '@jest/globals'
+import * as torznab from '../src/index.ts'
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+
+test('the README’s example prints what it says', () => {
+  const [, code = ''] = /```js\n(.*?)```/s.exec(readme) ?? []
+  const printed: string[] = []
+  const log = (...values: unknown[]): void => {
+    printed.push(values.join(' '))
+  }
+  runInNewContext(code.replace("import * as torznab from '@vault-and-tracker/torznab-xml'", ''), {
+    torznab,
+    console: { log },
+  })
+  const promised = [...code.matchAll(/\/\/ (.*)/g)].map(([, text]) => text)
+  expect(promised).toHaveLength(4)
+  expect(printed).toEqual(promised)
+})
+
+test('the README lists every error', () => {
+  const section = readme.split(/^## /m).find((text) => text.startsWith('Errors\n')) ?? ''
+  const rows = [...section.matchAll(/^\| `(\w+)` +\| +(\d+) \| +(\d+) \| (.+?) *\|$/gm)]
+  expect(rows.map(([, kind, code, status, description]) => [kind, code, status, description])).toEqual(
+    torznab.TORZNAB_ERROR_KINDS.map((kind) => {
+      const { code, status, description } = torznab.torznabError(kind)
+      return [kind, String(code), String(status), description]
+    }),
+  )
+})
