@@ -7,9 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { shellWord } from './lib/banner.mjs'
 import { acquireLock } from './lib/lock.mjs'
-import { createShutdown } from './lib/shutdown.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'lifecycle-test-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -76,49 +74,16 @@ test('of many that find a stale lock exactly one gets it', async () => {
   assert.deepEqual(codes, [7, 7, 7, 0])
 })
 
-function shutdownOf({ ended = [], stop } = {}) {
-  const seen = { said: [], codes: [], killed: 0 }
-  const shutdown = createShutdown({
-    stop: stop ?? (async () => ended),
-    kill: async () => void (seen.killed += 1),
-    say: (text) => seen.said.push(text),
-    exit: (code) => seen.codes.push(code),
-  })
-  return { shutdown, seen }
-}
-
-test('a clean stop is success, one that had to be forced is not', async () => {
-  const clean = shutdownOf({ ended: [{ name: 'vault', code: 0, signal: null }] })
-  await clean.shutdown.onSignal('SIGINT')
-  assert.deepEqual(clean.seen.codes, [0])
-  const forced = shutdownOf({ ended: [{ name: 'vault', code: null, signal: 'SIGKILL' }] })
-  await forced.shutdown.onSignal('SIGINT')
-  assert.deepEqual(forced.seen.codes, [1])
-  assert.match(forced.seen.said.join('\n'), /vault did not stop in time and was killed/)
-})
-
-test("the signal that npm repeats is not the user's second one", async () => {
-  let stopped
-  const { shutdown, seen } = shutdownOf({ stop: () => new Promise((resolve) => (stopped = () => resolve([]))) })
-  const first = shutdown.onSignal('SIGINT')
-  await shutdown.onSignal('SIGINT')
-  assert.equal(seen.killed, 0)
-  await sleep(900)
-  await shutdown.onSignal('SIGINT')
-  assert.equal(seen.killed, 1)
-  assert.equal(seen.codes[0], 130)
-  stopped()
-  await first
-})
-
 test('the end of npm is noticed, also behind the shell it runs scripts with', async () => {
-  const watcher = `import { watchParent } from ${JSON.stringify(join(import.meta.dirname, 'lib/shutdown.mjs'))}
-    watchParent(() => { console.log('orphaned'); process.exit() }, { env: { npm_lifecycle_event: 'start' }, intervalMs: 20 })
+  const watcher = `import { onInterrupt } from ${JSON.stringify(join(import.meta.dirname, 'lib/interrupt.mjs'))}
+    onInterrupt((reason) => { if (reason === 'npm is gone') console.log('orphaned'); process.exit() })
     console.log('watching'); setInterval(() => {}, 1000)`
-  const node = `${shellWord(process.execPath)} --input-type=module -e ${shellWord(watcher)}`
-  for (const script of [`${node}; true`, `sh -c ${shellWord(`${node}; true`)}; true`]) {
+  // The watcher's code goes through the environment, so that no shell has to quote it.
+  const env = { ...process.env, npm_lifecycle_event: 'start', NODE: process.execPath, WATCHER: watcher }
+  const node = '"$NODE" --input-type=module -e "$WATCHER"; true'
+  for (const script of [node, `sh -c '${node}'; true`]) {
     // This shell stands for npm: it is killed while what it has started goes on.
-    const npm = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const npm = spawn('sh', ['-c', script], { env, stdio: ['ignore', 'pipe', 'inherit'] })
     await once(npm.stdout, 'data')
     npm.kill('SIGKILL')
     const [said] = await once(npm.stdout, 'data')

@@ -1,8 +1,11 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { identityOf, isSameProcess } from '../../packages/dev-env/reaper/identity.mjs'
-import { Fault } from './fault.mjs'
+import { Fault } from '../../packages/dev-env/src/processes/command.mjs'
+import { identityOf, isSameProcess } from '../../packages/dev-env/src/processes/identity.mjs'
+import { codeOf } from '../../packages/dev-env/src/processes/stop.mjs'
+
+/** @typedef {{ pid: number, identity?: string | undefined, stopping: boolean }} Holder */
 
 /** How long a run that has lost its terminal may take to notice, and how long one that stops may take to be gone. */
 const NOTICE_MS = 2500
@@ -12,9 +15,12 @@ const STOP_MS = 40_000
  * Makes this process the only one that works in a folder. One that was killed leaves its lock behind; since the lock
  * says which process it is, and not only its number, it is then taken over.
  *
- * @param onWait told when another run is on its way out and we wait for it
+ * @param {string} folder
+ * @param {{ onWait?: (pid: number) => void, noticeMs?: number, stopMs?: number }} [options] `onWait` is called when
+ *   another run is stopping and this one waits for it
+ * @throws {Fault} naming the process that works there
  */
-export async function acquireLock(folder, { onWait = () => {}, noticeMs = NOTICE_MS, stopMs = STOP_MS } = {}) {
+export async function acquireLock(folder, { onWait = () => undefined, noticeMs = NOTICE_MS, stopMs = STOP_MS } = {}) {
   const file = join(folder, 'lock')
   const started = Date.now()
   const mine = { pid: process.pid, identity: identityOf(process.pid), stopping: false }
@@ -31,14 +37,14 @@ export async function acquireLock(folder, { onWait = () => {}, noticeMs = NOTICE
       removeStale(file, holder)
     }
   }
-  const rewrite = (content) => writeFileSync(file, JSON.stringify(content), { mode: 0o600 })
   return {
-    /** Tells a run that comes meanwhile that waiting is worth it. */
-    stopping: () => rewrite({ ...mine, stopping: true }),
+    /** Tells a run that starts meanwhile to wait. */
+    stopping: () => writeFileSync(file, JSON.stringify({ ...mine, stopping: true }), { mode: 0o600 }),
     release: () => rmSync(file, { force: true }),
   }
 }
 
+/** @param {string} folder @param {number} pid */
 function inUse(folder, pid) {
   return (
     `It is running already: process ${pid} works in ${folder}. Stop it with Ctrl-C there, or \`kill ${pid}\`; ` +
@@ -46,7 +52,12 @@ function inUse(folder, pid) {
   )
 }
 
-/** A link appears with its content or not at all, so nobody ever reads a lock that is half written. */
+/**
+ * A link appears with its content or not at all, so nobody ever reads a lock that is half written.
+ *
+ * @param {string} file
+ * @param {Holder} mine
+ */
 function claim(file, mine) {
   const draft = `${file}.${process.pid}`
   writeFileSync(draft, JSON.stringify(mine), { mode: 0o600 })
@@ -54,13 +65,17 @@ function claim(file, mine) {
     linkSync(draft, file)
     return true
   } catch (error) {
-    if (error.code !== 'EEXIST') throw error
+    if (codeOf(error) !== 'EEXIST') throw error
     return false
   } finally {
     rmSync(draft, { force: true })
   }
 }
 
+/**
+ * @param {string} file
+ * @returns {Holder | undefined}
+ */
 function read(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
@@ -69,20 +84,27 @@ function read(file) {
   }
 }
 
-/** Of two that find the same stale lock one moves it away; if what it moved was a living one's, it is put back. */
+/**
+ * Of two that find the same stale lock one moves it away; if what it moved was a living one's, it is put back.
+ *
+ * @param {string} file
+ * @param {Holder | undefined} seen
+ */
 function removeStale(file, seen) {
   const aside = `${file}.stale.${process.pid}`
   try {
     renameSync(file, aside)
   } catch (error) {
-    if (error.code === 'ENOENT') return
+    if (codeOf(error) === 'ENOENT') return
     throw error
   }
   const moved = read(aside)
   if (moved !== undefined && moved.identity !== seen?.identity) {
     try {
       linkSync(aside, file)
-    } catch {}
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error
+    }
   }
   rmSync(aside, { force: true })
 }

@@ -1,10 +1,15 @@
-const NEEDED = [20, 19, 0]
+const MINIMUM = [20, 19, 0]
 
-/** Whether a version such as "20.20.2" is new enough. */
-export function isNewEnough(version, needed = NEEDED) {
+/**
+ * Whether a version such as "20.20.2" is new enough.
+ *
+ * @param {string} version
+ */
+export function isNewEnough(version, minimum = MINIMUM) {
   const parts = version.split('.').map(Number)
-  for (const [index, least] of needed.entries()) {
-    if (parts[index] !== least) return parts[index] > least
+  for (const [index, least] of minimum.entries()) {
+    const part = parts[index] ?? 0
+    if (part !== least) return part > least
   }
   return true
 }
@@ -12,6 +17,6 @@ export function isNewEnough(version, needed = NEEDED) {
 /** Ends the process with one sentence when this Node is too old to run the project. */
 export function requireNode(version = process.versions.node) {
   if (isNewEnough(version)) return
-  console.error(`Node ${NEEDED.join('.')} or newer is needed and this is ${version}; get one from https://nodejs.org.`)
+  console.error(`Node ${MINIMUM.join('.')} or newer is needed and this is ${version}; get one from https://nodejs.org.`)
   process.exit(1)
 }

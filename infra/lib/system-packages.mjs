@@ -1,10 +1,19 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { capture, findProgram } from './command.mjs'
-import { Fault } from './fault.mjs'
+import { capture, Fault, findProgram } from '../../packages/dev-env/src/processes/command.mjs'
+
+/**
+ * Programs of which one has to be there, and how to get it; `otherwise` is what else helps.
+ *
+ * @typedef {{ programs: string[], debianPackage: string, purpose: string, otherwise: string }} Kind
+ */
 
 const POLICY = '/usr/sbin/policy-rc.d'
 
-/** Redis or Valkey, from wherever this machine has it. */
+/**
+ * Redis or Valkey, from wherever this machine has it.
+ *
+ * @type {Kind}
+ */
 export const REDIS = {
   programs: ['redis-server', 'valkey-server'],
   debianPackage: 'redis-server',
@@ -12,7 +21,11 @@ export const REDIS = {
   otherwise: ' (or brew install redis), set REDIS_URL to a Redis you have, or use docker compose up instead',
 }
 
-/** BitTorrent clients, for the tests that move real files through the tracker. */
+/**
+ * BitTorrent clients, for the tests that move real files through the tracker.
+ *
+ * @type {Kind[]}
+ */
 export const CLIENTS = [
   { programs: ['aria2c'], debianPackage: 'aria2', otherwise: ' (or brew install aria2)' },
   {
@@ -31,6 +44,10 @@ export const CLIENTS = [
 /**
  * Makes sure that one program of each kind is there. Root on Debian and its kin gets the packages installed; everybody
  * else is told what to do, about everything at once.
+ *
+ * @param {Kind[]} kinds
+ * @param {import('./progress.mjs').Step} step
+ * @throws {Fault} naming what to install
  */
 export async function ensurePrograms(kinds, step) {
   const missing = kinds.filter((kind) => !isPresent(kind))
@@ -43,11 +60,17 @@ export async function ensurePrograms(kinds, step) {
   }
 }
 
+/** @param {Kind} kind */
 function isPresent({ programs }) {
   return programs.some((name) => findProgram(name) !== undefined)
 }
 
-/** A sentence for each thing that the user has to install, and the one command for several. */
+/**
+ * A sentence for each thing that the user has to install, and the one command for several.
+ *
+ * @param {Kind[]} kinds
+ * @param {boolean} hasApt
+ */
 export function remedy(kinds, hasApt) {
   const sentences = kinds.map(({ programs, debianPackage, purpose, otherwise }) => {
     const how = hasApt ? `sudo apt-get install ${debianPackage}` : `install ${programs.join(' or ')}`
@@ -59,12 +82,13 @@ export function remedy(kinds, hasApt) {
   )
 }
 
+/** @param {string} aptGet @param {string} name */
 async function installPackage(aptGet, name) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', NEEDRESTART_MODE: 'l' }
   const options = ['-o', 'Acquire::Retries=3', '-o', 'DPkg::Lock::Timeout=120']
   const install = () => capture(aptGet, [...options, 'install', '-y', '--no-install-recommends', name], { env })
   await withoutDaemons(async () => {
-    // A fresh machine has no package lists, one that slept has old ones; only then is an update worth its time.
+    // A fresh machine has no package lists, another may have old ones; only then is an update worth its time.
     if ((await install()).code === 0) return
     const update = await capture(aptGet, [...options, 'update'], { env })
     const { code, output } = await install()
@@ -72,9 +96,16 @@ async function installPackage(aptGet, name) {
   })
 }
 
-/** Debian starts a server as soon as its package is there; we only want the program, and run our own. */
+/**
+ * Debian starts a server as soon as its package is there; only the program is wanted here.
+ *
+ * @param {() => Promise<void>} work
+ */
 async function withoutDaemons(work) {
-  if (existsSync(POLICY)) return await work()
+  if (existsSync(POLICY)) {
+    await work()
+    return
+  }
   writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
   try {
     await work()

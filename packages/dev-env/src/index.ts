@@ -11,10 +11,13 @@ export {
   startProcess,
   stopAll,
 } from './processes/managed-process.ts'
-export { freePort, portIsFree } from './processes/ports.ts'
+export { freePort } from './processes/ports.ts'
+export { sourceArguments } from './processes/source.ts'
 export { type PrivateRedis, type RedisOptions, startRedis } from './redis/redis.ts'
 export { eventually } from './testing/eventually.ts'
 export { startTestServers, type TestServers } from './testing/servers.ts'
+export { type CommandOutcome, captureCommand } from './testing/terminal.ts'
+export { createTestClock, type TestClock } from './testing/test-clock.ts'
 export {
   createTestDatabase,
   type Migrate,
@@ -22,6 +25,3 @@ export {
   type TestDatabaseOptions,
 } from './testing/test-database.ts'
 export { type TestRedis, testRedis } from './testing/test-redis.ts'
-export { type Demo } from './world/demo.ts'
-export type { Step, WorldOptions } from './world/options.ts'
-export { startWorld, type World } from './world/world.ts'

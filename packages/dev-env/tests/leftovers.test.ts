@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from '@jest/globals'
 import { freePort, removeTemporaryFolder, startRedis, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
-import { identityOf } from '../reaper/identity.mjs'
+import { identityOf } from '../src/processes/identity.mjs'
 
 const folder = temporaryFolder('leftovers-test')
 afterAll(() => removeTemporaryFolder(folder))

@@ -1,17 +1,18 @@
-// Starts two children under a reaper, says who they are and waits to be killed. What processes/reaper.ts does, but
+// Starts two children under a reaper, says who they are and waits to be killed. What src/processes/reaper.ts does, but
 // runnable without a build.
 import { spawn } from 'node:child_process'
-import { identityOf } from '../reaper/identity.mjs'
+import { identityOf } from '../src/processes/identity.mjs'
 
-const reaper = spawn(process.execPath, [new URL('../reaper/main.mjs', import.meta.url).pathname], {
+const reaper = spawn(process.execPath, [new URL('../src/processes/reaper-main.mjs', import.meta.url).pathname], {
   detached: true,
   stdio: ['pipe', 'ignore', 'ignore'],
 })
+/** @param {object} message */
 const order = (message) => reaper.stdin.write(`${JSON.stringify(message)}\n`)
 const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"
 const pids = ['setInterval(() => {}, 1000)', stubborn].map((code, phase) => {
   const child = spawn(process.execPath, ['-e', code], { detached: true, stdio: 'ignore' })
-  const entry = { pid: child.pid, identity: identityOf(child.pid), stopSignal: 'SIGTERM', graceMs: 500, phase }
+  const entry = { pid: child.pid, identity: identityOf(Number(child.pid)), stopSignal: 'SIGTERM', graceMs: 500, phase }
   order({ op: 'watch', entry })
   return child.pid
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
-import { identityOf, isSameProcess } from '../reaper/identity.mjs'
+import { identityOf, isSameProcess } from '../src/processes/identity.mjs'
 import { eventually } from '../src/testing/eventually.ts'
 
 const owner = fileURLToPath(new URL('owner.mjs', import.meta.url))

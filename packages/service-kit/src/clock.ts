@@ -1,8 +1,8 @@
-/** The time, injected wherever a rule depends on it, so that windows of minutes are tested without sleeping. */
+/** The current time. It is injected, so that tests of time windows do not sleep. */
 export type Clock = {
   /** Milliseconds since the Unix epoch. */
   now(): number
 }
 
-/** The machine's clock. */
+/** The clock of the machine. */
 export const systemClock: Clock = { now: () => Date.now() }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Every problem of the environment at once, so that an operator repairs a configuration in one go. */
+/** All problems of a configuration at once, so that an operator can fix them together. */
 export class EnvError extends Error {
   override readonly name = 'EnvError'
   readonly problems: readonly string[]
@@ -14,13 +14,13 @@ export class EnvError extends Error {
 /**
  * Reads a configuration from environment variables.
  *
- * An empty string counts as absent, as compose files produce it for an unset variable. Values never appear in a
- * problem, since any of them may be a secret.
+ * An empty string counts as not set, because Compose files produce it for an unset variable. Problems do not contain
+ * values, because a value may be a secret.
  *
  * @param schema an object schema whose keys are the variables' names
  * @param env the environment, usually `process.env`
  * @returns the typed, frozen configuration
- * @throws EnvError listing every problem, one line each: the variable and what is wrong with it
+ * @throws EnvError listing every problem: the name of the variable and the reason
  */
 export function parseEnv<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -56,7 +56,7 @@ export function flag(fallback: boolean): z.ZodType<boolean> {
     .default(fallback)
 }
 
-/** A whole number within bounds. */
+/** A whole number within bounds, both included. */
 export function integer(bounds: { min: number; max: number; fallback: number }): z.ZodType<number> {
   const message = `must be a whole number from ${String(bounds.min)} to ${String(bounds.max)}`
   return z
@@ -72,7 +72,7 @@ export function port(fallback: number): z.ZodType<number> {
   return integer({ min: 0, max: 65_535, fallback })
 }
 
-/** A connection URL of one of the given schemes; never echoed, since it holds a password. */
+/** A connection URL with one of the given schemes. Messages do not repeat it, because it holds a password. */
 export function connectionUrl(...schemes: readonly string[]): z.ZodType<string> {
   const message = `must be a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}`
   return z
@@ -80,7 +80,7 @@ export function connectionUrl(...schemes: readonly string[]): z.ZodType<string> 
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), message)
 }
 
-/** Comma-separated addresses and CIDR ranges of proxies whose forwarding headers are believed; none by default. */
+/** Comma-separated addresses and CIDR ranges; none by default. */
 export function addressRanges(): z.ZodType<readonly string[]> {
   return z
     .string()
@@ -92,7 +92,7 @@ export function addressRanges(): z.ZodType<readonly string[]> {
     .default([])
 }
 
-/** The variables every service has. */
+/** The variables that both services have. */
 export const commonEnv = {
   HOST: z.string().default('0.0.0.0'),
   DATABASE_URL: connectionUrl('postgres', 'postgresql'),

@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 
 /**
- * An error whose code and message are safe to show to a stranger.
+ * An error whose code and message are safe to show to any client.
  *
  * The code is API and comes from a closed union that each service keeps in one table; the message is prose and may
  * change. Everything that is not an ApiError is answered as an internal error, without a word of what it said.
@@ -18,6 +18,24 @@ export class ApiError<Code extends string = string> extends Error {
   constructor(code: Code, message: string, options?: { cause?: unknown }) {
     super(message, options)
     this.code = code
+  }
+}
+
+/**
+ * The functions that make and recognise the errors of one service.
+ *
+ * @param table every code the service can answer; `meaning` is the message where none is given
+ */
+export function errorsOf<Code extends string>(
+  table: Readonly<Record<Code, { readonly meaning: string }>>,
+): {
+  apiError: (code: Code, message?: string, options?: { cause?: unknown }) => ApiError<Code>
+  isApiError: (error: unknown) => error is ApiError<Code>
+} {
+  return {
+    apiError: (code, message, options) => new ApiError(code, message ?? table[code].meaning, options),
+    isApiError: (error): error is ApiError<Code> =>
+      error instanceof ApiError && Object.hasOwn(table, String(error.code)),
   }
 }
 

@@ -1,14 +1,15 @@
 import { type RequestHandler, Router } from 'express'
 import type { Logger } from './logger.ts'
 
-/** A check resolves when its part is fine and rejects when it is not. */
+/** Readiness checks by name. Each resolves when its part works and rejects when it does not. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>
 
 /**
- * `/health` tells that the process runs, without touching anything else; `/ready` that it can do its work now, and is
- * 503 from the first moment of a stop, so that a load balancer turns away before the port closes.
+ * Routes for operators. `/health` is 200 while the process runs and checks nothing else. `/ready` is 200 while all
+ * checks pass, and 503 as soon as a stop begins, so that a load balancer sends no more requests before the port closes.
+ * `/metrics` is the Prometheus text format.
  *
- * @param options `checks` by name; `stopping` aborts when the service was asked to stop
+ * @param options `stopping` aborts when the service was asked to stop
  */
 export function healthRoutes(options: {
   checks: Checks
@@ -28,7 +29,7 @@ export function healthRoutes(options: {
     )
     const ok = !options.stopping.aborted && results.every((result) => result.status === 'fulfilled')
     for (const result of results)
-      if (result.status === 'rejected') options.logger.warn({ err: result.reason as unknown }, 'not ready')
+      if (result.status === 'rejected') options.logger.warn({ err: result.reason as unknown }, 'readiness check failed')
     response.status(ok ? 200 : 503).json({ ok, checks })
   })
   router.get('/metrics', options.metrics)

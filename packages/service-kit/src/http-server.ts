@@ -4,16 +4,17 @@ import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorCode } from './errors.ts'
 
-/** Connections that were quiet for this long when the drain looks at them are closed. */
-const QUIET_MS = 250
+/** While draining, a connection without a request for this long is closed. */
+const IDLE_MS = 250
+/** The interval of these checks. */
 const SWEEP_MS = 25
-/** Closing at once would reset the connection of a client that still sends, and lose the answer on its way. */
+/** Closing at once would reset the connection of a client that is still sending, and it would not read the response. */
 const LINGER_MS = 500
 
-/** A server that listens, and how to stop it without losing a request that it accepted. */
+/** A listening server. */
 export type RunningServer = {
   readonly port: number
-  /** Stops accepting, lets every accepted request finish, closes connections once they are quiet. Idempotent. */
+  /** Stops accepting connections, completes every accepted request and closes idle connections. Idempotent. */
   drain(): Promise<void>
 }
 
@@ -21,8 +22,9 @@ export type RunningServer = {
  * Listens on a port.
  *
  * @param server the HTTP server, handlers attached
- * @param address `port` 0 picks a free one; `portVariable` is what an operator changes when the port is taken
- * @throws Error naming the port and the variable when the port is taken or not allowed
+ * @param address `port` 0 chooses a free one; `portVariable` is the environment variable to name when the port is in
+ *   use
+ * @throws Error naming the port and the variable when the port is in use or not permitted
  */
 export async function listen(
   server: Server,
@@ -50,13 +52,14 @@ export async function listen(
   }
 }
 
-/** What Node's parser tells of bytes that it could not read. */
+/** The error of Node's HTTP parser for bytes that are not HTTP. */
 export type Malformed = NodeJS.ErrnoException & { readonly rawPacket?: Buffer }
 
 /**
- * Answers what is not HTTP, and closes the connection. What came whole before it is carried out, so it is answered first.
+ * Responds to bytes that are not HTTP, and closes the connection. A complete request before them was accepted, so its
+ * response is sent first.
  *
- * @param answerTo the answer's bytes as latin1, status line included
+ * @param answerTo returns the response as latin1, status line included
  */
 export function answerMalformed(server: Server, answerTo: (error: Malformed) => string): void {
   const latest = new WeakMap<Duplex, ServerResponse>()
@@ -72,17 +75,17 @@ export function answerMalformed(server: Server, answerTo: (error: Malformed) => 
   })
 }
 
-type Connection = { active: Set<ServerResponse>; quietSince: number }
+type Connection = { active: Set<ServerResponse>; idleSince: number }
 type ConnectionTracker = { connections: Map<Socket, Connection>; draining: boolean }
 
-/** Knows which connection has requests under way; needed because Node calls a connection idle between two requests. */
+/** Tracks which connections have pending requests. Node itself counts a connection as idle between two requests. */
 function trackConnections(server: Server): ConnectionTracker {
   const tracker: ConnectionTracker = { connections: new Map(), draining: false }
   server.on('connection', (socket: Socket) => {
-    tracker.connections.set(socket, { active: new Set(), quietSince: Date.now() })
+    tracker.connections.set(socket, { active: new Set(), idleSince: Date.now() })
     socket.once('close', () => tracker.connections.delete(socket))
   })
-  letGoOfUpgrades(server, tracker)
+  untrackUpgrades(server, tracker)
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = tracker.connections.get(request.socket)
     if (!connection) return
@@ -90,33 +93,33 @@ function trackConnections(server: Server): ConnectionTracker {
     if (tracker.draining) response.shouldKeepAlive = false
     response.once('close', () => {
       connection.active.delete(response)
-      connection.quietSince = Date.now()
+      connection.idleSince = Date.now()
     })
   })
   return tracker
 }
 
 /**
- * An upgraded socket belongs to whoever took it, who also closes it. Where nobody takes any we must not listen either:
- * Node answers a request that asks for an upgrade like any other only as long as there is no listener.
+ * An upgraded socket belongs to its `upgrade` listener, which also closes it. A server without such a listener must not
+ * get one from here: then Node would no longer handle a request that offers an upgrade like any other.
  */
-function letGoOfUpgrades(server: Server, tracker: ConnectionTracker): void {
-  const letGo = (): void => {
+function untrackUpgrades(server: Server, tracker: ConnectionTracker): void {
+  const untrack = (): void => {
     server.on('upgrade', (_request: IncomingMessage, socket: Socket) => tracker.connections.delete(socket))
   }
   const onListener = (event: string): void => {
     if (event !== 'upgrade') return
     server.off('newListener', onListener)
-    letGo()
+    untrack()
   }
-  if (server.listenerCount('upgrade') > 0) letGo()
+  if (server.listenerCount('upgrade') > 0) untrack()
   else server.on('newListener', onListener)
 }
 
 /**
- * `http.Server.close()` ends every connection that is idle at that instant, also one whose next request is already on
- * the wire: under load that loses requests. So: stop accepting at the TCP level only, announce `Connection: close`
- * with every further answer, and end a connection ourselves once it was quiet for a while.
+ * `http.Server.close()` closes every connection that is idle at that moment, also one whose next request is on the
+ * wire: under load that loses requests. Instead, this stops accepting at the TCP level, sends `Connection: close` with
+ * every further response, and closes a connection after it was idle for a while.
  */
 async function drain(server: Server, tracker: ConnectionTracker): Promise<void> {
   tracker.draining = true
@@ -128,7 +131,7 @@ async function drain(server: Server, tracker: ConnectionTracker): Promise<void> 
   const sweep = setInterval(() => {
     const now = Date.now()
     for (const [socket, connection] of tracker.connections) {
-      if (connection.active.size === 0 && now - connection.quietSince >= QUIET_MS) socket.destroy()
+      if (connection.active.size === 0 && now - connection.idleSince >= IDLE_MS) socket.destroy()
     }
   }, SWEEP_MS)
   await closed

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { v7, validate, version } from 'uuid'
 
-// Fetched for 256 ids at a time: asking for the bytes of one costs more than all the rest of making it.
+// Random bytes for 256 ids at a time: one call for each id would cost more than the rest of creating it.
 const random = new Uint8Array(16 * 256)
 let used = random.length
 
@@ -9,8 +9,8 @@ let milliseconds = 0
 let sequence = 0
 
 /**
- * A new UUIDv7 (RFC 9562 section 5.7): sorts by creation time, so it also serves as a page cursor. Those of a process go
- * up within a millisecond too, and while the clock goes back (section 6.2, method 1).
+ * A new UUIDv7 (RFC 9562 section 5.7). Ids sort by creation time, so they also serve as page cursors. Within a process
+ * they increase strictly, also in the same millisecond and when the clock is set back (section 6.2, method 1).
  *
  * @returns 36 characters, lower case
  */
@@ -23,13 +23,13 @@ export function newId(): string {
   const now = Date.now()
   if (now > milliseconds) {
     milliseconds = now
-    // 31 of the counter's 32 bits: the rest is room to count up.
+    // The counter starts with 31 random bits of 32, so that it has room to count up.
     sequence = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) >>> 1
   } else sequence++
   return v7({ random: bytes, msecs: milliseconds, seq: sequence })
 }
 
-/** Whether a string is a UUIDv7 as we print it. Anything else is an unknown id, never a database error. */
+/** Whether a text is a lower-case UUIDv7. Other text is an unknown id, and must not reach a query as a uuid. */
 export function isId(text: string): boolean {
   return validate(text) && version(text) === 7 && text === text.toLowerCase()
 }

@@ -1,22 +1,22 @@
 import type { Logger } from './logger.ts'
 
-/** What a running service owns. Resources are given back in the reverse order of their acquisition. */
+/** The resources of a running service. They are released in the reverse order of their acquisition. */
 export type Scope = {
   /** Aborts when the service was asked to stop. */
   readonly signal: AbortSignal
-  /** Registers how to give a resource back; the name appears in the log when that fails. */
+  /** Registers how to release a resource. The name is logged when the release fails. */
   defer(name: string, release: () => Promise<void> | void): void
 }
 
-/** How long a service may take to stop before it is ended. */
+/** The time a service has to stop before the process exits, in milliseconds. */
 export const STOP_DEADLINE_MS = 10_000
 
 /**
- * Runs a service until SIGTERM or SIGINT, then gives everything back and exits.
+ * Runs a service until SIGTERM or SIGINT, then releases all resources and exits.
  *
- * The first signal starts an orderly stop with a deadline of ten seconds; a second one ends the process at once. The
- * exit status is truthful: 0 after a clean stop, 1 when start-up failed, a release failed or the deadline passed,
- * 128 + signal number when forced.
+ * The first signal starts a graceful stop with a deadline of ten seconds; a second signal ends the process at once. The
+ * exit status is 0 after a clean stop; 1 when the start or a release failed, after an uncaught error, or when the
+ * deadline passed; 128 + signal number after a second signal.
  *
  * @param logger the service's logger
  * @param main starts the service and returns once it is up
@@ -35,7 +35,7 @@ export async function run(logger: Logger, main: (scope: Scope) => Promise<void>)
   const stop = async (status: number): Promise<void> => {
     state.stopping = true
     const deadline = setTimeout(() => {
-      logger.error({ deadlineMs: STOP_DEADLINE_MS }, 'did not stop in time, ending now')
+      logger.error({ deadlineMs: STOP_DEADLINE_MS }, 'did not stop in time, exiting')
       process.exit(1)
     }, STOP_DEADLINE_MS)
     controller.abort()
@@ -44,7 +44,7 @@ export async function run(logger: Logger, main: (scope: Scope) => Promise<void>)
         await release()
       } catch (error) {
         status = 1
-        logger.error({ err: error, resource: name }, 'could not give a resource back')
+        logger.error({ err: error, resource: name }, 'could not release a resource')
       }
     }
     clearTimeout(deadline)
@@ -54,7 +54,7 @@ export async function run(logger: Logger, main: (scope: Scope) => Promise<void>)
 
   const onSignal = (signal: NodeJS.Signals, number: number): void => {
     if (state.stopping) {
-      logger.warn({ signal }, 'second signal, ending now')
+      logger.warn({ signal }, 'second signal, exiting')
       process.exit(128 + number)
     }
     logger.info({ signal }, 'stopping')
@@ -63,7 +63,7 @@ export async function run(logger: Logger, main: (scope: Scope) => Promise<void>)
   process.on('SIGTERM', () => onSignal('SIGTERM', 15))
   process.on('SIGINT', () => onSignal('SIGINT', 2))
   const onFatal = (error: unknown): void => {
-    logger.fatal({ err: error }, 'unexpected error, stopping')
+    logger.fatal({ err: error }, 'uncaught error, stopping')
     if (!state.stopping) void stop(1)
   }
   process.on('uncaughtException', onFatal)
@@ -72,7 +72,7 @@ export async function run(logger: Logger, main: (scope: Scope) => Promise<void>)
   try {
     await main(scope)
   } catch (error) {
-    // A signal during start-up already stops the service; the start's own failure is then only its echo.
+    // A signal during the start stops the service already, and the failed start is a consequence of that.
     if (state.stopping) return
     logger.fatal({ err: error }, 'could not start')
     await stop(1)

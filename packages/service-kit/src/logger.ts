@@ -5,7 +5,7 @@ export type { Logger } from 'pino'
 
 const HIDDEN = '[hidden]'
 
-/** Headers that authenticate somebody. */
+/** Headers that carry credentials. */
 const SECRET_HEADERS = [
   'authorization',
   'proxy-authorization',
@@ -17,7 +17,7 @@ const SECRET_HEADERS = [
   '["x-api-key"]',
 ]
 
-/** Member names under which a secret could be handed to the logger by mistake, at the top or one level down. */
+/** Members that are censored at the top level and one level down, in case a secret is logged by mistake. */
 const SECRET_MEMBERS = [
   'apikey',
   'passkey',
@@ -31,8 +31,8 @@ const SECRET_MEMBERS = [
 ]
 
 /**
- * Hides what authenticates somebody in a text: passkeys and API keys in URLs (query and path forms), bearer tokens,
- * passwords of connection URLs. The info hash, also 40 hex digits, stays readable wherever it stands alone.
+ * Hides credentials in a text: passkeys and API keys in URLs (query and path forms), bearer tokens, passwords of
+ * connection URLs. An info hash, which has 40 hex digits too, stays readable.
  */
 export function hideSecrets(text: string): string {
   return text
@@ -43,7 +43,7 @@ export function hideSecrets(text: string): string {
     .replace(/\b((?:postgres(?:ql)?|rediss?):\/\/[^:@/\s"'\\]*:)[^@/\s"'\\]+@/gi, `$1${HIDDEN}@`)
 }
 
-/** Errors are logged by what is ours to say: a Postgres `detail` or `where` repeats the row, so it is left out. */
+/** Only these members of an error are logged: `detail` and `where` of a Postgres error repeat the row. */
 function serializeError(error: unknown): unknown {
   if (!isError(error)) return { type: typeof error }
   const { type, message, stack } = stdSerializers.err(error)
@@ -55,8 +55,8 @@ function serializeError(error: unknown): unknown {
 /**
  * A structured logger: one JSON object a line.
  *
- * Three nets keep secrets out: named members and headers are censored, errors are reduced to type, message, code and
- * stack, and every finished line is searched for passkeys, API keys, bearer tokens and connection passwords.
+ * Three measures keep secrets out: named members and headers are censored; errors are reduced to type, message, code,
+ * stack and cause; credentials are hidden in every finished line.
  *
  * @param options `name` of the service; `level` from LOG_LEVEL; `destination` defaults to standard output
  */

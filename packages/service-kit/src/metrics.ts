@@ -1,24 +1,24 @@
 import type { RequestHandler } from 'express'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
-/** A service's metrics. Labels are bounded: routes, methods, statuses, rule names; never a name, id or address. */
+/** The metrics of a service. Labels have few values: routes, methods, statuses; never a name, id or address. */
 export type Metrics = {
   readonly registry: Registry
-  /** Measures every request by its route pattern. */
+  /** Measures the duration of every request by its route pattern. */
   readonly middleware: RequestHandler
-  /** Answers `/metrics` in the Prometheus text format. */
+  /** Responds to `/metrics` in the Prometheus text format. */
   readonly handler: RequestHandler
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** A new registry with the process's own metrics and a histogram of requests. */
+/** Creates a registry with the metrics of the process and a histogram of request durations. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the request line to the last byte of the answer.',
+    help: 'Duration of HTTP requests in seconds, from the request headers to the end of the response.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],

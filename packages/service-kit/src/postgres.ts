@@ -1,9 +1,9 @@
-import { Kysely, type Migration, Migrator, PostgresDialect, sql } from 'kysely'
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { errorCode, isError, UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
 
-/** bigint columns hold counts and bytes; all of ours fit a JavaScript number, and one that does not is an error. */
+/** bigint columns hold counts and bytes, which fit into a JavaScript number. A value that does not is an error. */
 function parseInt8(text: string): number {
   const n = Number(text)
   if (!Number.isSafeInteger(n)) throw new RangeError('a bigint from Postgres exceeds 2^53 - 1')
@@ -13,19 +13,23 @@ function parseInt8(text: string): number {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, parseInt8)
 
-/**
- * A connection pool. A query that cannot get a connection, or takes longer than the statement time-out, fails instead
- * of queueing up behind a database that is away.
- *
- * @param options `statementTimeoutMs` is enforced by the server, and by the client a little later for one that froze
- */
-export function createPool(options: {
+/** What a pool needs. `name` appears in pg_stat_activity; `size` is the number of connections at most. */
+export type PoolOptions = Readonly<{
   url: string
   name: string
   size: number
   logger: Logger
   statementTimeoutMs?: number
-}): pg.Pool {
+}>
+
+/**
+ * A connection pool. A query that gets no connection or exceeds the statement timeout fails, so that queries do not
+ * queue while Postgres is unavailable.
+ *
+ * @param options `statementTimeoutMs` is enforced by the server, and two seconds later by the client in case the server
+ *   does not respond; 10,000 by default
+ */
+export function createPool(options: PoolOptions): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 10_000
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -39,20 +43,33 @@ export function createPool(options: {
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
   })
-  // Without these listeners a lost connection would end the process.
-  pool.on('error', (error) => options.logger.warn({ err: error }, 'lost an idle Postgres connection'))
+  // Without a listener, the error of a lost connection would end the process.
+  pool.on('error', (error) => options.logger.warn({ err: error }, 'idle Postgres connection lost'))
   pool.on('connect', (client) => {
-    client.on('error', (error) => options.logger.warn({ err: error }, 'lost a Postgres connection'))
+    client.on('error', (error) => options.logger.warn({ err: error }, 'Postgres connection lost'))
   })
   return pool
 }
 
-/** A query builder over a pool; destroying it ends the pool. */
+/** A query builder on a pool. Destroying it ends the pool. */
 export function createKysely<Database>(pool: pg.Pool): Kysely<Database> {
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** Connection lost or refused, server starting or stopping, read-only, out of connections or memory, time-outs. */
+/** Creates a pool, runs work on it and ends it, whether the work succeeds or fails. */
+export async function withDatabase<Database, Result>(
+  options: PoolOptions,
+  work: (db: Kysely<Database>) => Promise<Result>,
+): Promise<Result> {
+  const db = createKysely<Database>(createPool(options))
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+/** Connection lost or refused; server starting, stopping or read-only; out of connections or memory; timeouts. */
 const UNAVAILABLE_SQLSTATES = /^(08|53|57P|57014|25006|55P03|58)/
 const UNAVAILABLE_SYSTEM = new Set([
   'ECONNREFUSED',
@@ -67,7 +84,7 @@ const UNAVAILABLE_SYSTEM = new Set([
 const UNAVAILABLE_MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end|Client was closed and is not queryable)/
 
-/** Whether an error says that Postgres is away or refuses work for now, as opposed to a fault in what was asked. */
+/** Whether an error means that Postgres is unavailable for now, as opposed to an error in the statement. */
 export function isPostgresUnavailable(error: unknown): boolean {
   if (!isError(error)) return false
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isPostgresUnavailable)
@@ -79,54 +96,25 @@ export function isPostgresUnavailable(error: unknown): boolean {
   )
 }
 
-/** The constraint a unique violation (SQLSTATE 23505) names, else undefined. */
+/** Runs work on Postgres. @throws UnavailableError when Postgres is unavailable, else the error of the work */
+export async function orPostgresUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isPostgresUnavailable(error) ? new UnavailableError('postgres', { cause: error }) : error
+  }
+}
+
+/** The name of the constraint of a unique violation (SQLSTATE 23505); undefined for other errors. */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
 }
 
-/** Fails with UnavailableError unless Postgres answers. */
+/** @throws UnavailableError when Postgres does not respond */
 export async function pingPostgres(pool: pg.Pool): Promise<void> {
   try {
     await pool.query('select 1')
   } catch (error) {
     throw new UnavailableError('postgres', { cause: error })
-  }
-}
-
-/**
- * Brings a database to the newest schema and grants the run-time role what it needs. Several at once are safe: the
- * first takes a lock, the others find nothing to do.
- *
- * @param options `url` connects as the owner of the database; `migrations` by name, in alphabetical order forward
- *   only; `grants` are statements run after every migration, so a new table is never forgotten
- * @returns the names of the migrations that ran now
- * @throws Error when the database has migrations that this release does not know: it belongs to a newer one
- */
-export async function migrateToLatest(options: {
-  url: string
-  migrations: Readonly<Record<string, Migration>>
-  grants: (role: string) => readonly string[]
-  runtimeRole: string
-}): Promise<readonly string[]> {
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(options.runtimeRole)) throw new Error('RUNTIME_ROLE must be a plain role name')
-  const db = createKysely<unknown>(
-    new pg.Pool({ connectionString: options.url, max: 2, connectionTimeoutMillis: 10_000 }),
-  )
-  try {
-    const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve({ ...options.migrations }) } })
-    const { error, results } = await migrator.migrateToLatest()
-    if (error !== undefined) {
-      const message = isError(error) ? error.message : 'unknown error'
-      throw new Error(
-        /corrupted migrations/.test(message)
-          ? 'the database was migrated by a newer release; deploy that release or restore a backup taken before it'
-          : `migration failed: ${message}`,
-        { cause: error },
-      )
-    }
-    for (const statement of options.grants(options.runtimeRole)) await sql.raw(statement).execute(db)
-    return (results ?? []).filter((result) => result.status === 'Success').map((result) => result.migrationName)
-  } finally {
-    await db.destroy()
   }
 }

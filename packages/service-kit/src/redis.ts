@@ -4,13 +4,14 @@ import { errorCode, isError, UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
 
 /**
- * Connects to Redis and waits until it answers.
+ * Connects to Redis and waits until it responds.
  *
- * Commands fail at once while Redis is away, and after one second while it is frozen: whoever asks decides which way
- * to fail, nothing queues up. The client reconnects by itself, for ever, at most two seconds apart.
+ * While Redis is unavailable, commands fail at once, or after `commandTimeout` (one second) when it accepts them and
+ * does not respond. They do not queue, so the caller can decide how to fail. The client keeps reconnecting, at least
+ * every two seconds.
  *
- * @param options `gatherWrites` where many requests ask for little each: one system call for a turn's commands
- * @throws UnavailableError when Redis does not answer within ten seconds
+ * @param options `gatherWrites` sends all commands of one turn of the event loop with one system call
+ * @throws UnavailableError when Redis does not respond within ten seconds
  */
 export async function connectRedis(
   options: { url: string; name: string; logger: Logger; gatherWrites?: boolean } & Pick<RedisOptions, 'commandTimeout'>,
@@ -23,7 +24,7 @@ export async function connectRedis(
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout,
-    // A command that timed out stays in the client's queue until its reply; only a new connection has an empty one.
+    // A command that timed out stays in the client's queue until its reply arrives. A new connection empties the queue.
     socketTimeout: 2 * commandTimeout,
     connectTimeout: 3_000,
     keepAlive: 10_000,
@@ -41,15 +42,16 @@ export async function connectRedis(
       resolve()
     })
   })
-  // The first attempt may fail while Redis is still starting; the retry strategy goes on, and `ready` tells the end.
+  // The first attempt may fail while Redis is starting. The retry strategy continues, and `ready` settles the result.
   redis.connect().catch(() => undefined)
   await ready
   return redis
 }
 
 /**
- * Hands what is written within one turn of the event loop to the system in one call. One for each command costs both
- * sides more than the command does; ioredis's own pipelines need an object for each turn and a promise more a command.
+ * Collects the writes of one turn of the event loop and makes one system call for them. One call for each command would
+ * cost client and server more than the command itself, and a pipeline of ioredis needs one more promise for each
+ * command.
  */
 function gatherWrites(socket: Writable): void {
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
@@ -67,7 +69,7 @@ function gatherWrites(socket: Writable): void {
   }
 }
 
-/** Gives the connection back: waits for replies under way, but not for a Redis that is gone. */
+/** Closes the connection: waits for pending replies, but not when Redis is unavailable. */
 export async function closeRedis(redis: Redis): Promise<void> {
   try {
     await redis.quit()
@@ -77,8 +79,8 @@ export async function closeRedis(redis: Redis): Promise<void> {
 }
 
 /**
- * Warns when Redis would throw keys away to make room. What a service keeps there it needs until it expires: a nonce
- * that is gone can be used again, a peer that is gone is told to nobody. A Redis that does not say is not asked twice.
+ * Logs a warning when Redis may evict keys before they expire: an evicted nonce could be used again, an evicted peer is
+ * no longer handed out. No warning when Redis does not tell its policy.
  */
 export async function warnOfEviction(redis: Redis, logger: Logger): Promise<void> {
   const memory = await redis.info('memory').catch(() => '')
@@ -87,11 +89,13 @@ export async function warnOfEviction(redis: Redis, logger: Logger): Promise<void
     logger.warn({ policy }, 'Redis evicts keys when its memory is full; set maxmemory-policy noeviction')
 }
 
-/** Messages of ioredis when a command did not reach Redis or got no reply; it has no error codes for these. */
+/**
+ * Messages of ioredis for a command that did not reach Redis or got no reply. ioredis has no codes for these errors.
+ */
 const UNAVAILABLE_MESSAGE =
   /^(Connection is closed|Command timed out|Stream isn't writeable|Reached the max retries per request|connect E|read E|write E|LOADING|READONLY|MISCONF|OOM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|UNBLOCKED|Socket timeout|Command aborted)/
 
-/** Whether an error says that Redis is away or refuses work for now. */
+/** Whether an error means that Redis is unavailable for now, as opposed to an error in the command. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!isError(error)) return false
   const code = errorCode(error)
@@ -103,7 +107,16 @@ export function isRedisUnavailable(error: unknown): boolean {
   )
 }
 
-/** Fails with UnavailableError unless Redis answers. */
+/** Runs work on Redis. @throws UnavailableError when Redis is unavailable, else the error of the work */
+export async function orRedisUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isRedisUnavailable(error) ? new UnavailableError('redis', { cause: error }) : error
+  }
+}
+
+/** @throws UnavailableError when Redis does not respond */
 export async function pingRedis(redis: Redis): Promise<void> {
   try {
     await redis.ping()

@@ -87,7 +87,7 @@ test('clients that never pause lose no request to a drain', async () => {
 })
 
 test.each(['before', 'after'])(
-  'an upgraded socket is left to whoever took it, if he came %s it listened',
+  'an upgraded socket belongs to its listener, which was added %s the server listened',
   async (when) => {
     const server = slowServer()
     const taken: (() => void)[] = []

@@ -1,81 +1,35 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createTestDatabase, startPostgres, type TestDatabase, temporaryFolder } from '@vault-and-tracker/dev-env'
-import type { Migration } from 'kysely'
+import {
+  createTestDatabase,
+  eventually,
+  startPostgres,
+  type TestDatabase,
+  temporaryFolder,
+} from '@vault-and-tracker/dev-env'
+import { sql } from 'kysely'
+import pg from 'pg'
 import { createLogger } from '../src/logger.ts'
 import {
   createKysely,
   createPool,
   isPostgresUnavailable,
-  migrateToLatest,
+  orPostgresUnavailable,
   pingPostgres,
   violatedUniqueConstraint,
+  withDatabase,
 } from '../src/postgres.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
-const first: Migration = {
-  up: async (db) => {
-    await db.schema
-      .createTable('things')
-      .addColumn('id', 'bigint', (c) => c.primaryKey())
-      .execute()
-  },
-}
-const second: Migration = {
-  up: async (db) => {
-    await db.schema
-      .alterTable('things')
-      .addColumn('name', 'text', (c) => c.unique())
-      .execute()
-  },
-}
-const grants = (role: string): string[] => [
-  `grant usage on schema public to ${role}`,
-  `grant select, insert on things to ${role}`,
-]
-
 let database: TestDatabase
 beforeAll(async () => {
   database = await createTestDatabase({ service: 'kit', migrate: () => Promise.resolve() })
+  const owner = new pg.Client({ connectionString: database.ownerUrl })
+  await owner.connect()
+  await owner.query('create table things (id bigint primary key, name text unique)')
+  await owner.query(`grant select, insert on things to ${new URL(database.appUrl).username}`)
+  await owner.end()
 })
 afterAll(() => database.drop())
-
-function runtimeRole(): string {
-  return new URL(database.appUrl).username
-}
-
-test('migrations run once, in order, however many start at once, and grant to the run-time role', async () => {
-  const run = (): Promise<readonly string[]> =>
-    migrateToLatest({
-      url: database.ownerUrl,
-      migrations: { '0001': first, '0002': second },
-      grants,
-      runtimeRole: runtimeRole(),
-    })
-  const results = await Promise.all([run(), run(), run()])
-  expect(results.flat().toSorted()).toEqual(['0001', '0002'])
-
-  const pool = createPool({ url: database.appUrl, name: 'test', size: 2, logger })
-  await pool.query("insert into things (id, name) values (9007199254740991, 'a')")
-  expect((await pool.query<{ id: number }>('select id from things')).rows).toEqual([{ id: 9_007_199_254_740_991 }])
-  await expect(pool.query('drop table things')).rejects.toThrow('must be owner')
-  await expect(pool.query('create table mine (id int)')).rejects.toThrow('permission denied')
-  await pool.end()
-})
-
-test('a database of a newer release is refused with what to do', async () => {
-  const run = migrateToLatest({
-    url: database.ownerUrl,
-    migrations: { '0001': first },
-    grants,
-    runtimeRole: runtimeRole(),
-  })
-  await expect(run).rejects.toThrow('migrated by a newer release')
-})
-
-test('a role name that is more than a name is refused', async () => {
-  const run = migrateToLatest({ url: database.ownerUrl, migrations: {}, grants, runtimeRole: 'a; drop table things' })
-  await expect(run).rejects.toThrow('RUNTIME_ROLE')
-})
 
 test('a unique violation names its constraint, other errors none', async () => {
   const pool = createPool({ url: database.appUrl, name: 'test', size: 1, logger })
@@ -101,6 +55,8 @@ test('a statement that takes too long counts as unavailable, a wrong one does no
   const pool = createPool({ url: database.appUrl, name: 'test', size: 1, logger, statementTimeoutMs: 100 })
   expect(isPostgresUnavailable(await pool.query('select pg_sleep(5)').catch((error: unknown) => error))).toBe(true)
   expect(isPostgresUnavailable(await pool.query('select nonsense').catch((error: unknown) => error))).toBe(false)
+  await expect(orPostgresUnavailable(() => pool.query('select pg_sleep(5)'))).rejects.toThrow('postgres is unavailable')
+  await expect(orPostgresUnavailable(() => pool.query('select nonsense'))).rejects.toThrow('does not exist')
   await pool.end()
 })
 
@@ -119,4 +75,17 @@ test('a Postgres that is stopped, frozen or back is told apart', async () => {
   await pingPostgres(pool)
   await pool.end()
   await postgres.stop()
+})
+
+test('work on a database of its own ends its connections, whether it succeeds or fails', async () => {
+  const options = { url: database.appUrl, name: 'own-work', size: 1, logger }
+  const open = "select count(*)::int as count from pg_stat_activity where application_name = 'own-work'"
+  const owner = new pg.Client({ connectionString: database.ownerUrl })
+  await owner.connect()
+  const left = async () => (await owner.query<{ count: number }>(open)).rows[0]?.count
+  const selected = withDatabase(options, (db) => sql<{ one: number }>`select 1 as one`.execute(db))
+  expect((await selected).rows).toEqual([{ one: 1 }])
+  await expect(withDatabase(options, (db) => sql`select nonsense`.execute(db))).rejects.toThrow('nonsense')
+  await expect(eventually(async () => (await left()) === 0)).resolves.toBeUndefined()
+  await owner.end()
 })

@@ -3,7 +3,14 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { startRedis, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { createLogger } from '../src/logger.ts'
-import { closeRedis, connectRedis, isRedisUnavailable, pingRedis, warnOfEviction } from '../src/redis.ts'
+import {
+  closeRedis,
+  connectRedis,
+  isRedisUnavailable,
+  orRedisUnavailable,
+  pingRedis,
+  warnOfEviction,
+} from '../src/redis.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 
@@ -19,6 +26,7 @@ test('a command that is wrong does not count as unavailable', async () => {
   const redis = await connectRedis({ url: (await testRedis()).url, name: 'test', logger })
   await redis.set('text', 'x')
   expect(isRedisUnavailable(await redis.incr('text').catch((error: unknown) => error))).toBe(false)
+  await expect(orRedisUnavailable(() => redis.incr('text'))).rejects.toThrow('not an integer')
   await closeRedis(redis)
 })
 
@@ -34,6 +42,7 @@ test('commands fail at once while Redis is stopped or frozen, and work again whe
 
   await server.kill()
   expect(isRedisUnavailable(await redis.get('k').catch((error: unknown) => error))).toBe(true)
+  await expect(orRedisUnavailable(() => redis.get('k'))).rejects.toThrow('redis is unavailable')
   const ready = new Promise((resolve) => redis.once('ready', resolve))
   await server.restart()
   await ready

@@ -4,9 +4,9 @@ import { createTestDatabase, startPostgres, startRedis } from '@vault-and-tracke
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { migrate } from '../src/db/migrate.ts'
+import { migrate } from '../src/db/migrations.ts'
 import { timeToLive } from '../src/swarm/interval.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import { infoHashOf, peerIdOf, placeOf, portOf, USERS, uuidOf } from './numbering.ts'
 
 /** Postgres with users and torrents, and Redis. */
@@ -60,15 +60,15 @@ export async function startWorld(folder: string) {
         redis,
         clock: systemClock,
         random: Math.random,
-        terms: {
+        settings: {
           timeToLive: timeToLive(1800),
           minInterval: 0,
           repeatWindow: 30,
-          hurriedInterval: 300,
-          slots: 5,
-          evicts: false,
-          keepCounters: 0,
-          fastest: 1.25e9,
+          recoveryInterval: 300,
+          maxPeersPerOwner: 5,
+          evictsOldest: false,
+          keepCountersFor: 0,
+          maxBytesPerSecond: 1.25e9,
         },
       })
       for (let from = 0; from < peers; from += 1000) {
@@ -91,7 +91,7 @@ export async function startWorld(folder: string) {
               want: 0,
               withPeerIds: false,
               completed: 0,
-              expected: 0,
+              expectedPeers: 0,
               account: undefined,
             })
           }),

@@ -1,21 +1,21 @@
--- The swarm: who is in it, who gets to know whom, and what each user moved. One call changes one or more swarms, each
--- atomically; every step costs the same in a swarm of ten and of a hundred thousand. src/swarm/announce-record.ts and
--- announce-result.ts are the other side of the layouts below.
+-- Swarms: their peers, which peers an announce is answered with, and what each user transferred. One call changes one
+-- or more swarms, each atomically; every step costs the same in a swarm of ten and of a hundred thousand. The binary
+-- layouts SETTINGS, ANNOUNCE, RESULT, RECORD and DELTA below are shared with src/swarm/wire.ts: change both together.
 --
 -- Keys, where xx is the first byte of the info hash, so that all keys of a call share a Cluster slot:
---   {xx}:h:<info hash>  hash: '#' the swarm itself, 'b<minute>' how many expire then, <owner 8><slot 2> a peer
---   {xx}:p:<info hash>  string: one record per peer without gaps, seeders first, then everybody else
---   {xx}:x              sorted set: swarms by the second at which they are looked at if nobody announces
---   {xx}:k:<week>       hash: last counters of peers that fell silent
---   {xx}:du             hash: what users moved since the last flush
+--   {xx}:h:<info hash>  hash: '#' the swarm itself, 'b<minute>' how many peers expire then, <owner 8><slot 2> a peer
+--   {xx}:p:<info hash>  string: one RECORD per peer without gaps, seeders first, then all others
+--   {xx}:x              sorted set: swarms by the second at which to sweep them if nobody announces
+--   {xx}:k:<week>       hash: last counters of expired peers
+--   {xx}:du             hash: what users transferred since the last flush, a DELTA by user and torrent
 --   {xx}:dirty          set: info hashes whose counts changed since the last flush
 
--- A library sees Lua's own functions only once it is called; see `agree_on`.
+-- A library sees Lua's own functions only once it is called; see `read_settings`.
 local call, sub, rep, floor, max, min, concat, spread, pack, read
 
 -- Minutes of expiry count from 2020 and fit three bytes until 2051.
 local EPOCH, MINUTE, WEEK = 1577836800, 60, 604800
--- name 10 (owner and slot, as in the index), IPv4 and port 6, minute of expiry 3, IPv6 and port 18
+-- RECORD: name 10 (owner and slot, as in the index), IPv4 and port 6, minute of expiry 3, IPv6 and port 18
 local RECORD, NAME = 37, 10
 -- place, uploaded, downloaded, last announce, minutes since the last one of the other family and flags, minute of
 -- expiry without its upper bits, peer id: 44 bytes, which with Redis's own fill an allocation of 48
@@ -29,30 +29,30 @@ local NO_COUNTS = '\0\0\0\0\0\0\0\0\0\0\0\0'
 local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
 local REMEMBERED = '>I7I7I4'
 local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I4I1c32', 126
-local CALL = '>I4I4I4I4I4I2I4I6'
+local SETTINGS = '>I4I4I4I4I4I2I4I6'
 local RESULT = '>I1I1I4I4I4I4I2'
 
 local STARTED, COMPLETED = 1, 2
 local STOPPED, SEEDER, PAUSED = 0, 2, 3
 local IPV4, IPV6 = 1, 2
-local IS_SEEDER, IS_PAUSED, IS_HURRIED, WAS_IPV6 = 1, 2, 4, 8
+local IS_SEEDER, IS_PAUSED, IS_RECOVERING, WAS_IPV6 = 1, 2, 4, 8
 local IS_ACCOUNTED, WANTS_IDS, EVICTS = 1, 2, 4
 local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL = 0, 1, 2, 3
-local REJOINED, IMPLAUSIBLE, HURRIED = 1, 2, 4
+local REJOINED, IMPLAUSIBLE, RECOVERING = 1, 2, 4
 
--- Looking after the expired costs an announce at most this many records.
+-- An announce removes expired records, and looks at no more than this many for it.
 local STEPS_PER_ANNOUNCE = 8
--- Longer than counters are kept, so that a swarm untouched for so long holds nobody and nothing that is needed again;
--- short enough for expiry's lower 16 bits.
+-- Longer than counters are kept, so that a swarm unchanged for so long holds no peer and nothing that is needed again;
+-- short enough for the lower 16 bits of an expiry.
 local OLDEST_MINUTES = 30500
--- How far ahead of this clock another one may have been. A swarm from further in the future was written by a clock that
--- was wrong, and would keep its peers until then.
+-- How far ahead of this clock another process's may be. A swarm from further in the future was written by a wrong
+-- clock, and would keep its peers until then.
 local FURTHEST_MINUTES = 1440
 local SMALL = 2000
 
--- The terms of the call, the swarm at hand and the announce at hand: one table each for all calls.
-local terms, s, a = {}, {}, {}
--- Fields of the swarm's hash that the announce leaves for the end, to be written at once.
+-- The settings of the call, the current swarm and the current announce: one table each for all calls.
+local settings, s, a = {}, {}, {}
+-- Fields of the swarm's hash that the announce changes, written at its end in one command.
 local writes, written = {}, 0
 
 local function has(flags, bit)
@@ -70,31 +70,31 @@ end
 
 -- The swarm -------------------------------------------------------------------------------------------------------
 
--- Takes up the swarm of a key. `completed` is what the database knows, and the count never falls below it.
+-- Opens the swarm of a key. `completed` is the database's count, and the swarm's never falls below it.
 local function open(key, entry, completed)
   s.h, s.hash = key, sub(key, 8)
   s.p = key_of('p:') .. s.hash
   if entry then
     s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh =
       read(SWARM, entry)
-    if terms.minute - s.folded > OLDEST_MINUTES or s.folded - terms.minute > FURTHEST_MINUTES then
+    if settings.minute - s.folded > OLDEST_MINUTES or s.folded - settings.minute > FURTHEST_MINUTES then
       call('DEL', s.h, s.p)
       entry = nil
     end
   end
   if not entry then
     s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh =
-      0, 0, 0, 0, 0, 0, 0, terms.minute, 0
+      0, 0, 0, 0, 0, 0, 0, settings.minute, 0
   end
   s.completed = max(s.completed, completed)
   s.was_complete, s.was_incomplete, s.was_completed = s.complete, s.incomplete, s.completed
   written = 0
 end
 
--- Takes out of the counts whoever expired until now, however many they are. Their records go by and by.
+-- Subtracts from the counts every peer that expired until now. Their records are removed later, by `sweep`.
 local function fold()
-  while s.folded < terms.minute do
-    local upto = min(terms.minute, s.folded + 128)
+  while s.folded < settings.minute do
+    local upto = min(settings.minute, s.folded + 128)
     local fields, gone = {}, {}
     for i = s.folded, upto - 1 do fields[#fields + 1] = 'b' .. i end
     local values = call('HMGET', s.h, spread(fields))
@@ -121,7 +121,7 @@ local function counts_with(counts, flags, by)
   return pack(COUNTS, complete + (seeder and by or 0), incomplete + (seeder and 0 or by), paused + (pausing and by or 0))
 end
 
--- Moves a peer from one minute of expiry to another. Nothing instead of a minute: it joins, or leaves.
+-- Moves a peer from one minute of expiry to another; nil for a peer that joins, or leaves.
 local function recount(from, from_flags, to, to_flags)
   if from and from < s.folded then from = nil end
   if from then count(from_flags, -1) end
@@ -141,7 +141,7 @@ local function recount(from, from_flags, to, to_flags)
   end
 end
 
--- Writes the swarm back; one without peers leaves nothing, unless it counts completions the database may not know.
+-- Writes the swarm back. One without peers is deleted, unless it counts completions the database may not know.
 local function close(completed)
   if s.seeders + s.others == 0 and s.completed <= completed then
     call('DEL', s.h, s.p)
@@ -206,8 +206,8 @@ local function vacate(at)
   if last > 0 and call('STRLEN', s.p) > used * 2 + 1024 then call('SET', s.p, call('GETRANGE', s.p, 0, used - 1)) end
 end
 
--- Makes room for one more. Redis would double a string that grows; up to SMALL places an eighth is enough, so that
--- many swarms of some peers each do not hold half as much again in reserve.
+-- Makes room for one record. Redis would double a string that grows; up to SMALL places it grows by an eighth, so that
+-- many small swarms do not hold half as much again in reserve.
 local function occupy(seeder)
   local last = s.seeders + s.others
   local used = last * RECORD
@@ -223,21 +223,21 @@ local function occupy(seeder)
   return s.seeders - 1
 end
 
--- Removes an expired peer. Its counters are kept, so that it is credited what it moved when it comes back.
+-- Removes an expired peer. Its counters are kept, so that it is credited what it transferred when it comes back.
 local function forget(at, bytes)
   local name = sub(bytes, 1, NAME)
-  if terms.keep > 0 then
+  if settings.keep_counters > 0 then
     local value = call('HGET', s.h, name)
     local _, up, down, last4, last6 = read_peer(value)
-    local week = key_of('k:') .. floor(terms.now / WEEK)
+    local week = key_of('k:') .. floor(settings.now / WEEK)
     call('HSET', week, s.hash .. sub(name, 1, 8) .. sub(value, ID_FROM, ID_TO), pack(REMEMBERED, up, down, max(last4, last6)))
-    call('EXPIRE', week, terms.keep + WEEK)
+    call('EXPIRE', week, settings.keep_counters + WEEK)
   end
   call('HDEL', s.h, name)
   vacate(at)
 end
 
--- The clock hand goes round and removes the expired, until there is none or the steps are used up.
+-- Removes expired records, from the clock hand on, until there is none or the steps are used up.
 local function sweep(steps)
   for _ = 1, steps do
     local places = s.seeders + s.others
@@ -259,13 +259,13 @@ local function run_of(first, size, want)
   return bytes .. call('GETRANGE', s.p, first * RECORD, (first + want - head) * RECORD - 1)
 end
 
--- Who has all he wants is told of those who have not; who has not, of seeders for half, or more where others are few.
-local function pick(want, satisfied)
+-- A seeder or partial seed gets leechers only; a leecher gets seeders for one half, or more where leechers are few.
+local function pick(want, leechers_only)
   if want == 0 then return '' end
   local places = s.seeders + s.others
-  -- Some of what is picked may have expired, and is left out by whoever reads it.
+  -- Some of the records picked may have expired; selection.ts leaves them out.
   want = want + min(want, places - s.complete - s.incomplete)
-  if satisfied then return run_of(s.seeders, s.others, want) end
+  if leechers_only then return run_of(s.seeders, s.others, want) end
   if want >= places then return run_of(0, places, want) end
   local seeders = min(s.seeders, max(floor((want + 1) / 2), want - s.others))
   return run_of(0, s.seeders, seeders) .. run_of(s.seeders, s.others, want - seeders)
@@ -282,14 +282,14 @@ end
 
 -- The announcing peer ----------------------------------------------------------------------------------------------
 
--- Finds the index entry of this client among those of its owner: its name and value, or a free name alone.
+-- Finds the index entry of this client among those of its owner: its name and value, or only a free name.
 local function find(first)
   local name = a.owner .. '\0\0'
   if first and sub(first, ID_FROM, ID_TO) == a.id then return name, first end
   local free = not first and name or nil
-  if terms.slots > 1 then
+  if settings.max_peers > 1 then
     local names = {}
-    for i = 1, terms.slots - 1 do names[i] = a.owner .. pack('>I2', i) end
+    for i = 1, settings.max_peers - 1 do names[i] = a.owner .. pack('>I2', i) end
     local values = call('HMGET', s.h, spread(names))
     for i = 1, #names do
       if not values[i] then
@@ -302,10 +302,10 @@ local function find(first)
   return free
 end
 
--- Frees an index entry of this owner: an expired one, or, where that is the rule, the one silent for longest.
-local function free()
+-- Frees an index entry of this owner: an expired one or, with EVICTS, the one with the oldest announce.
+local function free_entry()
   local oldest, oldest_last
-  for i = 0, terms.slots - 1 do
+  for i = 0, settings.max_peers - 1 do
     local name = a.owner .. pack('>I2', i)
     local at, _, _, last4, last6, _, expires = read_peer(call('HGET', s.h, name))
     if expires < s.folded then
@@ -324,36 +324,35 @@ local function free()
   return oldest
 end
 
--- What the counters were when this peer fell silent, if that is not longer ago than they are kept.
-local function recall()
+-- The counters of this peer from before it expired, unless they are older than they are kept. Removes them.
+local function recall_counters()
   local field = s.hash .. a.owner .. a.id
-  local week = floor(terms.now / WEEK)
-  for i = week, floor((terms.now - terms.keep) / WEEK), -1 do
+  local week = floor(settings.now / WEEK)
+  for i = week, floor((settings.now - settings.keep_counters) / WEEK), -1 do
     local key = key_of('k:') .. i
     local value = call('HGET', key, field)
     if value then
       call('HDEL', key, field)
       local up, down, last = read(REMEMBERED, value)
-      if terms.now - last <= terms.keep then return up, down, last end
+      if settings.now - last <= settings.keep_counters then return up, down, last end
       return nil
     end
   end
   return nil
 end
 
--- Whether this announce repeats the last one, or comes before it should. A new address, family, role or event is
--- news, and news is never too soon. Returns the second at which the peer last announced with it.
-local function judge_time(at, last4, last6, flags, seeder, paused)
+-- Whether this announce repeats the last one, or comes before it should. One with a new address, family, role or event
+-- is never too soon. Returns the second of the peer's previous announce with it.
+local function check_timing(at, last4, last6, flags, seeder, paused)
   if a.event == STARTED or a.event == COMPLETED or a.state == STOPPED then return nil end
   if seeder ~= has(flags, IS_SEEDER) or paused ~= has(flags, IS_PAUSED) then return nil end
   local last = a.families == IPV4 and last4 or a.families == IPV6 and last6 or min(last4, last6)
-  if last == 0 or terms.now - last >= (has(flags, IS_HURRIED) and terms.hurried or terms.min_interval) then
-    return nil
-  end
+  local interval = has(flags, IS_RECOVERING) and settings.recovery_interval or settings.min_interval
+  if last == 0 or settings.now - last >= interval then return nil end
   local bytes = record(at)
   if has(a.families, IPV4) and sub(bytes, 11, 16) ~= a.ipv4 then return nil end
   if has(a.families, IPV6) and sub(bytes, 20, 37) ~= a.ipv6 then return nil end
-  return terms.now - last <= terms.repeats and 'again' or 'soon', last
+  return settings.now - last <= settings.repeat_window and 'repeated' or 'too_soon', last
 end
 
 -- A share in per cent, fractions dropped: of hundreds and the rest apart, since the product of both may be more than a
@@ -363,24 +362,24 @@ local function share(bytes, percent)
   return (bytes - rest) / 100 * percent + floor(rest * percent / 100)
 end
 
--- Adds what the user moved to what waits for the next flush.
+-- Adds what the user transferred to what waits for the next flush.
 local function account(up, down, seconds)
   local key = key_of('du')
   local value = call('HGET', key, a.account)
-  local credited_up, credited_down, all_up, all_down, seeding, completed_at, first = 0, 0, 0, 0, 0, 0, terms.now
+  local credited_up, credited_down, all_up, all_down, seeding, completed_at, first = 0, 0, 0, 0, 0, 0, settings.now
   if value then
     local _
     credited_up, credited_down, all_up, all_down, seeding, _, _, _, completed_at, first = read(DELTA, value)
   end
-  if a.event == COMPLETED and a.state == SEEDER and completed_at == 0 then completed_at = terms.now end
+  if a.event == COMPLETED and a.state == SEEDER and completed_at == 0 then completed_at = settings.now end
   call('HSET', key, a.account, pack(DELTA,
     credited_up + share(up, a.up_percent), credited_down + share(down, a.down_percent),
-    all_up + up, all_down + down, seeding + seconds, terms.now, a.left, a.state, completed_at, first))
+    all_up + up, all_down + down, seeding + seconds, settings.now, a.left, a.state, completed_at, first))
 end
 
--- Writes the record of the announcing peer, at its old place or a new one. An address of the other family stays,
--- unless it was not confirmed for as long as a peer lives.
-local function settle(name, value, at, flags, expires, last4, last6, seeder)
+-- Writes the record of the announcing peer, at its old place or a new one. An address of the other family is kept
+-- until it was not confirmed for the time a peer lives.
+local function write_record(name, value, at, flags, expires, last4, last6, seeder)
   local ipv4, ipv6, minute = a.ipv4, a.ipv6, pack('>I3', expires)
   local keeps4 = not has(a.families, IPV4) and last4 > 0
   local keeps6 = not has(a.families, IPV6) and last6 > 0
@@ -424,35 +423,35 @@ local function announce(key, bytes)
 
   local seeder, paused, stops = a.state == SEEDER, a.state == PAUSED, a.state == STOPPED
   local name, value = find(first)
-  if not name and not stops then name = free() end
+  if not name and not stops then name = free_entry() end
   local at, up, down, last4, last6, flags, expires, last = 0, nil, nil, 0, 0, 0, nil, 0
   if value then
     at, up, down, last4, last6, flags, expires = read_peer(value)
     last = max(last4, last6)
   elseif has(a.options, IS_ACCOUNTED) and (name or stops) then
-    up, down, last = recall()
+    up, down, last = recall_counters()
   end
   local lives = value and expires >= s.folded
 
-  local status, records, verdict, since = ACCEPTED, '', nil, nil
-  if lives then verdict, since = judge_time(at, last4, last6, flags, seeder, paused) end
+  local status, records, timing, since = ACCEPTED, '', nil, nil
+  if lives then timing, since = check_timing(at, last4, last6, flags, seeder, paused) end
 
-  -- A counter that went back is a client that started anew; one that rose faster than any line carries is a lie. What
-  -- moved is measured over the time since the last announce that counted, so one too soon leaves it to the next.
+  -- A counter that went back belongs to a new session. One that rose faster than the maximum rate is not credited. What
+  -- was transferred is measured since the last announce that counted, so one too soon leaves it to the next.
   local known, notes = up ~= nil, 0
-  local moved_up, moved_down, seconds = 0, 0, 0
+  local added_up, added_down, seconds = 0, 0, 0
   if known and a.up >= up and a.down >= down then
-    local possible = (max(terms.now - last, 0) + 1) * terms.fastest
-    if verdict then
+    local possible = (max(settings.now - last, 0) + 1) * settings.max_rate
+    if timing then
       a.up, a.down = up, down
     elseif a.up - up <= possible and a.down - down <= possible then
-      moved_up, moved_down = a.up - up, a.down - down
+      added_up, added_down = a.up - up, a.down - down
     else
       notes = IMPLAUSIBLE
     end
   end
-  if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not verdict then
-    seconds = min(max(terms.now - last, 0), terms.ttl)
+  if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not timing then
+    seconds = min(max(settings.now - last, 0), settings.ttl)
   end
 
   if stops then
@@ -465,40 +464,40 @@ local function announce(key, bytes)
     end
   elseif not name then
     status = SLOTS_FULL
-  elseif verdict == 'soon' then
+  elseif timing == 'too_soon' then
     status, last = TOO_SOON, since
-    if has(flags, IS_HURRIED) then notes = notes + HURRIED end
+    if has(flags, IS_RECOVERING) then notes = notes + RECOVERING end
     write(name, pack_peer(at, last4, last6, flags, expires))
   else
-    -- It was here before, and so were others that the database knows of: Redis has lost them.
+    -- The peer continues a session, and the database knows of more peers than the swarm has: Redis has lost them.
     if not value and a.event ~= STARTED and a.event ~= COMPLETED and a.expected > s.complete + s.incomplete + 1 then
       notes = notes + REJOINED
     end
     if a.event == COMPLETED and seeder and not has(flags, IS_SEEDER) then s.completed = s.completed + 1 end
     local new_flags = (seeder and IS_SEEDER or 0) + (paused and IS_PAUSED or 0)
-      + (has(notes, REJOINED) and IS_HURRIED or 0)
-    local new_expires = max(s.folded, floor((terms.now + terms.ttl - EPOCH) / MINUTE))
-    if not verdict then
-      if has(a.families, IPV4) then last4 = terms.now elseif terms.now - last4 > terms.ttl then last4 = 0 end
-      if has(a.families, IPV6) then last6 = terms.now elseif terms.now - last6 > terms.ttl then last6 = 0 end
+      + (has(notes, REJOINED) and IS_RECOVERING or 0)
+    local new_expires = max(s.folded, floor((settings.now + settings.ttl - EPOCH) / MINUTE))
+    if not timing then
+      if has(a.families, IPV4) then last4 = settings.now elseif settings.now - last4 > settings.ttl then last4 = 0 end
+      if has(a.families, IPV6) then last6 = settings.now elseif settings.now - last6 > settings.ttl then last6 = 0 end
     else
       new_flags = flags
     end
-    if has(new_flags, IS_HURRIED) then notes = notes + HURRIED end
-    if not lives or expires ~= new_expires or flags % IS_HURRIED ~= new_flags % IS_HURRIED then
+    if has(new_flags, IS_RECOVERING) then notes = notes + RECOVERING end
+    if not lives or expires ~= new_expires or flags % IS_RECOVERING ~= new_flags % IS_RECOVERING then
       recount(expires, flags, new_expires, new_flags)
     end
-    at = settle(name, value, at, flags, new_expires, last4, last6, seeder)
+    at = write_record(name, value, at, flags, new_expires, last4, last6, seeder)
     write(name, pack_peer(at, last4, last6, new_flags, new_expires))
-    if terms.now >= s.refresh then
-      call('ZADD', key_of('x'), terms.now + terms.ttl + MINUTE, s.hash)
-      s.refresh = terms.now + min(300, floor(terms.ttl / 4))
+    if settings.now >= s.refresh then
+      call('ZADD', key_of('x'), settings.now + settings.ttl + MINUTE, s.hash)
+      s.refresh = settings.now + min(300, floor(settings.ttl / 4))
     end
     records = pick(a.want, seeder or paused)
   end
 
   local accounted = has(a.options, IS_ACCOUNTED)
-  if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(moved_up, moved_down, seconds) end
+  if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(added_up, added_down, seconds) end
   if accounted and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
   close(a.completed)
   local ids = has(a.options, WANTS_IDS) and ids_of(records) or ''
@@ -506,22 +505,22 @@ local function announce(key, bytes)
     .. records .. ids
 end
 
--- What the caller sees ---------------------------------------------------------------------------------------------
+-- The functions -------------------------------------------------------------------------------------------------
 
-local function agree_on(bytes)
+local function read_settings(bytes)
   if not call then
     call, sub, rep, floor, max, min = redis.call, string.sub, string.rep, math.floor, math.max, math.min
     concat, spread, pack, read = table.concat, unpack, struct.pack, struct.unpack
   end
-  terms.now, terms.ttl, terms.min_interval, terms.repeats, terms.hurried, terms.slots, terms.keep, terms.fastest =
-    read(CALL, bytes)
-  terms.minute = floor((terms.now - EPOCH) / MINUTE)
+  settings.now, settings.ttl, settings.min_interval, settings.repeat_window, settings.recovery_interval,
+    settings.max_peers, settings.keep_counters, settings.max_rate = read(SETTINGS, bytes)
+  settings.minute = floor((settings.now - EPOCH) / MINUTE)
 end
 
--- keys: {xx}:h:<info hash> of each announce; args: the terms, the announces one behind the other. Returns the results
+-- keys: {xx}:h:<info hash> of each announce; args: SETTINGS, the ANNOUNCEs one behind the other. Returns their RESULTs
 -- likewise, each behind its length: one long string costs a client far less to read than many short ones.
 redis.register_function('announce_VERSION', function(keys, args)
-  agree_on(args[1])
+  read_settings(args[1])
   local results, announces = {}, args[2]
   for i = 1, #keys do
     local result = announce(keys[i], sub(announces, (i - 1) * ANNOUNCE_LENGTH + 1, i * ANNOUNCE_LENGTH))
@@ -530,17 +529,17 @@ redis.register_function('announce_VERSION', function(keys, args)
   return concat(results)
 end)
 
--- keys: {xx}:h:<info hash> of each swarm; args: the terms, then how often the database knows each to be completed.
+-- keys: {xx}:h:<info hash> of each swarm; args: SETTINGS, then the database's count of completions of each.
 redis.register_function('scrape_VERSION', function(keys, args)
-  agree_on(args[1])
+  read_settings(args[1])
   local results = {}
   for i = 1, #keys do
     local entry = call('HGET', keys[i], '#')
     local completed = tonumber(args[i + 1])
     open(keys[i], entry, completed)
-    if entry and s.folded < terms.minute and s.seeders + s.others > 0 then
+    if entry and s.folded < settings.minute and s.seeders + s.others > 0 then
       fold()
-      if counts_changed() and terms.keep > 0 then call('SADD', key_of('dirty'), s.hash) end
+      if counts_changed() and settings.keep_counters > 0 then call('SADD', key_of('dirty'), s.hash) end
       close(0)
     end
     results[i] = pack('>I4I4I4I4', s.complete, s.incomplete, s.paused, s.completed)
@@ -548,13 +547,13 @@ redis.register_function('scrape_VERSION', function(keys, args)
   return results
 end)
 
--- keys: {xx}:x; args: the terms, how many records to look at. Removes expired peers of swarms where nobody announces.
+-- keys: {xx}:x; args: SETTINGS, how many records to look at. Removes expired peers of swarms in which nobody announces.
 -- Returns 1 when there is more to do.
 redis.register_function('sweep_VERSION', function(keys, args)
-  agree_on(args[1])
+  read_settings(args[1])
   local steps = tonumber(args[2])
   local tag = sub(keys[1], 1, 5)
-  for _, hash in ipairs(call('ZRANGEBYSCORE', keys[1], '-inf', terms.now, 'LIMIT', 0, 64)) do
+  for _, hash in ipairs(call('ZRANGEBYSCORE', keys[1], '-inf', settings.now, 'LIMIT', 0, 64)) do
     if steps <= 0 then return 1 end
     local entry = call('HGET', tag .. 'h:' .. hash, '#')
     open(tag .. 'h:' .. hash, entry, 0)
@@ -563,16 +562,16 @@ redis.register_function('sweep_VERSION', function(keys, args)
       local expired = s.seeders + s.others - s.complete - s.incomplete
       sweep(min(steps, expired + s.complete + s.incomplete))
       steps = steps - expired - 1
-      if terms.keep > 0 and counts_changed() then call('SADD', key_of('dirty'), hash) end
+      if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), hash) end
       local places = s.seeders + s.others
       if places == 0 then s.completed = 0 end
       if places == 0 or places == s.complete + s.incomplete then
-        call('ZADD', keys[1], terms.now + terms.ttl + MINUTE, hash)
+        call('ZADD', keys[1], settings.now + settings.ttl + MINUTE, hash)
       end
       close(0)
     else
       call('ZREM', keys[1], hash)
     end
   end
-  return #call('ZRANGEBYSCORE', keys[1], '-inf', terms.now, 'LIMIT', 0, 1)
+  return #call('ZRANGEBYSCORE', keys[1], '-inf', settings.now, 'LIMIT', 0, 1)
 end)

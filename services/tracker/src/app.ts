@@ -1,76 +1,60 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http'
-import { parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
-import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { documentRoutes, type OpenApiDocument, openApiDocument, serve } from '@vault-and-tracker/rest'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import { answerMalformed } from '@vault-and-tracker/service-kit/http-server'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express } from 'express'
-import { accountRoutes } from './accounts/account.routes.ts'
-import { manageUsersRoutes } from './accounts/manage-users.routes.ts'
-import { ABSOLUTE_MS } from './accounts/sessions.ts'
-import { siteRoutes } from './admin/site.routes.ts'
-import { categoryRoutes } from './categories/categories.routes.ts'
-import type { Context } from './context.ts'
-import { apiError } from './errors.ts'
-import type { BoundEndpoint } from './rest/endpoint.routes.ts'
-import { createErrorAnswer } from './rest/errors.middleware.ts'
-import { createIdentify, createRefuseCrossSite, restHeaders } from './rest/guards.middleware.ts'
-import { createLimits } from './rest/limits.middleware.ts'
-import { serveEndpoints } from './rest/serve.routes.ts'
-import { timeToLive } from './swarm/interval.ts'
-import { moderationRoutes } from './torrents/moderation.routes.ts'
-import { torrentRoutes } from './torrents/torrents.routes.ts'
+import { z } from 'zod'
+import { accountEndpoints } from './accounts/accounts.routes.ts'
+import { userEndpoints } from './accounts/users.routes.ts'
+import { categoryEndpoints } from './categories/categories.routes.ts'
+import type { Context, UseCases } from './context.ts'
+import { ERRORS } from './errors.ts'
+import { createErrorAnswer } from './http/errors.middleware.ts'
+import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
+import { errorsOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
+import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
+import { moderationEndpoints } from './torrents/moderation.routes.ts'
+import { torrentEndpoints } from './torrents/torrents.routes.ts'
 
 /** Every endpoint of the REST surface. */
-export function restEndpoints(context: Context): readonly BoundEndpoint[] {
-  const peerTtlMs = timeToLive(context.config.ANNOUNCE_INTERVAL) * 1_000
-  return [
-    ...accountRoutes({ ...context, peerTtlMs }),
-    ...categoryRoutes(context),
-    ...torrentRoutes(context),
-    ...manageUsersRoutes(context),
-    ...moderationRoutes(context),
-    ...siteRoutes(context),
-  ]
-}
+export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
+  ...accountEndpoints,
+  ...categoryEndpoints,
+  ...torrentEndpoints,
+  ...userEndpoints,
+  ...moderationEndpoints,
+  ...siteSettingsEndpoints,
+]
 
-/** The REST surface: middleware in order, the routes, then the answers to what matched nothing or failed. */
-function createRest(context: Context, stopping: AbortSignal): Express {
-  const { config, logger, metrics, checks, sessions, redis } = context
-  const app = express()
-  app.disable('x-powered-by')
-  app.disable('etag')
-  app.set('query parser', 'simple')
-  app.use(metrics.middleware)
-  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
-  app.use(restHeaders)
-  app.use(
-    serveEndpoints(restEndpoints(context), {
-      refuseCrossSite: createRefuseCrossSite(config.PUBLIC_URL),
-      identify: createIdentify({
-        secure: config.PUBLIC_URL.startsWith('https:'),
-        cookieMaxAgeMs: ABSOLUTE_MS,
-        proxies: trustedProxies(config.TRUSTED_PROXIES),
-        findSession: (token) => sessions.find(token),
-      }),
-      limits: createLimits({
-        redis,
-        logger,
-        read: config.REST_READ_LIMIT,
-        write: config.REST_WRITE_LIMIT,
-        authentication: config.AUTH_LIMIT,
-      }),
-    }),
-  )
-  app.use((request, response) => {
-    if (parseTrackerTarget(request.url) === undefined) throw apiError('NOT_FOUND', 'There is no such resource.')
-    response.set('Allow', 'GET')
-    throw apiError('METHOD_NOT_ALLOWED', 'Announces and scrapes are made with GET.')
+const errorBody = z
+  .object({ error: z.object({ code: z.enum(Object.keys(ERRORS)), message: z.string() }) })
+  .meta({ id: 'Error' })
+
+/** The OpenAPI document of the REST surface. */
+export function describeApi(): OpenApiDocument {
+  return openApiDocument<TrackerSurface>(ENDPOINTS, {
+    title: 'Tracker',
+    version: '1.0.0',
+    description:
+      'The REST API of a private BitTorrent tracker. Announce, scrape and Torznab have formats of their own.',
+    tags: {
+      accounts: 'Signing up, signing in, and one’s own account',
+      categories: 'The tree of categories',
+      torrents: 'The catalogue of torrents',
+      users: 'What administrators do with the accounts of others',
+      moderation: 'What moderators do with uploaded torrents',
+      site: 'What administrators set for the whole site',
+    },
+    securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'session' } },
+    security: (access) => (access === 'anyone' ? [] : [{ session: [] }]),
+    errors: ERRORS,
+    errorBody,
+    errorsOf,
   })
-  app.use(createErrorAnswer(logger))
-  return app
 }
 
-/** An upload over a slow line takes its time; headers never do, and who dribbles them is cut off. */
+/** An upload over a slow line takes its time; headers never do, and a connection that sends them too slowly is closed. */
 const SERVER_OPTIONS = {
   requestTimeout: 120_000,
   headersTimeout: 10_000,
@@ -78,19 +62,37 @@ const SERVER_OPTIONS = {
 } as const
 
 /**
- * The server that answers every HTTP request of the service; it does not listen yet.
+ * The server that answers every HTTP request of the tracker; it does not listen yet.
  *
- * @param stopping aborts when the service was asked to stop; `/ready` is 503 from then on
+ * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
  */
-export function createHttpServer(context: Context, stopping: AbortSignal): Server {
-  const rest = createRest(context, stopping)
+export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
+  const app = createApp(context, options)
+  const { announces } = context
   const server = createServer(SERVER_OPTIONS, (request, response) => {
-    if (!context.engine.answer(request, response)) rest(request, response)
+    if (!announces.answer(request, response)) app(request, response)
   })
-  answerMalformed(server, (error) => context.engine.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
+  answerMalformed(server, (error) => announces.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
   // it that its types lack; without it the answer is lost.
   return Object.assign(server, { httpAllowHalfOpen: true })
+}
+
+/** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
+function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
+  const { useCases, rest, metrics, checks } = context
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.set('query parser', 'simple')
+  app.use(metrics.middleware)
+  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
+  app.use(standardHeaders)
+  app.use(serve(ENDPOINTS, useCases, rest.serving))
+  app.use(documentRoutes(describeApi()))
+  app.use(unknownPath)
+  app.use(createErrorAnswer(logger))
+  return app
 }
 
 /** As Node itself answers what it cannot read. */

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics } from '@vault-and-tracker/service-kit/metrics'
@@ -8,35 +8,39 @@ import { createAccountStore } from './accounts/accounts.store.ts'
 import { createAccounts } from './accounts/accounts.ts'
 import { createInviteStore } from './accounts/invites.store.ts'
 import { createInvites } from './accounts/invites.ts'
-import { createPasswords } from './accounts/passwords.ts'
-import { createSessionStore } from './accounts/sessions.store.ts'
+import { createPasswords } from './accounts/passwords.argon2.ts'
+import { createSessionStore } from './accounts/sessions.redis.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createActivityStore } from './accounts/stats.store.ts'
-import { createSiteStore } from './admin/site.store.ts'
-import { createSite } from './admin/site.ts'
-import { createAnnounceEngine } from './announce-context.ts'
+import { createStats } from './accounts/stats.ts'
 import { repeat } from './background/background.ts'
 import { createCategoryStore } from './categories/categories.store.ts'
 import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
+import { createAnnounceEngine } from './context/announce.ts'
+import { createRest } from './context/rest.ts'
 import type { Schema } from './db/schema.ts'
-import { createInvalidationPublisher } from './invalidation/invalidation.store.ts'
+import { createInvalidationPublisher } from './invalidation/invalidation.redis.ts'
+import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
+import { createSiteSettings } from './site-settings/site-settings.ts'
+import { timeToLive } from './swarm/interval.ts'
 import { createTorrentStore } from './torrents/torrents.store.ts'
 import { createTorrents } from './torrents/torrents.ts'
 import { withMetricsOfAllWorkers } from './workers.ts'
 
-/** Everything the service is made of, joined. */
+/** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
 export type Context = Awaited<ReturnType<typeof createContext>>
 
+/** What handlers call. */
+export type UseCases = Context['useCases']
+
 /**
- * Joins stores and rules.
+ * Connects to Postgres and Redis and joins the parts.
  *
- * @param options `clock` is the tests' to move
  * @throws UnavailableError when Redis does not answer
  */
-export async function createContext(options: { config: Config; logger: Logger; clock?: Clock }) {
-  const { config, logger } = options
-  const clock = options.clock ?? systemClock
+export async function createContext(options: { config: Config; logger: Logger; clock: Clock }) {
+  const { config, logger, clock } = options
   const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Schema>(pool)
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
@@ -49,6 +53,8 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const accounts = createAccounts({ store: accountStore, passwords, publish, registration: config.REGISTRATION, clock })
   const sessions = createSessions({ store: createSessionStore(redis), accounts: accountStore, clock })
   const invites = createInvites({ store: createInviteStore(db), clock })
+  const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
+  const stats = createStats({ accounts, activity: createActivityStore(db), clock, peerTtlMs })
   const categories = createCategories({ store: createCategoryStore(db), clock })
   const torrents = createTorrents({
     store: createTorrentStore(db),
@@ -60,37 +66,27 @@ export async function createContext(options: { config: Config; logger: Logger; c
     publicUrl: config.PUBLIC_URL,
     announceUrl,
   })
+  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish })
 
   const metrics = withMetricsOfAllWorkers(createMetrics())
-  const engine = await createAnnounceEngine({ config, db, redis, metrics, logger, clock })
+  const announces = await createAnnounceEngine({ config, db, redis, metrics, logger, clock })
   const upkeep = repeat({
     everyMs: 3_600_000,
     task: async () => {
       await torrents.purgeDeleted()
     },
-    failed: (error) => logger.warn({ err: error }, 'could not forget deleted torrents; the next round tries again'),
+    failed: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; the next round tries again'),
   })
-  const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: engine.ping }
+  const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
-    config,
-    logger,
-    clock,
+    useCases: { accounts, sessions, invites, stats, categories, torrents, siteSettings, announceUrl },
+    rest: createRest({ config, logger, redis, sessions }),
+    announces,
     metrics,
-    engine,
-    db,
-    redis,
-    accounts,
-    sessions,
-    invites,
-    activity: createActivityStore(db),
-    categories,
-    torrents,
-    site: createSite({ store: createSiteStore(db), publish }),
-    announceUrl,
     checks,
     /** Gives connections back; requests must have ended. */
     close: async (): Promise<void> => {
-      await Promise.all([engine.close(), upkeep.stop()])
+      await Promise.all([announces.close(), upkeep.stop()])
       await closeRedis(redis)
       await db.destroy()
     },

@@ -1,4 +1,4 @@
-import { ApiError } from '@vault-and-tracker/service-kit/errors'
+import { type ApiError, errorsOf } from '@vault-and-tracker/service-kit/errors'
 
 /**
  * Every code the REST surface can answer, its HTTP status and what it means. The OpenAPI document and the README are
@@ -24,21 +24,10 @@ export type ErrorCode = keyof typeof ERRORS
 /** The body of every error: `{"error":{"code","message"}}`. */
 export type ErrorBody = { readonly error: { readonly code: ErrorCode; readonly message: string } }
 
-/** Whether the code of some ApiError belongs to the table. */
-export function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(ERRORS, code)
-}
+/** Makes an error of the table, to throw from anywhere in the tracker. A message never repeats the input. */
+export const { apiError } = errorsOf<ErrorCode>(ERRORS)
 
-/**
- * An error to throw from anywhere in the tracker.
- *
- * @param message what happened and what to do about it, without secrets and without the offending input
- */
-export function apiError(code: ErrorCode, message: string, options?: { cause?: unknown }): ApiError<ErrorCode> {
-  return new ApiError(code, message, options)
-}
-
-/** The status and the body of an error. */
-export function presentError(code: ErrorCode, message: string): { status: number; body: ErrorBody } {
+/** The status and body of an error. */
+export function presentApiError({ code, message }: ApiError<ErrorCode>): { status: number; body: ErrorBody } {
   return { status: ERRORS[code].status, body: { error: { code, message } } }
 }

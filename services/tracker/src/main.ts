@@ -1,3 +1,4 @@
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { EnvError } from '@vault-and-tracker/service-kit/env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { run } from '@vault-and-tracker/service-kit/lifecycle'
@@ -26,10 +27,10 @@ await run(logger, async (scope) => {
     await startWorkers(scope, config.TRACKER_WORKERS, logger)
     return
   }
-  const context = await createContext({ config, logger })
+  const context = await createContext({ config, logger, clock: systemClock })
   scope.defer('connections', () => context.close())
 
-  const server = createHttpServer(context, scope.signal)
+  const server = createHttpServer(context, { logger, stopping: scope.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT })
   scope.defer('HTTP server', () => running.drain())
   logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'tracker is listening')

@@ -8,6 +8,7 @@ import {
   type PrivatePostgres,
   type PrivateRedis,
   removeTemporaryFolder,
+  sourceArguments,
   startPostgres,
   startRedis,
   type TestDatabase,
@@ -18,13 +19,14 @@ import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgre
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { createFlusher } from '../src/accounting/accounting.ts'
-import { createAccountingQueue } from '../src/accounting/accounting-queue.store.ts'
+import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'
-import { migrate } from '../src/db/migrate.ts'
+import { migrate } from '../src/db/migrations.ts'
 import type { Schema } from '../src/db/schema.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
+import { createRedisFunctions } from '../src/swarm/functions.redis.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { Swarms } from '../src/swarm/swarm.ts'
-import { peer, seeder, swarmName, TERMS } from './support/swarm-peers.ts'
+import { peer, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
 
 const USERS = 24
 const TORRENTS = 4
@@ -62,7 +64,7 @@ beforeAll(async () => {
     )
   redis = new Redis(redisServer.url)
   redis.on('error', () => undefined)
-  swarms = createRedisSwarms({ redis, clock: { now: () => now }, terms: TERMS, random: Math.random })
+  swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
   for (let user = 0; user < USERS; user++)
     for (let torrent = 0; torrent < TORRENTS; torrent++) {
       counters.set(`${String(user)} ${String(torrent)}`, { user, torrent, up: 0, down: 0 })
@@ -129,8 +131,7 @@ async function everybodyMoves(): Promise<void> {
 }
 
 function startFlusher(killAt: string): ChildProcess {
-  const args = ['--import', here('typescript.mjs'), '--conditions=source', here('flusher.ts')]
-  return spawn(process.execPath, [...args, database.appUrl, redisServer.url, killAt], {
+  return spawn(process.execPath, [...sourceArguments(here('flusher.ts')), database.appUrl, redisServer.url, killAt], {
     env: { PATH: process.env['PATH'] },
     stdio: 'ignore',
   })
@@ -175,12 +176,12 @@ async function flushRest(): Promise<void> {
     logger: createLogger({ name: 'rest', level: 'silent' }),
   })
   const flusher = createFlusher({
-    queue: createAccountingQueue(redis),
+    queue: createAccountingQueue(redis, createRedisFunctions(redis, 'accounting')),
     ledger: createLedger(createKysely<Schema>(pool)),
     count: (names) => swarms.count(names),
     clock: { now: Date.now },
     settleSeconds: 0,
-    failed: (error) => {
+    onFailure: (error) => {
       throw error
     },
   })

@@ -16,7 +16,7 @@ let serial = 0
 beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', ALLOW_IP_PARAM: 'true' })
   tracker.holdClock()
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   // All at once: the cases move the clock past the end of any session.
   const uploader = await createMember(tracker, 'uploader')
   for (const name of ['Of no case', ...ACCOUNTING_CASES.map((each) => each.name)])
@@ -68,11 +68,11 @@ test('a batch that was taken is written when three seconds passed, by which Redi
   const waits = { written: 0, waiting: 1, failed: 0 }
   for (const passed of [0, 0, 2_000]) {
     tracker.advance(passed)
-    expect(await tracker.context.engine.flush()).toEqual(waits)
+    expect(await tracker.context.announces.flush()).toEqual(waits)
     expect(await totalsOf(member, torrent.id)).toBeUndefined()
   }
   tracker.advance(1_000)
-  await tracker.context.engine.flush()
+  await tracker.context.announces.flush()
   expect(await totalsOf(member, torrent.id)).toMatchObject(expected({}))
 })
 
@@ -93,7 +93,7 @@ test.each(ACCOUNTING_CASES.map((each) => [each.name, each] as const))('%s', asyn
     const passed = writes ? await writeAccounting(tracker) : 0
     if (step.before === 'redis emptied') await tracker.redis.flush()
     tracker.advance(((step.after ?? 0) - passed) * 1000)
-    if (step.before === 'taken') await tracker.context.engine.flush()
+    if (step.before === 'taken') await tracker.context.announces.flush()
     const reply = await announce(tracker.url, members[step.who ?? 'alice'].passkey, {
       infoHash: step.v2 === true ? twin.toString('hex') : torrent.infoHash,
       peerId: step.peerId ?? (step.who === 'bob' ? '-BB0001-abcdefghijkl' : '-AA0001-abcdefghijkl'),

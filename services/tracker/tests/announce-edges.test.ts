@@ -27,7 +27,7 @@ let serial = 0
 beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', TRUSTED_PROXIES: '127.0.0.1' })
   tracker.holdClock()
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   uploader = await createMember(tracker, 'uploader')
   redis = new Redis(tracker.redis.url)
 })
@@ -41,7 +41,7 @@ type Announcing = {
   readonly torrentId: string
   readonly infoHash: string
   readonly passkey: string
-  /** Announces as a seeder unless told otherwise. */
+  /** Announces as a seeder unless changed. */
   readonly act: (parameters?: Partial<AnnounceParameters>) => Promise<Reply>
   readonly complete: () => Promise<number>
 }
@@ -110,7 +110,7 @@ test('an announce whose connection is gone is refused and registers nobody', asy
   const before = await metricOf(tracker, NOT_USABLE)
   const server = createHttpServer((request: IncomingMessage, response) => {
     request.socket.destroy()
-    tracker.context.engine.answer(request, response)
+    tracker.context.announces.answer(request, response)
   })
   const running = await listen(server, { host: '127.0.0.1', port: 0 })
   const lost = announce(`http://127.0.0.1:${String(running.port)}`, passkey, { infoHash, left: 0 })
@@ -133,8 +133,8 @@ test('a batch that cannot be read is counted as failed, and the others are writt
     return (await metricOf(tracker, 'tracker_accounting_failures_total')) > 0 && user?.['uploaded'] === '1000'
   })
   tracker.advance(4_000)
-  expect((await tracker.context.engine.flush()).failed).toBe(1)
-  expect(tracker.logged()).toContain('the accounting of a user has an unknown form')
+  expect((await tracker.context.announces.flush()).failed).toBe(1)
+  expect(tracker.logged()).toContain('an accounting delta in Redis has an unknown form')
   await redis.del(await redis.keysBuffer(`{${tag}}:flush*`))
 })
 
@@ -151,7 +151,7 @@ test('a peer lives two intervals and five minutes, in its swarm and in the activ
   expect((await staff.get(`/api/user/${userId}/stats`)).json).toMatchObject({ seeding: 0 })
 })
 
-test('who came back to a lost swarm and is too soon, or repeats himself, is told of the short interval again', async () => {
+test('a peer that came back to a lost swarm and is too soon, or repeats an announce, gets the short interval again', async () => {
   const { infoHash, act } = await announcing()
   const other = await createAnnouncer(tracker, 'other')
   await act({ port: 7001 })

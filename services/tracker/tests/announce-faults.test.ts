@@ -29,7 +29,7 @@ beforeAll(async () => {
   postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
   redis = await startRedis({ dataDir: `${folder}/redis`, durable: true })
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', ANNOUNCE_LIMIT: '0' }, { postgres, redisUrl: redis.url })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   const uploader = await createMember(tracker, 'uploader')
   alice = await createAnnouncer(tracker, 'alice')
   bob = await createAnnouncer(tracker, 'bob')
@@ -93,7 +93,7 @@ test('Redis emptied: the swarm fills again, and who comes back is asked to come 
 test('Postgres stopped: those who are cached announce on, and what they move is written later', async () => {
   const stranger = await createAnnouncer(tracker, 'stranger')
   const uploaded = async (): Promise<number> => {
-    const found = await tracker.context.db.selectFrom('users').select('uploaded').where('id', '=', alice.id).execute()
+    const found = await tracker.db.selectFrom('users').select('uploaded').where('id', '=', alice.id).execute()
     return found[0]?.uploaded ?? Number.NaN
   }
   tracker.advance(1_800_000)
@@ -107,15 +107,15 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
   const reply = await seed(15_000)
   expect(reply.fields['complete']).toBe(1)
   expectUnavailable(await announce(tracker.url, stranger.passkey, { infoHash }))
-  const round = await tracker.context.engine.flush()
+  const round = await tracker.context.announces.flush()
   tracker.advance(4_000)
   expect(round.written).toBe(0)
-  expect((await tracker.context.engine.flush()).written).toBe(0)
+  expect((await tracker.context.announces.flush()).written).toBe(0)
   tracker.advance(1_800_000)
   await seed(16_000)
   await postgres.restart()
   await eventually(async () => {
-    await tracker.context.engine.flush()
+    await tracker.context.announces.flush()
     tracker.advance(4_000)
     return (await uploaded().catch(() => 0)) === before + 6_000
   })

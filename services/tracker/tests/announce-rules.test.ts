@@ -29,7 +29,7 @@ beforeAll(async () => {
     ANNOUNCE_LIMIT: '30',
   })
   tracker.holdClock()
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   uploader = await createMember(tracker, 'uploader')
   redis = new Redis(tracker.redis.url)
 })

@@ -10,7 +10,7 @@ let serial = 0
 
 beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   alice = await createMember(tracker, 'alice')
   bob = await createMember(tracker, 'bob')
 })

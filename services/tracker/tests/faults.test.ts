@@ -25,7 +25,7 @@ beforeAll(async () => {
   ])
   const limits = { REST_READ_LIMIT: '1000', REST_WRITE_LIMIT: '1000', AUTH_LIMIT: '1000' }
   tracker = await startTracker(limits, { postgres, redisUrl: redis.url })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   member = await tracker.signedIn('member')
 })
 

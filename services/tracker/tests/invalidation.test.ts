@@ -4,8 +4,8 @@ import { afterAll, beforeAll, test } from '@jest/globals'
 import { eventually, testRedis } from '@vault-and-tracker/dev-env'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { Redis } from 'ioredis'
+import { subscribeToInvalidations } from '../src/invalidation/invalidation.redis.ts'
 import { invalidationChannel } from '../src/invalidation/invalidation.ts'
-import { listenForInvalidations } from '../src/invalidation/invalidation-listener.store.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 let direct: string
@@ -34,7 +34,7 @@ afterAll(async () => {
   await publisher.quit()
 })
 
-/** Cuts every connection as a firewall does that forgets it: nobody is told, and nothing comes through. */
+/** Cuts every connection as a firewall does that drops it: neither end gets an error, and nothing comes through. */
 function silence(): void {
   for (const end of through) {
     end.unpipe()
@@ -42,27 +42,27 @@ function silence(): void {
   }
 }
 
-test('a connection that fell silent is replaced, and what it missed is doubted', async () => {
+test('a connection that fell silent is replaced, and what it missed is reported', async () => {
   const address = line.address()
   if (address === null || typeof address === 'string') throw new Error('the line has no port')
   const heard: string[] = []
   let missed = 0
   const url = new URL(direct)
   url.host = `127.0.0.1:${String(address.port)}`
-  const listener = await listenForInvalidations({
+  const subscription = await subscribeToInvalidations({
     url: url.href,
     logger,
     heartbeatMs: 200,
-    changed: (change) => heard.push(change.kind),
-    missed: () => (missed += 1),
+    onChange: (change) => heard.push(change.kind),
+    onMissed: () => (missed += 1),
   })
   try {
     silence()
     await eventually(() => missed > 0)
-    // Whoever doubts must hear what comes after.
+    // Whoever revalidates must get what comes after.
     await publisher.publish(invalidationChannel(publisher.options.db ?? 0), '{"kind":"site"}')
     await eventually(() => heard.includes('site'))
   } finally {
-    listener.close()
+    subscription.close()
   }
 })

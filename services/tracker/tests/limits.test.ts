@@ -42,7 +42,7 @@ test('writes are limited per user, apart from reads', async () => {
 
 test('sign-ins are limited by address and account, the right password counted too', async () => {
   tracker = await startTracker({ AUTH_LIMIT: '3', TRUSTED_PROXIES: '127.0.0.1' })
-  await tracker.context.accounts.create({
+  await tracker.context.useCases.accounts.create({
     username: 'target',
     email: 'target@example.org',
     password: PASSWORD,

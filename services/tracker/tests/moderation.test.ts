@@ -6,12 +6,12 @@ let tracker: TestTracker
 
 beforeAll(async () => {
   tracker = await startTracker({ UPLOAD_APPROVAL: 'manual' })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
 })
 
 afterAll(() => tracker.stop())
 
-test('with manual approval a member waits, sees and seeds his own, and staff decide', async () => {
+test('with manual approval a torrent waits for staff, while its uploader sees and seeds it', async () => {
   const member = await tracker.signedIn('member')
   const other = await tracker.signedIn('other')
   const staff = await tracker.signedIn('staff', 'moderator')

@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 
 test('the npm client announces to a private tracker and scrapes it by the address it derives', async () => {
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   const uploader = await createMember(tracker, 'uploader')
   const other = await createAnnouncer(tracker, 'other')
   const { infoHash } = await uploadTorrent(uploader, 'Torrent of the npm client')

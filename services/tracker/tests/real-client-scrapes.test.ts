@@ -20,7 +20,7 @@ beforeAll(async () => {
   const port = await freePort()
   folder = temporaryFolder('scrapes')
   tracker = await startTracker({ PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${String(port)}` })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
 })
 afterAll(async () => {
   await tracker.stop()

@@ -15,7 +15,7 @@ beforeAll(async () => {
   folder = temporaryFolder('cluster')
   cluster = await startRedisCluster(folder)
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', SWARM_REDIS_URL: cluster.urls.join(',') })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
 })
 afterAll(async () => {
   await tracker.stop()

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { restApi } from '../src/openapi.ts'
+import { ENDPOINTS } from '../src/app.ts'
 import type { Client } from './support/client.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
@@ -11,7 +11,7 @@ let moderator: Client
 
 beforeAll(async () => {
   tracker = await startTracker()
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   member = await tracker.signedIn('member')
   moderator = await tracker.signedIn('moderator', 'moderator')
 })
@@ -26,11 +26,11 @@ const send = (client: Client, endpoint: { method: string; path: string }) =>
   })
 
 test('exactly registering, signing in and the categories are open to strangers', () => {
-  const open = restApi.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`)
+  const open = ENDPOINTS.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`)
   expect(open.toSorted()).toEqual(['GET /api/categories', 'POST /api/auth/login', 'POST /api/auth/register'])
 })
 
-test.each(restApi.filter(({ access }) => access !== 'anyone').map((endpoint) => [endpoint.method, endpoint.path]))(
+test.each(ENDPOINTS.filter(({ access }) => access !== 'anyone').map((endpoint) => [endpoint.method, endpoint.path]))(
   '%s %s is 401 without a session',
   async (method = '', path = '') => {
     const answer = await send(tracker.client(), { method, path })
@@ -39,15 +39,16 @@ test.each(restApi.filter(({ access }) => access !== 'anyone').map((endpoint) => 
 )
 
 test.each(
-  restApi
-    .filter(({ access }) => access === 'moderator' || access === 'admin')
-    .map((endpoint) => [endpoint.method, endpoint.path]),
+  ENDPOINTS.filter(({ access }) => access === 'moderator' || access === 'admin').map((endpoint) => [
+    endpoint.method,
+    endpoint.path,
+  ]),
 )('%s %s is 403 for a member', async (method = '', path = '') => {
   const answer = await send(member, { method, path })
   expect([answer.status, answer.member('error', 'code')]).toEqual([403, 'FORBIDDEN'])
 })
 
-test.each(restApi.filter(({ access }) => access === 'admin').map((endpoint) => [endpoint.method, endpoint.path]))(
+test.each(ENDPOINTS.filter(({ access }) => access === 'admin').map((endpoint) => [endpoint.method, endpoint.path]))(
   '%s %s is 403 for a moderator',
   async (method = '', path = '') => {
     expect((await send(moderator, { method, path })).status).toBe(403)
@@ -146,7 +147,7 @@ test('an upload that is cut off changes nothing and is no fault of ours', async 
   socket.destroy()
   await new Promise((resolve) => setTimeout(resolve, 200))
   expect((await member.get('/api/torrents')).json).toMatchObject({ total: 0 })
-  expect(tracker.logged()).not.toContain('a request failed')
+  expect(tracker.logged()).not.toContain('request failed')
 })
 
 test('a file in another field is 400', async () => {

@@ -119,7 +119,7 @@ test.each([
 
 test('logging out ends the session for good, also one that the index lost', async () => {
   const client = await tracker.signedIn('leaver')
-  await tracker.context.redis.del(`sessions:${(await client.get('/api/user/me')).member('id')}`)
+  await tracker.redisClient.del(`sessions:${(await client.get('/api/user/me')).member('id')}`)
   const cookie = client.cookie
   expect((await client.post('/api/auth/logout')).status).toBe(204)
   expect(client.cookie).toBeUndefined()
@@ -139,7 +139,7 @@ test.each(['', 'x', 'A'.repeat(43), '../../etc', `${'A'.repeat(43)}%00`])(
 
 test('Redis holds the hash of the token, never the token', async () => {
   const client = await tracker.signedIn('hashed')
-  const { redis } = tracker.context
+  const { redisClient: redis } = tracker
   const keys = await redis.keys('session*')
   const values = await Promise.all(keys.filter((key) => key.startsWith('session:')).map((key) => redis.get(key)))
   expect(keys.length).toBeGreaterThan(0)
@@ -175,7 +175,7 @@ test('signing out everywhere ends every session, also one that the index lost', 
   const first = await tracker.signedIn('everywhere')
   const second = tracker.client()
   const me = await second.post('/api/auth/login', { username: 'everywhere', password: PASSWORD })
-  await tracker.context.redis.del(`sessions:${me.member('id')}`)
+  await tracker.redisClient.del(`sessions:${me.member('id')}`)
   expect((await second.delete('/api/auth/sessions')).status).toBe(204)
   expect((await first.get('/api/user/me')).status).toBe(401)
   expect(second.cookie).toBeUndefined()
@@ -224,7 +224,7 @@ test('a session ends after 14 days without a request, and after 90 days in any c
 test.each(['suspended', 'banned'] as const)('a %s account can neither sign in nor go on', async (state) => {
   const client = await tracker.signedIn(`soon-${state}`)
   const id = (await client.get('/api/user/me')).member('id')
-  await tracker.context.accounts.change(id, { state })
+  await tracker.context.useCases.accounts.change(id, { state })
   const going = await client.get('/api/user/me')
   expect([going.status, going.member('error', 'message')]).toEqual([403, `This account is ${state}.`])
   const coming = await tracker.client().post('/api/auth/login', { username: `soon-${state}`, password: PASSWORD })

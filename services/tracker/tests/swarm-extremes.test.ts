@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
-import type { Delta } from '../src/accounting/accounting.ts'
-import { readDelta } from '../src/accounting/delta-record.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
-import type { PeerAnnounce, Swarms } from '../src/swarm/swarm.ts'
-import { peer, seeder, swarmName, TERMS } from './support/swarm-peers.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
+import type { Delta, PeerAnnounce, Swarms } from '../src/swarm/swarm.ts'
+import { decodeDelta } from '../src/swarm/wire.ts'
+import { peer, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
 
 const DAY = 86_400
 
@@ -17,7 +16,7 @@ let now: number
 beforeAll(async () => {
   server = await testRedis()
   redis = new Redis(server.url)
-  swarms = createRedisSwarms({ redis, clock: { now: () => now }, terms: TERMS, random: Math.random })
+  swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
 })
 beforeEach(async () => {
   now = 1_800_000_000_000
@@ -33,7 +32,7 @@ function pass(seconds: number): void {
 async function gathered(): Promise<Delta[]> {
   const fields = await redis.hkeysBuffer('{a7}:du')
   return Promise.all(
-    fields.map(async (field) => readDelta(field, (await redis.hgetBuffer('{a7}:du', field)) ?? Buffer.alloc(0))),
+    fields.map(async (field) => decodeDelta(field, (await redis.hgetBuffer('{a7}:du', field)) ?? Buffer.alloc(0))),
   )
 }
 
@@ -66,7 +65,7 @@ test('peers that a clock of the future announced do not stay until then', async 
   await swarms.announce(peer(1))
   pass(-30 * DAY)
   await expect(swarms.announce(peer(2))).resolves.toMatchObject({ incomplete: 1 })
-  pass(TERMS.timeToLive + 120)
+  pass(SETTINGS.timeToLive + 120)
   await expect(swarms.announce(peer(3))).resolves.toMatchObject({ incomplete: 1 })
 })
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import type { PeerState } from '../src/swarm/peer-state.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { Swarms } from '../src/swarm/swarm.ts'
-import { peer, swarmName, TERMS, toldOf } from './support/swarm-peers.ts'
+import { peer, peersOf, SETTINGS, swarmName } from './support/swarm-peers.ts'
 
 const RECORD = 37
 const MINUTE = 60_000
@@ -17,7 +17,7 @@ let now = 1_800_000_000_000
 beforeAll(async () => {
   server = await testRedis()
   redis = new Redis(server.url)
-  swarms = createRedisSwarms({ redis, clock: { now: () => now }, terms: TERMS, random: Math.random })
+  swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
 })
 afterAll(() => redis.quit())
 
@@ -91,15 +91,15 @@ test.each([1, 2, 3, 4])('three swarms behave as their model through 1,500 announ
       expect(alive).toBe(true)
     } else {
       expect(answer.status).toBe('accepted')
-      model.set(n, { state, lastMinute: Math.floor((now + TERMS.timeToLive * 1000) / MINUTE) })
+      model.set(n, { state, lastMinute: Math.floor((now + SETTINGS.timeToLive * 1000) / MINUTE) })
     }
     const alives = living(model)
-    const told = toldOf(answer, n, now, 100)
+    const chosen = peersOf(answer, n, now, 100)
     const allowed = alives.filter(([each, role]) => each !== n && (state === 'leecher' || role !== 'seeder'))
     expect(answer.complete).toBe(alives.filter(([, role]) => role === 'seeder').length)
     expect(answer.incomplete).toBe(alives.filter(([, role]) => role !== 'seeder').length)
-    expect(allowed.map(([each]) => each)).toEqual(expect.arrayContaining(told))
-    expect(new Set(told).size).toBe(told.length)
+    expect(allowed.map(([each]) => each)).toEqual(expect.arrayContaining(chosen))
+    expect(new Set(chosen).size).toBe(chosen.length)
     if (step % 50 === 0) await checkLayout(name)
     if (step % 300 === 299) await swarms.sweep()
   }

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { listPeers, selectPeers } from '../src/swarm/selection.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { Swarms } from '../src/swarm/swarm.ts'
-import { ipv4Of, ipv6Of, ownerOf, peer, peerIdOf, seeder, swarmName, TERMS, toldOf } from './support/swarm-peers.ts'
+import { ipv4Of, ipv6Of, ownerOf, peer, peerIdOf, peersOf, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -14,7 +14,7 @@ let now: number
 beforeAll(async () => {
   server = await testRedis()
   redis = new Redis(server.url)
-  swarms = createRedisSwarms({ redis, clock: { now: () => now }, terms: TERMS, random: Math.random })
+  swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
 })
 beforeEach(async () => {
   now = 1_800_000_000_000
@@ -30,28 +30,28 @@ async function countsOf(swarm: Buffer): Promise<unknown> {
   return (await swarms.count([{ name: swarm, completed: 0 }]))[0]
 }
 
-test('a leecher is told of the others and not of itself', async () => {
+test('a leecher is given the others and not itself', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(seeder(2))
   const answer = await swarms.announce(peer(3))
   expect(answer).toMatchObject({ status: 'accepted', complete: 1, incomplete: 2 })
-  expect(toldOf(answer, 3, now)).toEqual([1, 2])
+  expect(peersOf(answer, 3, now)).toEqual([1, 2])
 })
 
-test('a seeder and a partial seed are told of leechers only', async () => {
+test('a seeder and a partial seed are given leechers only', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(seeder(2))
-  expect(toldOf(await swarms.announce(seeder(3)), 3, now)).toEqual([1])
-  expect(toldOf(await swarms.announce(peer(4, { state: 'paused' })), 4, now)).toEqual([1])
+  expect(peersOf(await swarms.announce(seeder(3)), 3, now)).toEqual([1])
+  expect(peersOf(await swarms.announce(peer(4, { state: 'paused' })), 4, now)).toEqual([1])
 })
 
-test('a user is not told of his other clients', async () => {
+test('users are not given their other clients', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(peer(2, { owner: ownerOf(9) }))
-  expect(toldOf(await swarms.announce(peer(3, { owner: ownerOf(9) })), 9, now)).toEqual([1])
+  expect(peersOf(await swarms.announce(peer(3, { owner: ownerOf(9) })), 9, now)).toEqual([1])
 })
 
-test('whoever wants none, and whoever stops, is told of none', async () => {
+test('a peer that wants none, or stops, is given none', async () => {
   await swarms.announce(seeder(1))
   expect((await swarms.announce(peer(2, { want: 0 }))).recordCount).toBe(0)
   expect((await swarms.announce(peer(2, { kind: 'stopped', state: 'stopped', want: 50 }))).recordCount).toBe(0)
@@ -84,9 +84,9 @@ test('IPv4 and IPv6 announces of one client are one peer with two addresses', as
     status: 'accepted',
   })
   const answer = await swarms.announce(peer(2))
-  const told = selectPeers(answer, { owner: ownerOf(2), want: 50, now: now / 1000, random: 0 })
-  expect(Buffer.from(told.peers)).toEqual(ipv4Of(1))
-  expect(Buffer.from(told.peers6)).toEqual(ipv6Of(1))
+  const chosen = selectPeers(answer, { owner: ownerOf(2), want: 50, now: now / 1000, random: 0 })
+  expect(Buffer.from(chosen.peers)).toEqual(ipv4Of(1))
+  expect(Buffer.from(chosen.peers6)).toEqual(ipv6Of(1))
 })
 
 test('both addresses stay when the peer becomes a seeder, until one is not confirmed any more', async () => {
@@ -100,9 +100,9 @@ test('both addresses stay when the peer becomes a seeder, until one is not confi
     await swarms.announce(seeder(1, { kind: 'regular' }))
   }
   const one = await swarms.announce(peer(2))
-  const told = selectPeers(one, { owner: ownerOf(2), want: 9, now: now / 1000, random: 0 })
-  expect(told.peers6).toHaveLength(0)
-  expect(told.peers).toHaveLength(6)
+  const chosen = selectPeers(one, { owner: ownerOf(2), want: 9, now: now / 1000, random: 0 })
+  expect(chosen.peers6).toHaveLength(0)
+  expect(chosen.peers).toHaveLength(6)
 })
 
 test('the list form names each address with the peer id', async () => {
@@ -120,10 +120,10 @@ test('an address that must not be handed out is not', async () => {
   await swarms.announce(peer(1, { ipv4: Buffer.alloc(6) }))
   const answer = await swarms.announce(peer(2))
   expect(answer.incomplete).toBe(2)
-  expect(toldOf(answer, 2, now)).toEqual([])
+  expect(peersOf(answer, 2, now)).toEqual([])
 })
 
-test('a stop of an unknown peer is told as such and changes nothing', async () => {
+test('a stop of an unknown peer is reported as such and changes nothing', async () => {
   await expect(swarms.announce(peer(1, { kind: 'stopped', state: 'stopped' }))).resolves.toMatchObject({
     status: 'stopped_unknown_peer',
     complete: 0,
@@ -134,12 +134,12 @@ test('a stop of an unknown peer is told as such and changes nothing', async () =
 
 test('a user has as many clients in a swarm as there are slots, and a slot comes free again', async () => {
   const client = (n: number) => peer(n, { owner: ownerOf(1) })
-  for (let n = 1; n <= TERMS.slots; n++)
+  for (let n = 1; n <= SETTINGS.maxPeersPerOwner; n++)
     await expect(swarms.announce(client(n))).resolves.toMatchObject({ status: 'accepted' })
   await expect(swarms.announce(client(6))).resolves.toMatchObject({ status: 'slots_full', incomplete: 5 })
   await swarms.announce({ ...client(2), kind: 'stopped', state: 'stopped' })
   await expect(swarms.announce(client(6))).resolves.toMatchObject({ status: 'accepted', incomplete: 5 })
-  pass(TERMS.timeToLive + 120)
+  pass(SETTINGS.timeToLive + 120)
   await expect(swarms.announce(client(7))).resolves.toMatchObject({ status: 'accepted', incomplete: 1 })
 })
 
@@ -147,7 +147,7 @@ test('where the rule is to make room, the longest silent client of an owner goes
   const open = createRedisSwarms({
     redis,
     clock: { now: () => now },
-    terms: { ...TERMS, slots: 2, evicts: true, keepCounters: 0 },
+    settings: { ...SETTINGS, maxPeersPerOwner: 2, evictsOldest: true, keepCountersFor: 0 },
     random: Math.random,
   })
   const client = (n: number) => peer(n, { owner: ownerOf(1), account: undefined })
@@ -156,7 +156,7 @@ test('where the rule is to make room, the longest silent client of an owner goes
   await open.announce(client(2))
   pass(1)
   await expect(open.announce(client(3))).resolves.toMatchObject({ status: 'accepted', incomplete: 2 })
-  expect(toldOf(await open.announce(peer(8, { account: undefined })), 8, now)).toEqual([2, 3])
+  expect(peersOf(await open.announce(peer(8, { account: undefined })), 8, now)).toEqual([2, 3])
 })
 
 test('a repetition is answered in full, an announce too soon without peers, the next in time in full', async () => {
@@ -165,7 +165,7 @@ test('a repetition is answered in full, an announce too soon without peers, the 
   await swarms.announce(peer(1))
   const started = now / 1000
   pass(20)
-  expect(toldOf(await swarms.announce(regular), 1, now)).toEqual([2])
+  expect(peersOf(await swarms.announce(regular), 1, now)).toEqual([2])
   pass(40)
   await expect(swarms.announce(regular)).resolves.toMatchObject({
     status: 'announce_too_soon',
@@ -173,7 +173,7 @@ test('a repetition is answered in full, an announce too soon without peers, the 
     recordCount: 0,
     complete: 1,
   })
-  pass(TERMS.minInterval - 60)
+  pass(SETTINGS.minInterval - 60)
   await expect(swarms.announce(regular)).resolves.toMatchObject({ status: 'accepted' })
 })
 
@@ -191,16 +191,16 @@ test.each([
 })
 
 test('a peer that comes back to a swarm which Redis lost is noticed, and may come again early', async () => {
-  const back = peer(1, { kind: 'regular', expected: 5 })
+  const back = peer(1, { kind: 'regular', expectedPeers: 5 })
   await expect(swarms.announce(back)).resolves.toMatchObject({ rejoined: true, incomplete: 1 })
-  pass(TERMS.hurriedInterval + 1)
+  pass(SETTINGS.recoveryInterval + 1)
   await expect(swarms.announce(back)).resolves.toMatchObject({ status: 'accepted', rejoined: false })
-  pass(TERMS.hurriedInterval + 1)
+  pass(SETTINGS.recoveryInterval + 1)
   await expect(swarms.announce(back)).resolves.toMatchObject({ status: 'announce_too_soon' })
 })
 
 test.each([
-  ['starts', { kind: 'started' as const, expected: 5 }],
+  ['starts', { kind: 'started' as const, expectedPeers: 5 }],
   ['is all there was', { kind: 'regular' as const, expected: 1 }],
 ])('a peer that %s is in no hurry', async (_what, change) => {
   await expect(swarms.announce(peer(1, change))).resolves.toMatchObject({ rejoined: false })
@@ -213,16 +213,16 @@ test('functions are loaded again where they were lost', async () => {
   expect(answers.at(-1)).toMatchObject({ incomplete: 4 })
 })
 
-test('counts are exact the moment peers expire, and nobody is told of them', async () => {
+test('counts are exact the moment peers expire, and they are given to no one', async () => {
   for (let n = 1; n <= 300; n++) await swarms.announce(n % 3 === 0 ? seeder(n) : peer(n))
   pass(1800)
   for (let n = 1; n <= 30; n++)
     await swarms.announce(n % 3 === 0 ? seeder(n, { kind: 'regular' }) : peer(n, { kind: 'regular' }))
-  pass(TERMS.timeToLive - 1800 + 60)
+  pass(SETTINGS.timeToLive - 1800 + 60)
   await expect(countsOf(swarmName(0xa7))).resolves.toMatchObject({ complete: 10, incomplete: 20 })
   const answer = await swarms.announce(peer(1, { kind: 'regular', want: 100 }))
   expect(answer).toMatchObject({ complete: 10, incomplete: 20 })
-  expect(toldOf(answer, 1, now).every((n) => n <= 30)).toBe(true)
+  expect(peersOf(answer, 1, now).every((n) => n <= 30)).toBe(true)
 })
 
 test('a swarm that ended leaves no key', async () => {
@@ -239,7 +239,7 @@ test('swarms that fell silent are swept away, and only counters that may be need
   pass(1000)
   await swarms.sweep()
   await expect(countsOf(swarmName(0xa7))).resolves.toMatchObject({ complete: 100, incomplete: 100 })
-  pass(TERMS.timeToLive + 120)
+  pass(SETTINGS.timeToLive + 120)
   await swarms.sweep()
   const keys = await redis.keys('*')
   expect(keys.filter((key) => !/:(k:\d+|du|dirty)$/.test(key))).toEqual([])
@@ -248,18 +248,18 @@ test('swarms that fell silent are swept away, and only counters that may be need
   for (const key of counters) await expect(redis.ttl(key)).resolves.toBeGreaterThan(21 * 86_400)
 })
 
-test('random choice is fair: over many announces every peer is told of equally often', async () => {
+test('random choice is fair: over many announces every peer is given equally often', async () => {
   const peers = 400
   for (let n = 1; n <= peers; n++) await swarms.announce(seeder(n, { account: undefined }))
-  const told = new Map<number, number>()
+  const chosen = new Map<number, number>()
   const rounds = 2000
   for (let i = 0; i < rounds; i += 50) {
     const asked = Array.from({ length: 50 }, () => swarms.announce(peer(9999, { account: undefined, kind: 'started' })))
     for (const answer of await Promise.all(asked))
-      for (const n of toldOf(answer, 9999, now)) told.set(n, (told.get(n) ?? 0) + 1)
+      for (const n of peersOf(answer, 9999, now)) chosen.set(n, (chosen.get(n) ?? 0) + 1)
   }
   const expected = (rounds * 50) / peers
-  const frequencies = Array.from({ length: peers }, (_, i) => told.get(i + 1) ?? 0)
+  const frequencies = Array.from({ length: peers }, (_, i) => chosen.get(i + 1) ?? 0)
   // Windows of 50 make neighbours alike, so the spread is that of `rounds` choices of one in eight.
   const spread = Math.sqrt(rounds * (1 / 8) * (7 / 8))
   expect(Math.min(...frequencies)).toBeGreaterThan(expected - 6 * spread)
@@ -268,11 +268,11 @@ test('random choice is fair: over many announces every peer is told of equally o
   expect(Math.sqrt(variance)).toBeLessThan(2 * spread)
 })
 
-test('a thousand leechers leave room for the one seeder in what a leecher is told', async () => {
+test('a thousand leechers leave room for the one seeder in what a leecher is given', async () => {
   for (let n = 2; n <= 300; n++) await swarms.announce(peer(n, { account: undefined }))
   await swarms.announce(seeder(1, { account: undefined }))
   const answer = await swarms.announce(peer(1000, { account: undefined, want: 20 }))
-  const seen = toldOf(answer, 1000, now, 100)
+  const seen = peersOf(answer, 1000, now, 100)
   expect(seen).toContain(1)
   expect(seen.length).toBeGreaterThanOrEqual(20)
 })

@@ -2,14 +2,15 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import { Redis } from 'ioredis'
 import { createFlusher, type Flusher, type Ledger } from '../src/accounting/accounting.ts'
-import { createAccountingQueue } from '../src/accounting/accounting-queue.store.ts'
+import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.store.ts'
+import { createRedisFunctions } from '../src/swarm/functions.redis.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { Swarms } from '../src/swarm/swarm.ts'
 import { writeAccounting } from './support/accounting.ts'
 import { announce } from './support/announcer.ts'
 import { createMember, type TestMember, uploadTorrent } from './support/members.ts'
-import { TERMS } from './support/swarm-peers.ts'
+import { SETTINGS } from './support/swarm-peers.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -21,10 +22,10 @@ let leecher: TestMember
 
 beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   redis = new Redis(tracker.redis.url)
-  ledger = createLedger(tracker.context.db)
-  swarms = createRedisSwarms({ redis, clock: { now: Date.now }, terms: TERMS, random: Math.random })
+  ledger = createLedger(tracker.db)
+  swarms = createRedisSwarms({ redis, clock: { now: Date.now }, settings: SETTINGS, random: Math.random })
   seeder = await createMember(tracker, 'seeder')
   leecher = await createMember(tracker, 'leecher')
 })
@@ -35,12 +36,12 @@ afterAll(async () => {
 
 function flusherWith(count: Swarms['count']): Flusher {
   return createFlusher({
-    queue: createAccountingQueue(redis),
+    queue: createAccountingQueue(redis, createRedisFunctions(redis, 'accounting')),
     ledger,
     count,
     clock: { now: Date.now },
     settleSeconds: 0,
-    failed: (error) => {
+    onFailure: (error) => {
       throw error
     },
   })
@@ -116,7 +117,8 @@ test('a swarm that fills again while it is found lost keeps its counts', async (
 
 test('a deleted torrent is not counted again', async () => {
   const torrent = await countedTorrent('Torrent that is deleted')
-  const isCounted = async () => (await ledger.counted()).some(({ name }) => name.toString('hex') === torrent.infoHash)
+  const isCounted = async () =>
+    (await ledger.storedCounts()).some(({ name }) => name.toString('hex') === torrent.infoHash)
   await expect(isCounted()).resolves.toBe(true)
   await seeder.client.delete(`/api/torrents/${torrent.id}`)
   await expect(isCounted()).resolves.toBe(false)

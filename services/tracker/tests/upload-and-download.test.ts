@@ -7,12 +7,12 @@ let tracker: TestTracker
 
 beforeAll(async () => {
   tracker = await startTracker()
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
 })
 
 afterAll(() => tracker.stop())
 
-test('a member uploads a torrent and another downloads it with his own passkey in it', async () => {
+test('a member uploads a torrent and another downloads it with their own passkey in it', async () => {
   const uploader = await tracker.signedIn('uploader')
   const uploaded = await uploader.upload(makeTorrent('Example.Show.S01E02.1080p.WEB-DL.H.264-GROUP'), {
     category: 'tv-hd',

@@ -1,6 +1,7 @@
-import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { usersCommand } from '../src/accounts/users.command.ts'
+import { captureCommand } from '@vault-and-tracker/dev-env'
+import { runCommand } from '@vault-and-tracker/service-kit/command'
+import { usersCommand } from '../src/commands/users.command.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -12,23 +13,14 @@ beforeAll(async () => {
 afterAll(() => tracker.stop())
 
 async function run(args: readonly string[], options: { stdin?: string; env?: Record<string, string> } = {}) {
-  const out: string[] = []
-  const err: string[] = []
-  const status = await usersCommand({
+  const { DATABASE_URL, REDIS_URL } = tracker.config
+  const { status, stdout, stderr } = await captureCommand((terminal) => runCommand(usersCommand, terminal), {
     args,
-    env: options.env ?? {
-      DATABASE_URL: tracker.context.config.DATABASE_URL,
-      REDIS_URL: tracker.context.config.REDIS_URL,
-    },
-    stdin: Readable.from([options.stdin ?? '']),
-    stdout: { write: (text: string) => out.push(text) },
-    stderr: { write: (text: string) => err.push(text) },
+    env: options.env ?? { DATABASE_URL, REDIS_URL },
+    stdin: options.stdin ?? '',
   })
-  const lines = out
-    .join('')
-    .split('\n')
-    .filter((line) => line.startsWith('{'))
-  return { status, lines: lines.map((line) => JSON.parse(line) as unknown), out: out.join(''), err: err.join('') }
+  const lines = stdout.split('\n').filter((line) => line.startsWith('{'))
+  return { status, lines: lines.map((line) => JSON.parse(line) as unknown), out: stdout, err: stderr }
 }
 
 const create = (username: string, ...more: string[]) =>

@@ -10,7 +10,7 @@ let admin: Client
 
 beforeAll(async () => {
   tracker = await startTracker()
-  await tracker.context.categories.seed()
+  await tracker.context.useCases.categories.seed()
   admin = await tracker.signedIn('the-admin', 'admin')
 })
 
@@ -120,7 +120,7 @@ test.each([{ role: 'king' }, { state: 'asleep' }, { apiBlocked: 'yes' }, { invit
   },
 )
 
-test('an administrator cannot lock himself out', async () => {
+test('administrators cannot lock themselves out', async () => {
   const path = `/api/admin/users/${await idOf(admin)}`
   for (const change of [{ role: 'member' }, { state: 'suspended' }]) {
     const answer = await admin.patch(path, change)
@@ -130,7 +130,7 @@ test('an administrator cannot lock himself out', async () => {
 
 test('every change that the announce engine may have cached is published after it is committed', async () => {
   const heard: unknown[] = []
-  const listener = new Redis(tracker.context.config.REDIS_URL)
+  const listener = new Redis(tracker.config.REDIS_URL)
   await listener.subscribe(invalidationChannel(listener.options.db ?? 0))
   listener.on('message', (_channel, message) => heard.push(JSON.parse(message)))
   const client = await tracker.signedIn('published')
@@ -146,7 +146,7 @@ test('every change that the announce engine may have cached is published after i
   await admin.delete(`/api/torrents/${upload.member('id')}`)
   await admin.patch('/api/admin/site', { downloadPercent: 0 })
   // One connection delivers in order: once this arrives, everything before it has.
-  await tracker.context.redis.publish(invalidationChannel(tracker.context.redis.options.db ?? 0), '"done"')
+  await tracker.redisClient.publish(invalidationChannel(tracker.redisClient.options.db ?? 0), '"done"')
   while (heard.at(-1) !== 'done') await new Promise((resolve) => setTimeout(resolve, 5))
   listener.disconnect()
   expect(renewed).toBe(200)
@@ -195,6 +195,6 @@ test('no password, passkey, token or invite ever reaches the log', async () => {
     500,
     { error: { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' } },
   ])
-  expect(tracker.logged()).toContain('a request failed')
+  expect(tracker.logged()).toContain('request failed')
   for (const secret of [...secrets, 'boom@example.org']) expect(tracker.logged()).not.toContain(secret)
 })

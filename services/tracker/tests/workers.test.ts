@@ -13,14 +13,14 @@ let infoHash: string
 
 beforeAll(async () => {
   world = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
-  await world.context.categories.seed()
+  await world.context.useCases.categories.seed()
   uploader = await createMember(world, 'uploader')
   infoHash = (await uploadTorrent(uploader, 'Shared torrent')).infoHash
 })
 afterAll(() => world.stop())
 
 function environment(): Record<string, string> {
-  return { DATABASE_URL: world.context.config.DATABASE_URL, REDIS_URL: world.redis.url }
+  return { DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: world.redis.url }
 }
 
 function childrenOf(pid: number): number[] {

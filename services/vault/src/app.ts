@@ -1,17 +1,73 @@
+import type { Server } from 'node:http'
+import { documentRoutes, type OpenApiDocument, openApiDocument, serve } from '@vault-and-tracker/rest'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import express, { type Express, type RequestHandler, Router } from 'express'
-import { requireAdmin } from './admin/admin.middleware.ts'
-import { auditRoutes } from './audit/audit.routes.ts'
-import type { Context } from './context.ts'
-import { errorHandler, methods, standardHeaders, unknownPath } from './http.ts'
-import { projectRoutes } from './projects/projects.routes.ts'
-import { secretRoutes } from './secrets/secrets.routes.ts'
-import { secretAdminRoutes } from './secrets/secrets-admin.routes.ts'
+import express from 'express'
+import { z } from 'zod'
+import { administratorsOnly } from './admin/admin.middleware.ts'
+import { auditEndpoints } from './audit/audit.routes.ts'
+import type { Context, UseCases } from './context.ts'
+import { ERRORS } from './errors.ts'
+import { createErrorAnswer } from './http/errors.middleware.ts'
+import { readOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
+import { createVaultServer } from './http/server.ts'
+import { errorsOf, type VaultEndpoint, type VaultSurface } from './http/surface.ts'
+import { projectEndpoints } from './projects/projects.routes.ts'
+import { secretAdminEndpoints, secretEndpoints } from './secrets/secrets.routes.ts'
 
-/** The HTTP surface: every answer is JSON (the metrics excepted), none may be cached, paths are taken literally. */
-export function createApp(context: Context, options: { logger: Logger; stopping: AbortSignal }): Express {
-  const { projects, secrets, audit, metrics, checks, addressOf } = context
+/** Every endpoint of the REST surface. */
+export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
+  ...secretEndpoints,
+  ...projectEndpoints,
+  ...secretAdminEndpoints,
+  ...auditEndpoints,
+]
+
+const SIGNATURE_HEADERS = [
+  { name: 'Signature', description: 'the Ed25519 signature (RFC 9421), labelled `sig1`' },
+  { name: 'Signature-Input', description: 'what is signed, when, and the nonce (RFC 9421)' },
+  { name: 'Signature-Agent', description: 'the project and the public key that verifies the signature' },
+] as const
+
+/** The OpenAPI document of the vault. */
+export function describeApi(): OpenApiDocument {
+  return openApiDocument<VaultSurface>(ENDPOINTS, {
+    title: 'Secrets vault',
+    version: '1.0.0',
+    description: 'Every path knows its methods: another one is 405 method_not_allowed, another path 404 not_found.',
+    tags: {
+      secrets: 'What applications do with the secrets of their own project, by signed requests',
+      administration: 'What administrators do with projects, secrets and the audit log',
+    },
+    securitySchemes: {
+      admin: { type: 'http', scheme: 'bearer', description: 'The admin token' },
+      signature: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'Signature',
+        description: 'HTTP Message Signatures (RFC 9421) with Ed25519; Signature-Input and Signature-Agent go with it',
+      },
+    },
+    security: (access) => [{ [access]: [] }],
+    errors: ERRORS,
+    errorBody: z
+      .strictObject({ error: z.enum(Object.keys(ERRORS)), message: z.string().optional() })
+      .meta({ id: 'Error' }),
+    errorsOf,
+    headersOf: ({ access }) => (access === 'signature' ? SIGNATURE_HEADERS.slice(1) : []),
+  })
+}
+
+const OPERATIONAL_PATHS = ['/health', '/ready', '/metrics', '/openapi.json', '/docs']
+
+/**
+ * The server that answers every request of the vault; it does not listen yet. No answer may be cached, and paths are
+ * taken literally.
+ *
+ * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
+ */
+export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
+  const { useCases, rest, metrics, checks } = context
   const { logger, stopping } = options
   const app = express()
   app.disable('x-powered-by')
@@ -22,25 +78,12 @@ export function createApp(context: Context, options: { logger: Logger; stopping:
   app.enable('strict routing')
 
   app.use(standardHeaders, metrics.middleware)
-  app.use(secretRoutes(context))
-  // Routers know their whole paths: Express forgets a prefix when an error leaves the router, and the metrics need it.
-  app.use('/v1/admin', requireAdmin({ isToken: context.isToken, guard: context.adminGuard }))
-  app.use(
-    projectRoutes({ projects, addressOf }),
-    secretAdminRoutes({ secrets, addressOf }),
-    auditRoutes({ store: audit }),
-  )
-  app.use(readOnly(['/health', '/ready', '/metrics']))
+  app.use(serve(ENDPOINTS, useCases, rest.serving))
+  app.use('/v1/admin', administratorsOnly(rest.administrator))
+  app.use(readOnly(OPERATIONAL_PATHS))
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
+  app.use(documentRoutes(describeApi()))
   app.use(unknownPath)
-  app.use(errorHandler(logger))
-  return app
-}
-
-/** These answer HEAD too, which is what some load balancers ask. */
-function readOnly(paths: string[]): Router {
-  const router = Router({ caseSensitive: true, strict: true })
-  const pass: RequestHandler = (_request, _response, next) => next()
-  router.all(paths, methods({ GET: pass, HEAD: pass }))
-  return router
+  app.use(createErrorAnswer(logger))
+  return createVaultServer(app)
 }

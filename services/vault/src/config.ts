@@ -49,6 +49,9 @@ const commandEnv = z.object({
 
 type Env = Readonly<Record<string, string | undefined>>
 
+/** The variables that the service reads, each described in `.env.example`. */
+export const CONFIG_VARIABLES: readonly string[] = Object.keys(serviceEnv.shape)
+
 /** The configuration of the service. */
 export type Config = ReturnType<typeof readConfig>
 

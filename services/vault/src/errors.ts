@@ -1,4 +1,4 @@
-import { ApiError } from '@vault-and-tracker/service-kit/errors'
+import { type ApiError, errorsOf } from '@vault-and-tracker/service-kit/errors'
 
 /**
  * Every error the vault answers with: the one table that the code, the documentation and openapi.json share.
@@ -45,29 +45,14 @@ export const ERRORS = {
 /** A code of the table. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** What a refusal adds to its body. */
-type RefusalOptions = {
-  /** Prose for codes that carry a message; never repeats the input. Default: the meaning in the table. */
-  message?: string
-  /** Kept for the log, never shown. */
-  cause?: unknown
-}
+/** Makes an error of the table, to throw, and recognises one. A message never repeats the input. */
+export const { apiError, isApiError } = errorsOf<ErrorCode>(ERRORS)
 
-/** An error of the table, to throw. */
-export function apiError(code: ErrorCode, options: RefusalOptions = {}): ApiError<ErrorCode> {
-  return new ApiError(code, options.message ?? ERRORS[code].meaning, { cause: options.cause })
-}
+/** The body of every error. */
+export type ErrorBody = { readonly error: ErrorCode; readonly message?: string }
 
-/** Whether something thrown is an error of the table. */
-export function isApiError(error: unknown): error is ApiError<ErrorCode> {
-  return error instanceof ApiError && Object.hasOwn(ERRORS, String(error.code))
-}
-
-/** The status and body of a refusal. */
-export function presentApiError(error: ApiError<ErrorCode>): {
-  status: number
-  body: { error: string; message?: string }
-} {
-  const { status, bare } = ERRORS[error.code]
-  return { status, body: bare ? { error: error.code } : { error: error.code, message: error.message } }
+/** The status and body of an error. */
+export function presentApiError({ code, message }: ApiError<ErrorCode>): { status: number; body: ErrorBody } {
+  const { status, bare } = ERRORS[code]
+  return { status, body: bare ? { error: code } : { error: code, message } }
 }

@@ -3,10 +3,9 @@ import { EnvError } from '@vault-and-tracker/service-kit/env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { run } from '@vault-and-tracker/service-kit/lifecycle'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { createApp } from './app.ts'
+import { createHttpServer } from './app.ts'
 import { type Config, readConfig } from './config.ts'
 import { createContext } from './context.ts'
-import { createVaultServer } from './server.ts'
 
 /** The log has partitions for three months ahead: once a day is often enough, whatever may fail meanwhile. */
 const PARTITIONS_MS = 86_400_000
@@ -15,16 +14,18 @@ const config = configOrExit()
 const logger = createLogger({ name: 'vault', level: config.LOG_LEVEL })
 
 await run(logger, async (scope) => {
-  const context = await createContext(config, { logger, clock: systemClock })
+  const context = await createContext({ config, logger, clock: systemClock })
   scope.defer('connections', () => context.close())
   scope.defer('audit sealer', () => context.sealer.stop())
   context.sealer.start()
   const partitions = setInterval(() => {
-    context.audit.ensurePartitions().catch((err: unknown) => logger.warn({ err }, 'could not prepare the next months'))
+    context.useCases.audit
+      .ensurePartitions()
+      .catch((err: unknown) => logger.warn({ err }, 'could not prepare the next months'))
   }, PARTITIONS_MS)
   scope.defer('audit partitions', () => clearInterval(partitions))
-  const app = createApp(context, { logger, stopping: scope.signal })
-  const running = await listen(createVaultServer(app), { host: config.HOST, port: config.PORT })
+  const server = createHttpServer(context, { logger, stopping: scope.signal })
+  const running = await listen(server, { host: config.HOST, port: config.PORT })
   scope.defer('HTTP server', () => running.drain())
   logger.info(
     { port: running.port, keyring: [...config.keyring.keys.keys()], active: config.keyring.activeId },

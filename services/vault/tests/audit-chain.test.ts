@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { eventually, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { eventually } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import pg from 'pg'
-import { pruneAudit } from '../src/audit/prune.store.ts'
-import type { ChainKey } from '../src/audit/sealer.ts'
+import { createRetentionStore } from '../src/audit/retention.store.ts'
+import { pruneAudit } from '../src/audit/retention.ts'
 import { createVerificationStore } from '../src/audit/seals.store.ts'
 import { type Verdict, verifyAudit } from '../src/audit/verification.ts'
 import { readCommandConfig } from '../src/config.ts'
@@ -13,28 +13,25 @@ import type { Db, Schema } from '../src/db/schema.ts'
 import { type ChainKeys, createChainKeys } from '../src/keyring/chain-keys.ts'
 import { createChainKeyStore } from '../src/keyring/keyring.store.ts'
 import { createProject, type Key, signedSend } from './support/client.ts'
-import { createVaultDatabase, startVault, type TestVault, vaultEnv } from './support/vault.ts'
+import { startVault, type TestVault, vaultEnv } from './support/vault.ts'
 
-let database: TestDatabase
 let vault: TestVault
 let key: Key
 let owner: pg.Client
 let db: Db
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
   key = await createProject(vault.url, 'shop')
-  owner = new pg.Client({ connectionString: database.ownerUrl })
+  owner = new pg.Client({ connectionString: vault.database.ownerUrl })
   await owner.connect()
   const logger = createLogger({ name: 'test', level: 'silent' })
-  db = createKysely<Schema>(createPool({ url: database.ownerUrl, name: 'test', size: 2, logger }))
+  db = createKysely<Schema>(createPool({ url: vault.database.ownerUrl, name: 'test', size: 2, logger }))
 })
 afterAll(async () => {
   await db.destroy()
   await owner.end()
   await vault.stop()
-  await database.drop()
 })
 
 // Each test breaks the chain in its own way, and starts from an empty one.
@@ -48,11 +45,14 @@ async function fetchSome(times: number): Promise<void> {
 }
 
 function chainKeys(): ChainKeys {
-  const config = readCommandConfig(vaultEnv({ databaseUrl: database.appUrl, redisUrl: 'redis://localhost' }))
+  const config = readCommandConfig(vaultEnv({ databaseUrl: vault.database.appUrl, redisUrl: 'redis://localhost' }))
   return createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock: systemClock })
 }
 
-const chainKey = (): Promise<ChainKey> => chainKeys().current()
+async function prune(before: string): Promise<readonly string[]> {
+  const chainKey = await chainKeys().current()
+  return pruneAudit({ store: createRetentionStore(db), chainKey, clock: systemClock }, before)
+}
 
 function verify(expected?: { sealNo: number; code: string }): Promise<Verdict> {
   const keys = chainKeys()
@@ -150,7 +150,7 @@ test('a log cut off at its end is noticed by a seal that was noted', async () =>
 })
 
 test('two replicas sealing at once make one chain', async () => {
-  const second = await startVault({ databaseUrl: database.appUrl })
+  const second = await vault.replica()
   try {
     for (let round = 0; round < 5; round++) {
       await Promise.all([fetchSome(20), vault.context.sealer.sealNow(), second.context.sealer.sealNow()])
@@ -163,7 +163,7 @@ test('two replicas sealing at once make one chain', async () => {
 })
 
 test('a row whose transaction took long is sealed when it turns up', async () => {
-  const slow = new pg.Client({ connectionString: database.appUrl })
+  const slow = new pg.Client({ connectionString: vault.database.appUrl })
   await slow.connect()
   await slow.query('begin')
   const insert =
@@ -181,7 +181,7 @@ test('a row whose transaction took long is sealed when it turns up', async () =>
 })
 
 test('the sealer works by itself and seals the rest when it stops', async () => {
-  const own = await startVault({ databaseUrl: database.appUrl })
+  const own = await vault.replica()
   own.context.sealer.start()
   await fetchSome(3)
   await eventually(async () => {
@@ -199,10 +199,10 @@ test('a month that was dropped on purpose leaves a log that verifies', async () 
   const month = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1, 1))
   const next = `${String(month.getUTCFullYear())}-${String(month.getUTCMonth() + 1).padStart(2, '0')}`
   await fetchSome(5)
-  await expect(pruneAudit(db, await chainKey(), next, new Date())).rejects.toThrow('not sealed yet')
+  await expect(prune(next)).rejects.toThrow('not sealed yet')
   await vault.context.sealer.sealNow()
-  expect(await pruneAudit(db, await chainKey(), next, new Date())).toEqual([new Date().toISOString().slice(0, 7)])
-  await vault.context.audit.ensurePartitions()
+  expect(await prune(next)).toEqual([new Date().toISOString().slice(0, 7)])
+  await vault.context.useCases.audit.ensurePartitions()
   await fetchSome(2)
   await vault.context.sealer.sealNow()
   expect(await verify()).toMatchObject({ intact: true, rows: 2, pruned: 5 })
@@ -241,15 +241,15 @@ test('rows of another month whose numbers lie among the pruned ones are missed a
   )
   await fetchSome(2)
   await vault.context.sealer.sealNow()
-  await pruneAudit(db, await chainKey(), month, now)
+  await prune(month)
   expect(await verify()).toMatchObject({ intact: true, pruned: 4, rows: 1 })
   await owner.query('delete from audit')
   expect(await verify()).toEqual({ intact: false, problem: '5 rows are missing, and 4 were pruned' })
-  await vault.context.audit.ensurePartitions()
+  await vault.context.useCases.audit.ensurePartitions()
 })
 
 test('the run-time role cannot choose the number of a row', async () => {
-  const app = new pg.Client({ connectionString: database.appUrl })
+  const app = new pg.Client({ connectionString: vault.database.appUrl })
   await app.connect()
   const row = `insert into audit (id, seq, project_id, action, requested_at, ip)
     values (gen_random_uuid(), 900000000000000, 'shop', 'fetch', now(), '127.0.0.1')`
@@ -264,8 +264,8 @@ test('dropping months gives up instead of holding up fetches behind a long reade
   await vault.context.sealer.sealNow()
   await owner.query('begin')
   await owner.query('lock table audit in access share mode')
-  const pruning = pruneAudit(db, await chainKey(), next, new Date())
-  const refusal = expect(pruning).rejects.toThrow('somebody reads the log')
+  const pruning = prune(next)
+  const refusal = expect(pruning).rejects.toThrow('another session is reading the audit log')
   const answer = await signedSend({ project: 'shop', key, method: 'GET', url: `${vault.url}/v1/secrets` })
   expect(answer.status).toBe(200)
   await refusal

@@ -1,22 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from '@vault-and-tracker/dev-env'
 import pg from 'pg'
 import { type Answer, admin, createProject, type Key, signedSend } from './support/client.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
-let database: TestDatabase
 let vault: TestVault
 let key: Key
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
   key = await createProject(vault.url, 'shop')
 })
-afterAll(async () => {
-  await vault.stop()
-  await database.drop()
-})
+afterAll(() => vault.stop())
 
 type Entry = { id: string; action: string; env: string | null; projectId: string; detail?: unknown }
 
@@ -97,7 +91,7 @@ test('further actions are recorded with what they were about, and listed when as
 })
 
 test('a rare action is found by an index of its own', async () => {
-  const client = new pg.Client({ connectionString: database.adminUrl })
+  const client = new pg.Client({ connectionString: vault.database.adminUrl })
   await client.connect()
   try {
     await client.query('set enable_seqscan = off')
@@ -116,7 +110,7 @@ test('a fetch of an unknown environment is an empty object and recorded', async 
 })
 
 test('the run-time role can add to the log and read it, and nothing else', async () => {
-  const client = new pg.Client({ connectionString: database.appUrl })
+  const client = new pg.Client({ connectionString: vault.database.appUrl })
   await client.connect()
   try {
     for (const statement of [
@@ -138,7 +132,7 @@ test('the run-time role can add to the log and read it, and nothing else', async
 })
 
 test('the log has a partition for this month and the next three, and a row lands in its month', async () => {
-  const client = new pg.Client({ connectionString: database.adminUrl })
+  const client = new pg.Client({ connectionString: vault.database.adminUrl })
   await client.connect()
   try {
     const partitions = await client.query<{ name: string }>(
@@ -156,7 +150,7 @@ test('the log has a partition for this month and the next three, and a row lands
 })
 
 test('a new partition takes over what is its own from the default one', async () => {
-  const client = new pg.Client({ connectionString: database.adminUrl })
+  const client = new pg.Client({ connectionString: vault.database.adminUrl })
   await client.connect()
   try {
     const inFiveMonths = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 5, 2)).getTime()

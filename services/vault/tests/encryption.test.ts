@@ -1,25 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from '@vault-and-tracker/dev-env'
 import { type Answer, admin, createProject, type Key, signedSend } from './support/client.ts'
-import { connectSql, type Sql } from './support/sql.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
-let database: TestDatabase
-let sql: Sql
 let vault: TestVault
 let key: Key
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  sql = await connectSql(database.adminUrl)
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
   key = await createProject(vault.url, 'shop')
 })
-afterAll(async () => {
-  await vault.stop()
-  await sql.end()
-  await database.drop()
-})
+afterAll(() => vault.stop())
 
 function put(name: string, value: string): Promise<Answer> {
   const url = `${vault.url}/v1/secrets`
@@ -34,7 +24,7 @@ const failed = ({ status, body }: Answer) => [status, (body as { error: string }
 
 test('equal values have nothing in common as they are stored', async () => {
   for (const name of ['A', 'B', 'A']) await put(name, 'the very same')
-  const rows = await sql<{ blob: Buffer }>('select blob from secret_versions')
+  const rows = await vault.sql<{ blob: Buffer }>('select blob from secret_versions')
   expect(rows.map(({ blob }) => blob.length)).toEqual(rows.map(() => 6 + 12 + 'the very same'.length + 16))
   expect(new Set(rows.map(({ blob }) => blob.subarray(6, 18).toString('hex'))).size).toBe(3)
   expect(new Set(rows.map(({ blob }) => blob.subarray(18, 31).toString('hex'))).size).toBe(3)
@@ -45,7 +35,7 @@ test('a version that was damaged is not restored, and the current one stays', as
   await put('R', 'new')
   const listed = (await admin(vault.url, 'GET', '/projects/shop/secrets')).body as { id: string; key: string }[]
   const id = String(listed.find((secret) => secret.key === 'R')?.id)
-  await sql(
+  await vault.sql(
     "update secret_versions set blob = overlay(blob placing '\\x00ff' from 20) where secret_id = $1 and version = 1",
     [id],
   )
@@ -58,9 +48,11 @@ test('a version that was damaged is not restored, and the current one stays', as
 })
 
 test('a data key that is gone fails the fetch, and its project is not taken for a deleted one', async () => {
-  const rows = await sql<{ wrapped: Buffer; kek_id: string }>('delete from project_deks returning wrapped, kek_id')
-  vault.clock.offsetMs += 301_000
-  const created = Math.floor(vault.clock.now() / 1000)
+  const rows = await vault.sql<{ wrapped: Buffer; kek_id: string }>(
+    'delete from project_deks returning wrapped, kek_id',
+  )
+  vault.advance(301_000)
+  const created = Math.floor(vault.now() / 1000)
   const answer = await signedSend({ project: 'shop', key, method: 'GET', url: `${vault.url}/v1/secrets`, created })
   expect([rows.length, ...failed(answer)]).toEqual([1, 500, 'decryption_failed'])
 })

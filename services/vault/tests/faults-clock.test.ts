@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, send, signHeaders } from './support/client.ts'
-import { createVaultDatabase, startVault, type TestClock, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
 const WINDOW_MS = 300_000
 const EXPIRED = [401, { error: 'expired' }]
@@ -9,42 +8,21 @@ const REPLAYED = [401, { error: 'replayed_nonce' }]
 const PUBLIC = 'https://vault.example.org/v1/secrets'
 const PROXY = { 'X-Forwarded-Host': 'vault.example.org', 'X-Forwarded-Proto': 'https' }
 
-/** A clock that stands still until the test moves it. */
-type StoppedClock = TestClock & { at: number }
-
-function stoppedClock(at: number): StoppedClock {
-  return {
-    at,
-    offsetMs: 0,
-    now() {
-      return this.at + this.offsetMs
-    },
-  }
-}
-
 const start = Math.floor(Date.now() / 1000) * 1000
-const clock = stoppedClock(start)
-const fast = stoppedClock(start + 240_000)
-const slow = stoppedClock(start - 240_000)
 
-let database: TestDatabase
 let vaults: Record<'exact' | 'fast' | 'slow', TestVault>
 let key: Key
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  const { url: redisUrl } = await testRedis()
-  const options = { databaseUrl: database.appUrl, redisUrl, env: { TRUSTED_PROXIES: '127.0.0.1' } }
-  vaults = {
-    exact: await startVault({ ...options, clock }),
-    fast: await startVault({ ...options, clock: fast }),
-    slow: await startVault({ ...options, clock: slow }),
-  }
+  const exact = await startVault({ TRUSTED_PROXIES: '127.0.0.1' })
+  vaults = { exact, fast: await exact.replica(), slow: await exact.replica() }
+  exact.holdClock(start)
+  vaults.fast.holdClock(start + 240_000)
+  vaults.slow.holdClock(start - 240_000)
   key = await createProject(vaults.exact.url, 'shop')
 })
 afterAll(async () => {
-  for (const vault of Object.values(vaults)) await vault.stop()
-  await database.drop()
+  for (const vault of [vaults.slow, vaults.fast, vaults.exact]) await vault.stop()
 })
 
 const signedAt = (created: number) =>
@@ -61,16 +39,16 @@ test.each([
   ['dated exactly five minutes ahead is accepted', -WINDOW_MS, [200, {}]],
   ['dated one millisecond more ahead counts as expired', -WINDOW_MS - 1, EXPIRED],
 ])('a request %s', async (_what, ageMs, answer) => {
-  clock.at = start + ageMs
+  vaults.exact.holdClock(start + ageMs)
   expect(await sendTo(vaults.exact, await signedAt(start))).toEqual(answer)
-  clock.at = start
+  vaults.exact.holdClock(start)
 })
 
 test('an expired request spends no nonce: it is good again for a vault whose clock is right', async () => {
   const headers = await signedAt(start)
-  clock.at = start + WINDOW_MS + 1
+  vaults.exact.holdClock(start + WINDOW_MS + 1)
   expect(await sendTo(vaults.exact, headers)).toEqual(EXPIRED)
-  clock.at = start
+  vaults.exact.holdClock(start)
   expect(await sendTo(vaults.exact, headers)).toEqual([200, {}])
   expect(await sendTo(vaults.exact, headers)).toEqual(REPLAYED)
 })
@@ -88,9 +66,9 @@ test('replicas whose clocks differ by eight minutes accept a request of the righ
 })
 
 test('a clock that jumps back a day refuses what is signed now, and serves again when it is set right', async () => {
-  clock.at = start - 86_400_000
+  vaults.exact.holdClock(start - 86_400_000)
   expect(await sendTo(vaults.exact, await signedAt(start))).toEqual(EXPIRED)
-  clock.at = start
+  vaults.exact.holdClock(start)
   expect(await sendTo(vaults.exact, await signedAt(start))).toEqual([200, {}])
 })
 

@@ -4,19 +4,17 @@ import {
   type PrivatePostgres,
   removeTemporaryFolder,
   startPostgres,
-  type TestDatabase,
   temporaryFolder,
 } from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
-import { statusOf } from './support/service.ts'
 import { connectSql, type Sql } from './support/sql.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+import { statusOf } from './support/vault-process.ts'
 
 const UNAVAILABLE = [503, { error: 'unavailable', message: expect.any(String) }]
 
 let folder: string
 let postgres: PrivatePostgres
-let database: TestDatabase
 let vault: TestVault
 let key: Key
 let url: string
@@ -26,8 +24,7 @@ beforeAll(async () => {
   folder = temporaryFolder('faults-postgres')
   // Durable: what was answered has to survive a crash of the server.
   postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
-  database = await createVaultDatabase(postgres)
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault({}, { postgres })
   key = await createProject(vault.url, 'shop')
   url = `${vault.url}/v1/secrets`
 })
@@ -37,7 +34,7 @@ afterAll(async () => {
   removeTemporaryFolder(folder)
 })
 beforeEach(async () => {
-  sql = await connectSql(database.adminUrl)
+  sql = await connectSql(vault.database.adminUrl)
 })
 afterEach(() => sql.end())
 
@@ -106,7 +103,7 @@ test('what was answered is there after Postgres was killed, and what was refused
 test('while Postgres only reads every request is unavailable: a fetch that cannot be recorded is refused', async () => {
   await works()
   const before = await written()
-  await sql(`alter database ${database.name} set default_transaction_read_only = on`)
+  await sql(`alter database ${vault.database.name} set default_transaction_read_only = on`)
   await disconnect()
   await eventually(async () => (await get())[0] === 503)
   expect(await Promise.all([get(), put('READ_ONLY'), create('read-only')])).toEqual([
@@ -115,7 +112,7 @@ test('while Postgres only reads every request is unavailable: a fetch that canno
     UNAVAILABLE,
   ])
   expect(await written()).toEqual(before)
-  await sql(`alter database ${database.name} reset default_transaction_read_only`)
+  await sql(`alter database ${vault.database.name} reset default_transaction_read_only`)
   await disconnect()
   await works()
 })

@@ -9,18 +9,21 @@ import {
   testRedis,
 } from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
-import { build } from './support/process.ts'
-import { type Service, type ServiceOptions, spawnService, startService } from './support/service.ts'
 import { connectSql, type Sql } from './support/sql.ts'
 import { createVaultDatabase, KEYS } from './support/vault.ts'
+import {
+  spawnVaultProcess,
+  startVaultProcess,
+  type VaultProcess,
+  type VaultProcessOptions,
+} from './support/vault-process.ts'
 
-let options: ServiceOptions
+let options: VaultProcessOptions
 let database: TestDatabase
 let sql: Sql
-const running: Service[] = []
+const running: VaultProcess[] = []
 
 beforeAll(async () => {
-  await build()
   database = await createVaultDatabase()
   sql = await connectSql(database.adminUrl)
   const { url: redisUrl } = await testRedis()
@@ -35,18 +38,18 @@ afterAll(async () => {
   removeTemporaryFolder(options.folder)
 })
 
-async function start(more: Partial<ServiceOptions> = {}): Promise<Service> {
-  const service = await startService({ ...options, ...more })
+async function start(more: Partial<VaultProcessOptions> = {}): Promise<VaultProcess> {
+  const service = await startVaultProcess({ ...options, ...more })
   running.push(service)
   return service
 }
 
-function put(service: Service, project: string, key: Key, name: string) {
+function put(service: VaultProcess, project: string, key: Key, name: string) {
   const url = `${service.url}/v1/secrets`
   return signedSend({ project, key, method: 'PUT', url, body: { key: name, value: name, env: 'production' } })
 }
 
-async function fetched(service: Service, project: string, key: Key): Promise<[number, unknown]> {
+async function fetched(service: VaultProcess, project: string, key: Key): Promise<[number, unknown]> {
   const { status, body } = await signedSend({ project, key, method: 'GET', url: `${service.url}/v1/secrets` })
   return [status, body]
 }
@@ -127,7 +130,7 @@ test('SIGTERM under load loses no accepted request and ends with 0', async () =>
 /** The status of a PUT, `refused` when the port is closed, else what went wrong. */
 async function putOver(
   agent: Agent,
-  service: Service,
+  service: VaultProcess,
   project: string,
   key: Key,
   name: string,
@@ -160,7 +163,7 @@ const keyring = (entries: Record<string, string>, active: string) => ({
 
 /** Starts a service that is to refuse, and returns its last words. */
 async function refusedStart(env: Record<string, string>): Promise<string> {
-  const service = await spawnService({ ...options, env })
+  const service = await spawnVaultProcess({ ...options, env })
   running.push(service)
   const { code } = await service.process.exited
   expect(code).toBe(1)

@@ -1,28 +1,19 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, keyOf, newKey, send, signHeaders } from './support/client.ts'
-import { connectSql, type Sql } from './support/sql.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
 /** What clients call; a proxy in front spreads them over the replicas. */
 const PUBLIC = 'https://vault.example.org'
 const PROXY = { 'X-Forwarded-Host': 'vault.example.org', 'X-Forwarded-Proto': 'https' }
 
-let database: TestDatabase
-let sql: Sql
 let replicas: [TestVault, TestVault]
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  sql = await connectSql(database.adminUrl)
-  const { url: redisUrl } = await testRedis()
-  const options = { databaseUrl: database.appUrl, redisUrl, env: { TRUSTED_PROXIES: '127.0.0.1' } }
-  replicas = [await startVault(options), await startVault(options)]
+  const vault = await startVault({ TRUSTED_PROXIES: '127.0.0.1' })
+  replicas = [vault, await vault.replica()]
 })
 afterAll(async () => {
-  for (const replica of replicas) await replica.stop()
-  await sql.end()
-  await database.drop()
+  for (const replica of replicas.toReversed()) await replica.stop()
 })
 
 type Request = { project: string; key: Key; method: string; body?: object; env?: string }
@@ -62,7 +53,9 @@ test('of one request that reaches two replicas at once, one is answered and the 
     const others = answers.filter(([status]) => status !== 200)
     expect(others).toEqual(others.map(() => [401, { error: 'replayed_nonce' }]))
   }
-  const [entries] = await sql(`select count(*)::int from audit where project_id = 'nonces' and action = 'fetch'`)
+  const [entries] = await replicas[0].sql(
+    `select count(*)::int from audit where project_id = 'nonces' and action = 'fetch'`,
+  )
   expect(entries).toEqual({ count: rounds })
 })
 
@@ -75,7 +68,7 @@ test('of one name that two replicas are to create at once, one is created and th
     expect(statusesOf(answers)).toEqual([201, 409])
     expect(answers.find(({ status }) => status === 409)?.body).toEqual({ error: 'project_exists' })
   }
-  const counts = await sql(
+  const counts = await replicas[0].sql(
     `select (select count(*)::int from projects where name like 'name-%') as projects,
        (select count(*)::int from project_keys k join projects p on p.uid = k.project_uid where name like 'name-%') as keys,
        (select count(*)::int from project_deks d join projects p on p.uid = d.project_uid where name like 'name-%') as deks,
@@ -95,7 +88,7 @@ test('two replicas that rotate at once both do: every key works on both, and one
       expect(await request(replica)).toEqual([200, {}])
     }
   }
-  const keys = await sql<{ hex: string; current: boolean }>(
+  const keys = await replicas[0].sql<{ hex: string; current: boolean }>(
     `select encode(public_key, 'hex') as hex, not_after is null as current from project_keys
      where project_uid = (select uid from projects where name = 'rotated')`,
   )
@@ -103,7 +96,7 @@ test('two replicas that rotate at once both do: every key works on both, and one
   const current = keys.filter((key) => key.current).map(({ hex }) => hex)
   expect(current).toHaveLength(1)
   expect(rotated.map(({ publicKeyHex }) => publicKeyHex)).toContain(current[0])
-  const entries = await sql(`select 1 from audit where project_id = 'rotated' and action = 'rotate'`)
+  const entries = await replicas[0].sql(`select 1 from audit where project_id = 'rotated' and action = 'rotate'`)
   expect(entries).toHaveLength(2)
 })
 
@@ -117,7 +110,7 @@ test('a rotation that ends the old key on one replica ends it on the other at on
     const request = await signed({ project: 'ended', key: old, method, ...body })
     expect(await request(replicas[1])).toEqual([401, { error: 'invalid_signature' }])
   }
-  expect(await sql(`select 1 from audit where project_id = 'ended' and action = 'put'`)).toEqual([])
+  expect(await replicas[0].sql(`select 1 from audit where project_id = 'ended' and action = 'put'`)).toEqual([])
 })
 
 test('writes of one replica race the deletion of their project by the other: stored before, or refused; none is left', async () => {
@@ -138,13 +131,13 @@ test('writes of one replica race the deletion of their project by the other: sto
         [200, { ok: true }],
         [401, { error: 'unknown_project' }],
       ]).toContainEqual(answer)
-    const [entries] = await sql<{ count: number }>(
+    const [entries] = await replicas[0].sql<{ count: number }>(
       `select count(*)::int from audit where project_id = $1 and action = 'put'`,
       [project],
     )
     expect(entries?.count).toBe(answers.filter(([status]) => status === 200).length)
   }
-  const left = await sql(
+  const left = await replicas[0].sql(
     `select (select count(*)::int from projects where name like 'deleted-%') as projects,
        (select count(*)::int from secrets where project_uid not in (select uid from projects)) as secrets,
        (select count(*)::int from secret_versions where secret_id not in (select id from secrets)) as versions,
@@ -167,7 +160,7 @@ test('two replicas that overwrite one secret at once store both values as versio
   const [status, body] = await read(replicas[0])
   expect(status).toBe(200)
   expect(values).toContain((body as { K: string }).K)
-  const versions = await sql<{ version: number }>(
+  const versions = await replicas[0].sql<{ version: number }>(
     `select v.version from secret_versions v join secrets s on s.id = v.secret_id
      where s.project_uid = (select uid from projects where name = 'overwritten') order by v.version`,
   )
@@ -207,7 +200,7 @@ test('fetches that share a statement get each their own values, and one that is 
   const [refused, ...answers] = await Promise.all([stale(replicas[0]), ...fetches.map((fetch) => fetch(replicas[0]))])
   expect(refused).toEqual([401, { error: 'unknown_project' }])
   expect(answers).toEqual(requests.map(({ name, value }) => [200, { [name]: value }]))
-  const entries = await sql(
+  const entries = await replicas[0].sql(
     `select project_id as project, env, count(*)::int from audit
      where action = 'fetch' and project_id in (select name from projects where name like 'together-%')
      group by 1, 2 order by 1, 2`,

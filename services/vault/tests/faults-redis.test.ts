@@ -4,18 +4,16 @@ import {
   type PrivateRedis,
   removeTemporaryFolder,
   startRedis,
-  type TestDatabase,
   temporaryFolder,
 } from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
-import { statusOf } from './support/service.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+import { statusOf } from './support/vault-process.ts'
 
 const UNAVAILABLE = [503, { error: 'unavailable', message: expect.any(String) }]
 
 let folder: string
 let redis: PrivateRedis
-let database: TestDatabase
 let vault: TestVault
 let key: Key
 let url: string
@@ -23,15 +21,13 @@ let url: string
 beforeAll(async () => {
   folder = temporaryFolder('faults-redis')
   redis = await startRedis({ dataDir: `${folder}/redis`, durable: true })
-  database = await createVaultDatabase()
   const env = { FETCH_RATE_LIMIT: '100000', SIGNATURE_FAILURE_LIMIT: '100000', ADMIN_FAILURE_LIMIT: '100000' }
-  vault = await startVault({ databaseUrl: database.appUrl, redisUrl: redis.url, env })
+  vault = await startVault(env, { redisUrl: redis.url })
   key = await createProject(vault.url, 'shop')
   url = `${vault.url}/v1/secrets`
 })
 afterAll(async () => {
   await vault.stop()
-  await database.drop()
   await redis.stop()
   removeTemporaryFolder(folder)
 })

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from '@vault-and-tracker/dev-env'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { admin, createProject, type Key, send, signedSend } from './support/client.ts'
-import { connectSql, type Sql } from './support/sql.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
 const FAILED = [
   500,
@@ -12,8 +9,6 @@ const FAILED = [
 /** Longer than data keys are kept in memory. */
 const KEPT_MS = 300_000
 
-let database: TestDatabase
-let sql: Sql
 let vault: TestVault
 const keys = new Map<string, Key>()
 
@@ -23,9 +18,7 @@ const valueOf = (project: string, env: string, key: string, version: number) =>
   `${project} ${env.padEnd(10)} ${key} ${String(version)}`
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  sql = await connectSql(database.adminUrl)
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
   for (const project of ['one', 'two']) {
     const key = await createProject(vault.url, project)
     keys.set(project, key)
@@ -38,16 +31,12 @@ beforeAll(async () => {
     }
   }
 })
-afterAll(async () => {
-  await vault.stop()
-  await sql.end()
-  await database.drop()
-})
+afterAll(() => vault.stop())
 
 async function fetchAll(project: string, env = 'production'): Promise<[number, unknown]> {
   const key = keys.get(project)
   if (key === undefined) throw new Error(`no project ${project}`)
-  const created = Math.floor(vault.clock.now() / 1000)
+  const created = Math.floor(vault.now() / 1000)
   const url = `${vault.url}/v1/secrets?env=${env}`
   const { status, body } = await signedSend({ project, key, method: 'GET', url, created })
   return [status, body]
@@ -62,7 +51,7 @@ type Place = { project: string; env: string; key: string; version: number }
 type Stored = { id: string; blob: Buffer }
 
 async function stored(place: Place): Promise<Stored> {
-  const [row] = await sql<Stored>(
+  const [row] = await vault.sql<Stored>(
     `select v.secret_id as id, v.blob from secret_versions v join secrets s on s.id = v.secret_id
      join projects p on p.uid = s.project_uid where p.name = $1 and s.env = $2 and s.key = $3 and v.version = $4`,
     [place.project, place.env, place.key, place.version],
@@ -73,7 +62,11 @@ async function stored(place: Place): Promise<Stored> {
 
 async function overwrite(place: Place, blob: Buffer): Promise<void> {
   const { id } = await stored(place)
-  await sql('update secret_versions set blob = $1 where secret_id = $2 and version = $3', [blob, id, place.version])
+  await vault.sql('update secret_versions set blob = $1 where secret_id = $2 and version = $3', [
+    blob,
+    id,
+    place.version,
+  ])
 }
 
 async function failures(): Promise<number> {
@@ -105,10 +98,7 @@ test.each([
 })
 
 test('the log names project, environment and key of what does not decrypt, and nothing of the value', async () => {
-  const lines: string[] = []
-  const destination = { write: (line: string) => void lines.push(line) }
-  const logger = createLogger({ name: 'vault', level: 'error', destination })
-  const own = await startVault({ databaseUrl: database.appUrl, logger })
+  const own = await vault.replica({ LOG_LEVEL: 'error' })
   const { blob } = await stored(HERE)
   await overwrite(HERE, blob.subarray(1))
   const key = keys.get('one')
@@ -116,13 +106,14 @@ test('the log names project, environment and key of what does not decrypt, and n
   await signedSend({ project: 'one', key, method: 'GET', url: `${own.url}/v1/secrets` })
   await overwrite(HERE, blob)
   await own.stop()
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ ...HERE, msg: 'a stored value does not decrypt' })
-  expect(lines.join('')).not.toContain(valueOf('one', 'production', 'ALPHA', 2))
+  const logged = own.logged()
+  expect(JSON.parse(logged.split('\n')[0] ?? '')).toMatchObject({ ...HERE, msg: 'a stored value does not decrypt' })
+  expect(logged).not.toContain(valueOf('one', 'production', 'ALPHA', 2))
 })
 
 test('whole rows that changed places do not decrypt', async () => {
   const [a, b] = [await stored(HERE), await stored({ ...HERE, key: 'BRAVO' })]
-  const rename = (id: string, key: string) => sql('update secrets set key = $1 where id = $2', [key, id])
+  const rename = (id: string, key: string) => vault.sql('update secrets set key = $1 where id = $2', [key, id])
   const swap = async (first: string, second: string) => {
     await rename(a.id, 'elsewhere')
     await rename(b.id, second)
@@ -135,9 +126,9 @@ test('whole rows that changed places do not decrypt', async () => {
 })
 
 test('a secret whose version is gone fails the fetch, which would otherwise lack it', async () => {
-  await sql(`update secrets set version = 7 where id = $1`, [(await stored(HERE)).id])
+  await vault.sql(`update secrets set version = 7 where id = $1`, [(await stored(HERE)).id])
   expect(await fetchAll('one')).toEqual(FAILED)
-  await sql(`update secrets set version = 2 where id = $1`, [(await stored(HERE)).id])
+  await vault.sql(`update secrets set version = 2 where id = $1`, [(await stored(HERE)).id])
   expect(await fetchAll('one')).toEqual(intact('one'))
 })
 
@@ -174,7 +165,7 @@ test('a ciphertext that was cut or grew does not decrypt; a truncated tag is no 
 })
 
 async function wrappedKey(project: string): Promise<Buffer> {
-  const [row] = await sql<{ wrapped: Buffer }>(
+  const [row] = await vault.sql<{ wrapped: Buffer }>(
     'select wrapped from project_deks join projects on uid = project_uid where name = $1',
     [project],
   )
@@ -182,11 +173,11 @@ async function wrappedKey(project: string): Promise<Buffer> {
 }
 
 async function overwriteKey(project: string, wrapped: Buffer): Promise<void> {
-  await sql('update project_deks set wrapped = $1 where project_uid = (select uid from projects where name = $2)', [
-    wrapped,
-    project,
-  ])
-  vault.clock.offsetMs += KEPT_MS + 1
+  await vault.sql(
+    'update project_deks set wrapped = $1 where project_uid = (select uid from projects where name = $2)',
+    [wrapped, project],
+  )
+  vault.advance(KEPT_MS + 1)
 }
 
 test('data keys that changed places between projects do not open, and open again in theirs', async () => {
@@ -218,7 +209,7 @@ test('a data key with any single bit flipped, or cut, does not open', async () =
 test('rows of a deleted project that somebody puts back are not read under a new project of its name', async () => {
   const key = await createProject(vault.url, 'phoenix')
   keys.set('phoenix', key)
-  const created = Math.floor(vault.clock.now() / 1000)
+  const created = Math.floor(vault.now() / 1000)
   const body = { key: 'ALPHA', value: 'of the first one', env: 'production' }
   const url = `${vault.url}/v1/secrets`
   await signedSend({ project: 'phoenix', key, method: 'PUT', url, body, created })
@@ -226,7 +217,7 @@ test('rows of a deleted project that somebody puts back are not read under a new
   const { blob } = await stored(place)
   await admin(vault.url, 'DELETE', '/projects/phoenix')
   keys.set('phoenix', await createProject(vault.url, 'phoenix'))
-  await sql(
+  await vault.sql(
     `with put as (insert into secrets (id, project_uid, env, key, version, updated_at)
        select gen_random_uuid(), uid, 'production', 'ALPHA', 1, now() from projects where name = 'phoenix' returning id)
      insert into secret_versions (secret_id, version, dek_v, blob, created_at) select id, 1, 1, $1, now() from put`,

@@ -1,27 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, keyOf, signedSend, signHeaders } from './support/client.ts'
-import { connectSql, type Sql } from './support/sql.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
-let database: TestDatabase
-let sql: Sql
 let vault: TestVault
 let replica: TestVault
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  sql = await connectSql(database.adminUrl)
-  const { url: redisUrl } = await testRedis()
-  vault = await startVault({ databaseUrl: database.appUrl, redisUrl })
-  replica = await startVault({ databaseUrl: database.appUrl, redisUrl })
+  vault = await startVault()
+  replica = await vault.replica()
 })
 afterAll(async () => {
-  await vault.stop()
   await replica.stop()
-  await sql.end()
-  await database.drop()
+  await vault.stop()
 })
 
 type Place = Readonly<{ project: string; key: Key; env: string }>
@@ -55,7 +46,7 @@ test('fetches of one moment get the values of their own project and environment,
   const expected = [...places.map(({ project, env }) => [200, { WHOSE: `${project} ${env}` }]), [200, {}]]
   expect(answers).toEqual(Array.from({ length: 20 }, () => expected).flat())
 
-  const entries = await sql<{ project_id: string; env: string; count: number }>(
+  const entries = await vault.sql<{ project_id: string; env: string; count: number }>(
     `select project_id, env, count(*)::integer as count from audit where action = 'fetch' group by 1, 2 order by 1, 2`,
   )
   expect(entries).toEqual([
@@ -76,7 +67,7 @@ test('a value that does not decrypt fails every fetch of its environment, and no
   await put(sound, 'A', 'one')
   await put(damaged, 'A', 'two')
   await put(damaged, 'B', 'three')
-  await sql(`update secret_versions set blob = set_byte(blob, 20, get_byte(blob, 20) # 1)
+  await vault.sql(`update secret_versions set blob = set_byte(blob, 20, get_byte(blob, 20) # 1)
     where secret_id = (select id from secrets where env = 'damaged' and key = 'B')`)
   const answers = await together(
     20,
@@ -149,7 +140,7 @@ test('names and values of all kinds come back as they went in', async () => {
 })
 
 test('nobody waits any longer for a fetch that was answered, refused or given up', async () => {
-  const { onTheWay } = vault.context
+  const { fetchesExpected } = vault.context.rest
   const key = await createProject(vault.url, 'waits-for-nobody')
   const place = { project: 'waits-for-nobody', key, env: 'production' }
   expect(await get(place)).toEqual([200, {}])
@@ -161,7 +152,7 @@ test('nobody waits any longer for a fetch that was answered, refused or given up
   const given = fetch(url, { headers, signal: giveUp.signal }).then(String, () => 'given up')
   giveUp.abort()
   expect(await given).toBe('given up')
-  while (onTheWay.size > 0) await new Promise((resolve) => setImmediate(resolve))
+  while (fetchesExpected() > 0) await new Promise((resolve) => setImmediate(resolve))
   expect(await get(place)).toEqual([200, {}])
-  expect(onTheWay.size).toBe(0)
+  expect(fetchesExpected()).toBe(0)
 })

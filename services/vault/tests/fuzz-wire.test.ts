@@ -5,9 +5,8 @@ import { removeTemporaryFolder, type TestDatabase, temporaryFolder, testRedis } 
 import { importPrivateKey, type SigningKey, signRequest } from '@vault-and-tracker/http-signatures'
 import { ERRORS, type ErrorCode } from '../src/errors.ts'
 import { createProject } from './support/client.ts'
-import { build } from './support/process.ts'
-import { type Service, startService } from './support/service.ts'
 import { createVaultDatabase } from './support/vault.ts'
+import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
 
 // Bytes on a raw socket, as no HTTP client would send them, to the service as it runs in production.
 const CASES = Number(process.env['FUZZ_WIRE_CASES'] ?? 2_500)
@@ -18,15 +17,14 @@ const HALF_MS = 250
 
 let folder: string
 let database: TestDatabase
-let service: Service
+let service: VaultProcess
 let key: SigningKey
 
 beforeAll(async () => {
-  await build()
   folder = temporaryFolder('fuzz-wire')
   database = await createVaultDatabase()
   const { url: redisUrl } = await testRedis()
-  service = await startService({ folder, databaseUrl: database.appUrl, redisUrl })
+  service = await startVaultProcess({ folder, databaseUrl: database.appUrl, redisUrl })
   const { privateKey } = await createProject(service.url, 'shop')
   key = importPrivateKey(JSON.stringify(privateKey.export({ format: 'jwk' })))
 })

@@ -1,30 +1,26 @@
 import { createHash, randomBytes, sign } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from '@vault-and-tracker/dev-env'
 import { createProject, type Key, newKey } from './support/client.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
 const CASES = Number(process.env['FUZZ_CASES'] ?? 10_000)
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121)
 const IN_FLIGHT = 16
 
-let database: TestDatabase
 let vault: TestVault
 let key: Key
 let host: string
 const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT })
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
   key = await createProject(vault.url, 'shop')
   host = new URL(vault.url).host
 })
 afterAll(async () => {
   agent.destroy()
   await vault.stop()
-  await database.drop()
 })
 
 /** mulberry32: small, seedable, good enough to choose mutations with. */

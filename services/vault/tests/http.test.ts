@@ -1,20 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from '@vault-and-tracker/dev-env'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { type Answer, admin, createProject, newKey, send, signedSend } from './support/client.ts'
-import { ADMIN_TOKEN, createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
-let database: TestDatabase
 let vault: TestVault
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
 })
-afterAll(async () => {
-  await vault.stop()
-  await database.drop()
-})
+afterAll(() => vault.stop())
 
 const error = (answer: Answer) => [answer.status, (answer.body as { error: string }).error]
 
@@ -111,8 +104,8 @@ test('a large or compressed admin body is refused', async () => {
 
 test('fetches beyond the limit of an address are refused until the minute is over, on all replicas', async () => {
   const env = { FETCH_RATE_LIMIT: '3' }
-  const one = await startVault({ databaseUrl: database.appUrl, env })
-  const two = await startVault({ databaseUrl: database.appUrl, env })
+  const one = await vault.replica(env)
+  const two = await vault.replica(env)
   try {
     const key = await createProject(one.url, 'limited')
     const fetchFrom = (vault: TestVault) =>
@@ -138,8 +131,8 @@ test('fetches beyond the limit of an address are refused until the minute is ove
   }
 })
 
-test('an address that fails too often is shut out of signed requests, with a good signature too', async () => {
-  const strict = await startVault({ databaseUrl: database.appUrl, env: { SIGNATURE_FAILURE_LIMIT: '3' } })
+test('an address that fails too often is blocked from signed requests, with a good signature too', async () => {
+  const strict = await vault.replica({ SIGNATURE_FAILURE_LIMIT: '3' })
   try {
     const key = await createProject(strict.url, 'noisy')
     const url = `${strict.url}/v1/secrets`
@@ -148,33 +141,35 @@ test('an address that fails too often is shut out of signed requests, with a goo
     for (let i = 0; i < 5; i++)
       statuses.push((await signedSend({ project: 'noisy', key: newKey(), method: 'GET', url })).status)
     expect(statuses).toEqual([401, 401, 401, 429, 429])
-    const shut = await signedSend({ project: 'noisy', key, method: 'GET', url })
-    expect([shut.status, shut.body]).toEqual([429, { error: 'rate_limited' }])
-    expect(Number(shut.headers.get('retry-after'))).toBeGreaterThan(0)
+    const blocked = await signedSend({ project: 'noisy', key, method: 'GET', url })
+    expect([blocked.status, blocked.body]).toEqual([429, { error: 'rate_limited' }])
+    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await admin(strict.url, 'GET', '/projects')).status).toBe(200)
-    strict.clock.offsetMs += 61_000
-    const created = Math.floor(strict.clock.now() / 1000)
+    strict.advance(61_000)
+    const created = Math.floor(strict.now() / 1000)
     expect((await signedSend({ project: 'noisy', key, method: 'GET', url, created })).status).toBe(200)
   } finally {
     await strict.stop()
   }
 })
 
-test('an address that guesses admin tokens is shut out, with the right one too, and the log names it', async () => {
-  const lines: string[] = []
-  const destination = { write: (line: string) => void lines.push(line) }
-  const logger = createLogger({ name: 'vault', level: 'warn', destination })
-  const strict = await startVault({ databaseUrl: database.appUrl, env: { ADMIN_FAILURE_LIMIT: '2' }, logger })
+test('an address that guesses admin tokens is blocked, with the right one too, and the log names it', async () => {
+  const strict = await vault.replica({ ADMIN_FAILURE_LIMIT: '2', LOG_LEVEL: 'warn' })
   try {
     // Who sends no token guesses none.
     for (let i = 0; i < 5; i++) expect((await send(`${strict.url}/v1/admin/projects`)).status).toBe(401)
     const guess = () => send(`${strict.url}/v1/admin/projects`, { headers: { Authorization: 'Bearer guess' } })
     expect([(await guess()).status, (await guess()).status, (await guess()).status]).toEqual([401, 401, 429])
-    const shut = await admin(strict.url, 'GET', '/projects')
-    expect([shut.status, shut.body]).toEqual([429, { error: 'rate_limited' }])
+    const blocked = await admin(strict.url, 'GET', '/projects')
+    expect([blocked.status, blocked.body]).toEqual([429, { error: 'rate_limited' }])
     expect((await send(`${strict.url}/v1/admin/projects`)).status).toBe(429)
+    const lines = strict.logged().trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
-      expect.objectContaining({ address: '127.0.0.1', limit: 'admin-failures', msg: 'too many failures: shut out' }),
+      expect.objectContaining({
+        address: '127.0.0.1',
+        limit: 'admin-failures',
+        msg: 'too many failures: address blocked',
+      }),
     ])
   } finally {
     await strict.stop()

@@ -1,45 +1,30 @@
 import { randomBytes } from 'node:crypto'
-import { Writable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { type DataKeyOwner, parseKeyringList, unwrapKey } from '../src/keyring/keyring.ts'
 import { type Answer, admin, createProject, keyOf, send, signedSend, signHeaders } from './support/client.ts'
-import { ADMIN_TOKEN, createVaultDatabase, KEYS, startVault, type TestVault } from './support/vault.ts'
+import { ADMIN_TOKEN, KEYS, startVault, type TestVault } from './support/vault.ts'
 
 const VALUE = `canary-value-${randomBytes(12).toString('hex')}`
 const BROKEN = `canary-broken-${randomBytes(12).toString('hex')}`
 
-let database: TestDatabase
 let vault: TestVault
 let redis: Redis
 let owner: pg.Client
-const logged: string[] = []
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  const { url: redisUrl } = await testRedis()
-  redis = new Redis(redisUrl)
-  owner = new pg.Client({ connectionString: database.ownerUrl })
-  await owner.connect()
-  const destination = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      logged.push(chunk.toString())
-      done()
-    },
-  })
-  const logger = createLogger({ name: 'vault', level: 'trace', destination })
   // Limits on, so that their keys are in Redis too.
-  const env = { FETCH_RATE_LIMIT: '1000', SIGNATURE_FAILURE_LIMIT: '1000', ADMIN_FAILURE_LIMIT: '1000' }
-  vault = await startVault({ databaseUrl: database.appUrl, redisUrl, logger, env })
+  const limits = { FETCH_RATE_LIMIT: '1000', SIGNATURE_FAILURE_LIMIT: '1000', ADMIN_FAILURE_LIMIT: '1000' }
+  vault = await startVault({ ...limits, LOG_LEVEL: 'trace' })
+  redis = new Redis(vault.redisUrl)
+  owner = new pg.Client({ connectionString: vault.database.ownerUrl })
+  await owner.connect()
 })
 afterAll(async () => {
-  await vault.stop()
   redis.disconnect()
   await owner.end()
-  await database.drop()
+  await vault.stop()
 })
 
 async function databaseDump(): Promise<string> {
@@ -115,7 +100,7 @@ test('no secret shows in a log line, an error, a metric, the database or Redis',
   await vault.context.sealer.sealNow()
 
   const places = {
-    log: logged.join(''),
+    log: vault.logged(),
     errors: errors.map(({ body, headers: answered }) => JSON.stringify([body, [...answered]])).join('\n'),
     metrics: await (await fetch(`${vault.url}/metrics`)).text(),
     database: await databaseDump(),
@@ -129,7 +114,7 @@ test('no secret shows in a log line, an error, a metric, the database or Redis',
 
   const { d } = JSON.parse(privateKey) as { d: string }
   const signature = String(headers['Signature']).slice('sig1=:'.length, -1)
-  const password = new URL(database.appUrl).password
+  const password = new URL(vault.database.appUrl).password
   const secrets = [VALUE, BROKEN, ADMIN_TOKEN, privateKey, d, signature, password, ...Object.values(KEYS)]
   const unwrapped = await dataKeys()
   expect(unwrapped).toHaveLength(2)

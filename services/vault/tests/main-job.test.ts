@@ -1,30 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from '@vault-and-tracker/dev-env'
-import pg from 'pg'
 import { admin, createProject, send, signedSend, signHeaders, signHeadersOtherwise } from './support/client.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
-let database: TestDatabase
 let vault: TestVault
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
 })
-afterAll(async () => {
-  await vault.stop()
-  await database.drop()
-})
-
-async function rows(text: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: database.adminUrl })
-  await client.connect()
-  try {
-    return (await client.query<Record<string, unknown>>(text)).rows
-  } finally {
-    await client.end()
-  }
-}
+afterAll(() => vault.stop())
 
 test('a project stores a secret and fetches it, signed by http-message-signatures', async () => {
   const key = await createProject(vault.url, 'shop')
@@ -38,7 +21,7 @@ test('a project stores a secret and fetches it, signed by http-message-signature
   expect([fetched.status, fetched.body]).toEqual([200, { DATABASE_URL: secret.value }])
   expect(fetched.headers.get('cache-control')).toBe('no-store')
 
-  const stored = await rows('select blob from secret_versions')
+  const stored = await vault.sql('select blob from secret_versions')
   expect(stored.map(({ blob }) => Buffer.from(blob as Buffer).includes('hunter2'))).toEqual([false])
 
   const audit = await admin(vault.url, 'GET', '/audit?projectId=shop')

@@ -1,19 +1,17 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { removeTemporaryFolder, type TestDatabase, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
-import { build } from './support/process.ts'
-import { type Service, startService } from './support/service.ts'
 import { createVaultDatabase } from './support/vault.ts'
+import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
 
 let database: TestDatabase
-let service: Service
+let service: VaultProcess
 const folder = temporaryFolder('malformed-http')
 
 beforeAll(async () => {
-  await build()
   database = await createVaultDatabase()
   const { url: redisUrl } = await testRedis()
-  service = await startService({ folder, databaseUrl: database.appUrl, redisUrl })
+  service = await startVaultProcess({ folder, databaseUrl: database.appUrl, redisUrl })
 })
 afterAll(async () => {
   await service.process.stop()

@@ -1,58 +1,42 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from '@vault-and-tracker/dev-env'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import type { Router } from 'express'
-import { createApp } from '../src/app.ts'
+import { describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'
-import { createOpenapi } from '../src/openapi.ts'
+import { errorsOf } from '../src/http/surface.ts'
 import { send } from './support/client.ts'
-import { errorsOf } from './support/documented.ts'
-import { ADMIN_TOKEN, createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 const SERVICE = join(import.meta.dirname, '..')
 const README = readFileSync(join(SERVICE, 'README.md'), 'utf8')
 
-let database: TestDatabase
 let vault: TestVault
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  vault = await startVault({ databaseUrl: database.appUrl })
+  vault = await startVault()
 })
-afterAll(async () => {
-  await vault.stop()
-  await database.drop()
-})
+afterAll(() => vault.stop())
 
-const described = Object.entries(createOpenapi().paths).map(([path, operations]) => ({
+const described = Object.entries(describeApi().paths).map(([path, operations]) => ({
   path,
   methods: Object.keys(operations).map((method) => method.toUpperCase()),
 }))
 
-/** The paths of all routers. */
-function registered(router: Router): string[] {
-  return router.stack.flatMap(({ route, handle }) => {
-    if (route !== undefined) return [route.path].flat().map((path) => path.replaceAll(/:(\w+)/g, '{$1}'))
-    return 'stack' in handle ? registered(handle as unknown as Router) : []
-  })
-}
-
 test('openapi.json is what the schemas and the error table say', () => {
   expect(JSON.parse(readFileSync(join(SERVICE, 'openapi.json'), 'utf8'))).toEqual(
-    JSON.parse(JSON.stringify(createOpenapi())),
+    JSON.parse(JSON.stringify(describeApi())),
   )
 })
 
-test('every route is described, and nothing else is', () => {
-  const app = createApp(vault.context, {
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    stopping: new AbortController().signal,
-  })
-  const operational = new Set(['/ready', '/metrics'])
-  const routes = new Set(registered(app.router as unknown as Router).filter((path) => !operational.has(path)))
-  expect([...routes].toSorted()).toEqual(described.map(({ path }) => path).toSorted())
+test('what is described is what is served', () => {
+  const operational = ['/health', '/ready', '/metrics']
+  const served = ENDPOINTS.map(({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'))
+  expect(described.map(({ path }) => path).toSorted()).toEqual([...new Set(served), ...operational].toSorted())
+})
+
+test('operation ids are unique', () => {
+  const ids = ENDPOINTS.map(({ operationId }) => operationId)
+  expect(new Set(ids).size).toBe(ids.length)
 })
 
 test.each(described)('$path has the methods that are described', async ({ path, methods }) => {
@@ -77,8 +61,7 @@ test('the README has every error with its status and meaning, and no other', () 
 })
 
 test('every error is described for some endpoint, but for the one that the description has for all paths', () => {
-  const operations = Object.values(createOpenapi().paths).flatMap((methods) => Object.values(methods))
-  const codes = operations.flatMap(errorsOf)
+  const codes = ENDPOINTS.flatMap(errorsOf)
   expect([...new Set([...codes, 'method_not_allowed'])].toSorted()).toEqual(Object.keys(ERRORS).toSorted())
 })
 

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
 import { type Answer, admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
-let database: TestDatabase
 let one: TestVault
 let two: TestVault
 /** Both replicas behind one name: what a client signs for, either may get. */
@@ -11,15 +9,12 @@ const PROXY = { TRUSTED_PROXIES: '127.0.0.0/8' }
 const PUBLIC = 'http://vault.example'
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  const { url: redisUrl } = await testRedis()
-  one = await startVault({ databaseUrl: database.appUrl, redisUrl, env: PROXY })
-  two = await startVault({ databaseUrl: database.appUrl, redisUrl, env: PROXY })
+  one = await startVault(PROXY)
+  two = await one.replica()
 })
 afterAll(async () => {
-  await one.stop()
   await two.stop()
-  await database.drop()
+  await one.stop()
 })
 
 /** A request signed for the common name, sent to one replica. */
@@ -83,7 +78,7 @@ test('reads racing the deletion of their project get everything or nothing', asy
     const key = await createProject(one.url, name)
     for (const secret of ['A', 'B'])
       await through(one, name, key, 'PUT', { key: secret, value: 'v', env: 'production' })
-    const cold = await startVault({ databaseUrl: database.appUrl, redisUrl: (await testRedis()).url, env: PROXY })
+    const cold = await one.replica()
     const reads = Array.from({ length: 10 }, (_, i) => through(i % 2 === 0 ? cold : two, name, key))
     const [, ...answers] = await Promise.all([admin(one.url, 'DELETE', `/projects/${name}`), ...reads])
     for (const answer of answers) {

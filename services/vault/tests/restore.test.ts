@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
 import pg from 'pg'
 import { admin, createProject, type Key, signedSend } from './support/client.ts'
-import { build, command } from './support/process.ts'
 import { createVaultDatabase, KEYS, startVault, vaultEnv } from './support/vault.ts'
+import { runProgram } from './support/vault-process.ts'
 
 /** In the order in which foreign keys allow to fill them. */
 const TABLES = [
@@ -20,7 +20,6 @@ const TABLES = [
   'audit_prunings',
 ]
 
-let original: TestDatabase
 let restored: TestDatabase
 const projects = new Map<string, Key>()
 
@@ -65,9 +64,7 @@ function load(url: string, { tables, sequence }: Awaited<ReturnType<typeof dump>
 }
 
 beforeAll(async () => {
-  await build()
-  original = await createVaultDatabase()
-  const vault = await startVault({ databaseUrl: original.appUrl })
+  const vault = await startVault()
   for (const name of ['one', 'two', 'three']) {
     const key = await createProject(vault.url, name)
     projects.set(name, key)
@@ -77,17 +74,16 @@ beforeAll(async () => {
     }
   }
   await vault.context.sealer.sealNow()
-  await vault.stop()
   restored = await createVaultDatabase()
-  await load(restored.ownerUrl, await dump(original.ownerUrl))
-  await original.drop()
+  await load(restored.ownerUrl, await dump(vault.database.ownerUrl))
+  await vault.stop()
 })
 afterAll(async () => {
   await restored.drop()
 })
 
 test('with its keyring, everything in a restored database reads back, old versions too, and the log verifies', async () => {
-  const vault = await startVault({ databaseUrl: restored.appUrl })
+  const vault = await startVault({}, { database: restored })
   try {
     for (const [project, key] of projects) {
       const url = `${vault.url}/v1/secrets`
@@ -102,16 +98,16 @@ test('with its keyring, everything in a restored database reads back, old versio
     await vault.stop()
   }
   const env = vaultEnv({ databaseUrl: restored.appUrl, redisUrl: '' })
-  const verified = await command('audit/audit.command.js', ['verify'], env)
+  const verified = await runProgram('commands/audit.command.ts', ['verify'], env)
   expect(verified.stderr).toBe('')
   expect(JSON.parse(verified.stdout)).toMatchObject({ intact: true, unsealed: 0 })
   const { sealNo, code } = JSON.parse(verified.stdout) as { sealNo: number; code: string }
   expect(
-    (await command('audit/audit.command.js', ['verify', '--expect', `${String(sealNo)}:${code}`], env)).status,
+    (await runProgram('commands/audit.command.ts', ['verify', '--expect', `${String(sealNo)}:${code}`], env)).status,
   ).toBe(0)
 
   await withClient(restored.ownerUrl, (client) => client.query("update audit set ip = '6.6.6.6' where seq = 3"))
-  const broken = await command('audit/audit.command.js', ['verify'], env)
+  const broken = await runProgram('commands/audit.command.ts', ['verify'], env)
   expect([broken.status, JSON.parse(broken.stdout)]).toMatchObject([1, { intact: false, seq: 3 }])
 })
 
@@ -121,7 +117,7 @@ async function startOutput(keyring: Record<string, string>, active: string): Pro
     { databaseUrl: restored.appUrl, redisUrl: (await testRedis()).url },
     { VAULT_KEYRING: list.join(','), VAULT_KEYRING_ACTIVE: active, LOG_LEVEL: 'info' },
   )
-  const { status, stdout, stderr } = await command('main.js', [], env)
+  const { status, stdout, stderr } = await runProgram('main.ts', [], env)
   expect(status).toBe(1)
   return stdout + stderr
 }

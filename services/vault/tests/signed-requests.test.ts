@@ -1,34 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
 import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
 import { Redis } from 'ioredis'
 import { type Answer, admin, createProject, type Key, newKey, send, signedSend, signHeaders } from './support/client.ts'
-import { connectSql, type Sql } from './support/sql.ts'
-import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
-let database: TestDatabase
 let vault: TestVault
 let key: Key
 let url: string
 let redis: Redis
-let sql: Sql
 
 beforeAll(async () => {
-  database = await createVaultDatabase()
-  const { url: redisUrl } = await testRedis()
-  redis = new Redis(redisUrl)
-  sql = await connectSql(database.adminUrl)
-  vault = await startVault({ databaseUrl: database.appUrl, redisUrl, env: { TRUSTED_PROXIES: '127.0.0.2' } })
+  vault = await startVault({ TRUSTED_PROXIES: '127.0.0.2' })
+  redis = new Redis(vault.redisUrl)
   key = await createProject(vault.url, 'shop')
   url = `${vault.url}/v1/secrets`
 })
 afterAll(async () => {
   redis.disconnect()
-  await sql.end()
   await vault.stop()
-  await database.drop()
 })
 
 const now = () => Math.floor(Date.now() / 1000)
@@ -117,19 +108,14 @@ test('the public key in Signature-Agent selects among the keys of the project an
 
 test('the clock may differ by five minutes either way, both ends included', async () => {
   const at = (created: number) => signHeaders({ project: 'shop', key, method: 'GET', url, created })
-  const clock = vault.clock
-  const before = clock.offsetMs
   // The vault's clock stands still at a whole second, so that the ends can be met exactly.
-  const frozen = now() * 1000
-  const tick = clock.now.bind(clock)
-  clock.now = () => frozen
+  const second = now()
+  const release = vault.holdClock(second * 1000)
   try {
-    const second = frozen / 1000
     for (const created of [second - 300, second + 300]) expect(await get(await at(created))).toEqual([200, {}])
     for (const created of [second - 301, second + 301]) expect(await get(await at(created))).toEqual(refused('expired'))
   } finally {
-    clock.now = tick
-    clock.offsetMs = before
+    release()
   }
 })
 
@@ -137,11 +123,11 @@ test('a nonce stays spent as long as its signature could be valid', async () => 
   const created = now() + 290
   const headers = await signHeaders({ project: 'shop', key, method: 'GET', url, created })
   expect(await get(headers)).toEqual([200, {}])
-  vault.clock.offsetMs = 580_000
+  vault.advance(580_000)
   try {
     expect(await get(headers)).toEqual(refused('replayed_nonce'))
   } finally {
-    vault.clock.offsetMs = 0
+    vault.advance(-580_000)
   }
 })
 
@@ -314,10 +300,10 @@ test('an environment grows to what can be fetched in one answer, and no further'
     signedSend({ project: 'full', key: own, method: 'PUT', url, body: { key: name, value, env: 'production' } })
   const large = 'x'.repeat(65_536)
   await write('K0', large)
-  const [first] = await sql<{ id: string; uid: string }>(
+  const [first] = await vault.sql<{ id: string; uid: string }>(
     "select s.id, s.project_uid as uid from secrets s join projects p on p.uid = s.project_uid where p.name = 'full'",
   )
-  await sql(
+  await vault.sql(
     `with copies as (
        insert into secrets (id, project_uid, env, key, version, updated_at)
        select gen_random_uuid(), $2, 'production', 'K' || n, 1, now() from generate_series(1, 1022) as n returning id
@@ -327,13 +313,13 @@ test('an environment grows to what can be fetched in one answer, and no further'
     [first?.id, first?.uid],
   )
   expect((await write('SMALL', 'v1')).status).toBe(200)
-  const before = await sql('select count(*)::int as n from secret_versions')
+  const before = await vault.sql('select count(*)::int as n from secret_versions')
   const refused = await write('LAST', large)
   expect([refused.status, refused.body]).toEqual([
     400,
     { error: 'invalid_request', message: 'the environment would hold more than 64 MiB' },
   ])
-  expect(await sql('select count(*)::int as n from secret_versions')).toEqual(before)
+  expect(await vault.sql('select count(*)::int as n from secret_versions')).toEqual(before)
   expect((await write('SMALL', 'v2')).status).toBe(200)
 })
 

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { identityOf } from '../../reaper/identity.mjs'
+import { identityOf } from '../processes/identity.mjs'
 import { type Account, canEnter, postgresAccount } from './account.ts'
 import { type PostgresBinaries, postgresBinaries } from './binaries.ts'
 import { settle } from './reachable.ts'

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { stopLeftover } from '../../reaper/leftovers.mjs'
+import { stopLeftover } from '../processes/leftovers.mjs'
 import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
 import { freePort } from '../processes/ports.ts'
 import { type RestartableProcess, restartable } from '../processes/restartable.ts'

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { identityOf } from '../../reaper/identity.mjs'
-import { forgetProcess, rememberProcess } from '../../reaper/leftovers.mjs'
-import { killTree, pauseTree, resumeTree, type Stoppable, stopProcess } from '../../reaper/stop.mjs'
+import { identityOf } from './identity.mjs'
+import { forgetProcess, rememberProcess } from './leftovers.mjs'
 import { reaper } from './reaper.ts'
+import { killTree, pauseTree, resumeTree, type Stoppable, stopProcess } from './stop.mjs'
 
 /** What to run and how it wants to be stopped. */
 export interface ProcessSpec {

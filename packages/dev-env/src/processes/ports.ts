@@ -14,10 +14,17 @@ export async function freePort(): Promise<number> {
 
 /** Whether a server could listen on this port of 127.0.0.1 now. */
 export async function portIsFree(port: number): Promise<boolean> {
+  return (await portProblem(port)) === undefined
+}
+
+/** Why no server could listen on this port of 127.0.0.1 now; undefined when one could. */
+export async function portProblem(port: number): Promise<string | undefined> {
   const server = createServer()
   return await new Promise((resolve) => {
-    server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(error.code === 'EADDRINUSE' ? 'another program has it' : error.code),
+    )
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(undefined)))
   })
 }
 

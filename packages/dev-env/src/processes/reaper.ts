@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { identityOf, type SeenProcess } from '../../reaper/identity.mjs'
-import type { Stoppable } from '../../reaper/stop.mjs'
+import { identityOf, type SeenProcess } from './identity.mjs'
+import type { Stoppable } from './stop.mjs'
 
-/** The process that stops what we started when we can not do it ourselves any more; see reaper/main.mjs. */
+/** The process that stops what we started when we can not do it ourselves any more; see reaper-main.mjs. */
 export interface Reaper {
   seen: SeenProcess
   watch(entry: Stoppable): void
@@ -23,7 +23,7 @@ export function reaper(): Reaper {
 }
 
 function startReaper(): Reaper {
-  const script = fileURLToPath(new URL('../../reaper/main.mjs', import.meta.url))
+  const script = fileURLToPath(new URL('./reaper-main.mjs', import.meta.url))
   const child = spawn(process.execPath, [script], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

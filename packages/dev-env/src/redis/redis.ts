@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { stopLeftover } from '../../reaper/leftovers.mjs'
+import { Fault, findProgram } from '../processes/command.mjs'
+import { stopLeftover } from '../processes/leftovers.mjs'
 import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
 import { freePort, portAnswers } from '../processes/ports.ts'
 import { type RestartableProcess, restartable } from '../processes/restartable.ts'
@@ -58,25 +59,12 @@ export async function startRedis(options: RedisOptions): Promise<PrivateRedis> {
 
 /** The Redis server of this machine; Valkey serves as well. */
 function redisCommand(): string {
-  // Debian leaves the system programs out of an ordinary user's PATH.
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
-  for (const name of ['redis-server', 'valkey-server']) {
-    const found = folders.map((folder) => join(folder, name)).find(isExecutable)
-    if (found !== undefined) return found
-  }
-  throw new Error(
+  const found = findProgram('redis-server') ?? findProgram('valkey-server')
+  if (found !== undefined) return found
+  throw new Fault(
     'redis-server is not installed: `npm start` and `npm test` install it when root runs them, otherwise use ' +
       '`apt-get install redis-server` or `brew install redis`, or set REDIS_URL (for tests TEST_REDIS_URL)',
   )
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function keptPassword(file: string): string {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { identityOf } from '../../reaper/identity.mjs'
-import type { Stoppable } from '../../reaper/stop.mjs'
+import { identityOf } from '../processes/identity.mjs'
+import type { Stoppable } from '../processes/stop.mjs'
 
 /**
  * Notes this process as a user of the run's servers. A jest worker whose jest was killed would otherwise stay for as

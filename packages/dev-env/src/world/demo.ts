@@ -14,8 +14,13 @@ export interface Demo {
 }
 
 /** Tells scripts what the screen tells people, in a file that only its owner can read. */
-export function writeDemo(dataDir: string, urls: { vault: string; tracker: string }, state: WorldState): Demo {
-  const { adminToken, project, privateKey } = state.vault
+export function writeDemo(
+  dataDir: string,
+  urls: { vault: string; tracker: string },
+  state: WorldState,
+  adminToken: string,
+): Demo {
+  const { project, privateKey } = state.vault
   const { users, torrent } = state.tracker
   const demo: Demo = {
     vault: { url: urls.vault, adminToken, project, privateKey },

@@ -1,16 +1,24 @@
+import type { ServiceName } from './plan.ts'
+
 /** Runs a part of the start and reports it. */
 export type Step = <T>(label: string, work: () => Promise<T>) => Promise<T>
 
-/** Where the world lives and what it uses instead of servers of its own. */
-export interface WorldOptions {
-  /** The repository, built. */
+/** The code of the services that is run: what was compiled, or the sources as they are. */
+export interface Code {
+  /** The repository. */
   root: string
+  fromSource: boolean
+}
+
+/** Where the world lives and what it uses instead of servers of its own. */
+export interface WorldOptions extends Code {
   dataDir: string
   vaultPort: number
   trackerPort: number
   /** An administrator's URL; databases and roles are created on that server. */
   databaseUrl?: string | undefined
   redisUrl?: string | undefined
-  logLevel?: string | undefined
-  step?: Step | undefined
+  /** Environment variables that each service gets besides those the world decides. */
+  variables: Record<ServiceName, Record<string, string>>
+  step: Step
 }

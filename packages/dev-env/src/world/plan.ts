@@ -1,6 +1,7 @@
 import type { DatabasePlan } from '../databases/provision.ts'
 
-export type ServiceName = 'vault' | 'tracker'
+export const SERVICES = ['vault', 'tracker'] as const
+export type ServiceName = (typeof SERVICES)[number]
 
 /**
  * What a service's database and roles are called on a server: after the service on a server that has nothing but

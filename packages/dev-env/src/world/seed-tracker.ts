@@ -1,5 +1,7 @@
 import { join } from 'node:path'
+import { Fault } from '../processes/command.mjs'
 import { generateFile, torrentOf } from './demo-torrent.ts'
+import type { Code } from './options.ts'
 import { runCommand } from './service-command.ts'
 import type { DemoUser, StateFile } from './state.ts'
 import { describe, sessionOf, signIn, type TrackerSession } from './tracker-session.ts'
@@ -11,7 +13,7 @@ const CATEGORY = 'software'
 
 /** What the tracker's demo data needs. */
 export interface TrackerSeed {
-  root: string
+  code: Code
   dataDir: string
   url: string
   /** Of the run-time role. */
@@ -28,7 +30,7 @@ export async function seedTracker(seed: TrackerSeed): Promise<void> {
   save()
   const admin = state.tracker.users.find(({ role }) => role === 'admin')
   const session = admin && (await signIn(seed.url, admin.username, admin.password))
-  if (session === undefined) throw new Error(foreign('admin'))
+  if (session === undefined) throw new Fault(ofAnotherFolder('admin'))
   const seeded = await session.post('/api/admin/categories/seed')
   if (!seeded.ok && seeded.status !== 409) throw new Error(`no categories were created: ${await describe(seeded)}`)
   state.tracker.torrent = await ensureTorrent(seed, session)
@@ -45,27 +47,27 @@ async function isSeeded({ url, file }: TrackerSeed): Promise<boolean> {
   return response.ok
 }
 
-async function ensureUser({ root, databaseUrl, redisUrl, url }: TrackerSeed, user: DemoUser): Promise<string> {
+async function ensureUser({ code, databaseUrl, redisUrl, url }: TrackerSeed, user: DemoUser): Promise<string> {
   const { username, email, role, password } = user
-  const { code, stdout, stderr } = await runCommand({
-    root,
+  const created = await runCommand({
+    code,
     service: 'tracker',
-    script: 'accounts/users.command.js',
+    module: 'commands/users.command',
     args: ['create', '--username', username, '--email', email, '--role', role, '--password-stdin'],
     env: { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
     stdin: password,
   })
-  if (code === 0) return (JSON.parse(stdout) as { passkey: string }).passkey
-  if (code !== 2) throw new Error(`the tracker did not create the user ${username}:\n${stdout}${stderr}`)
+  if (created.code === 0) return (JSON.parse(created.stdout) as { passkey: string }).passkey
+  if (created.code !== 2) throw new Error(`the tracker did not create the user ${username}:\n${created.output}`)
   // The name is taken, by an earlier start that did not come to its end, or by somebody else.
   const session = await signIn(url, username, password)
-  if (session === undefined) throw new Error(foreign(username))
+  if (session === undefined) throw new Fault(ofAnotherFolder(username))
   const response = await session.get('/api/user/me')
   if (!response.ok) throw new Error(`the tracker does not know ${username}: ${await describe(response)}`)
   return ((await response.json()) as { passkey: string }).passkey
 }
 
-function foreign(username: string): string {
+function ofAnotherFolder(username: string): string {
   return (
     `the tracker's database has a user "${username}" with another password: it belongs to another DATA_DIR; ` +
     'use that one, or a DATABASE_URL of its own'

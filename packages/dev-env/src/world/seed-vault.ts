@@ -20,10 +20,10 @@ const SECRETS: Record<string, Record<string, string>> = {
  * Registers the demo project and stores its secrets, where they are missing: what the user has changed since the last
  * start is left as it is.
  */
-export async function seedVault(url: string, { vault }: WorldState): Promise<void> {
+export async function seedVault(url: string, vault: WorldState['vault'], adminToken: string): Promise<void> {
   const response = await fetch(`${url}/v1/admin/projects`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${vault.adminToken}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: vault.project, publicKey: vault.publicKey }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })

@@ -1,18 +1,21 @@
 import { mkdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { stopLeftover } from '../../reaper/leftovers.mjs'
+import { Fault } from '../processes/command.mjs'
+import { stopLeftover } from '../processes/leftovers.mjs'
 import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
+import { type RestartableProcess, restartable } from '../processes/restartable.ts'
+import type { Code } from './options.ts'
 import type { ServiceName } from './plan.ts'
+import { serviceArguments, serviceEnv } from './service-command.ts'
 
 const MAX_LOG_BYTES = 10 * 1024 * 1024
 const READY_MS = 60_000
 
-/** What is needed to run a service that was built. */
+/** What is needed to run a service. */
 export interface ServiceOptions {
   name: ServiceName
-  /** The repository. */
-  root: string
+  code: Code
   dataDir: string
   /** Everything the service may know; nothing of our own environment is handed on. */
   env: Record<string, string>
@@ -24,8 +27,26 @@ function servicePidFile(dataDir: string, name: ServiceName): string {
   return join(dataDir, 'services', `${name}.json`)
 }
 
+/**
+ * Stops services that an earlier run in this data directory could not stop.
+ *
+ * @returns whether there were any
+ */
+export async function stopLeftoverServices(dataDir: string): Promise<boolean> {
+  const stopped = await Promise.all([
+    stopLeftover(servicePidFile(dataDir, 'vault')),
+    stopLeftover(servicePidFile(dataDir, 'tracker')),
+  ])
+  return stopped.includes(true)
+}
+
 /** Starts a service and returns when it says that it is ready. */
-export async function startService({ name, root, dataDir, env, url }: ServiceOptions): Promise<ManagedProcess> {
+export async function startService(options: ServiceOptions): Promise<RestartableProcess> {
+  const start = (): Promise<ManagedProcess> => startOnce(options)
+  return restartable(await start(), start)
+}
+
+async function startOnce({ name, code, dataDir, env, url }: ServiceOptions): Promise<ManagedProcess> {
   const pidFile = servicePidFile(dataDir, name)
   mkdirSync(join(dataDir, 'services'), { recursive: true, mode: 0o700 })
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 })
@@ -35,9 +56,9 @@ export async function startService({ name, root, dataDir, env, url }: ServiceOpt
   const service = await startProcess({
     name,
     command: process.execPath,
-    args: [join(root, 'services', name, 'dist', 'main.js')],
-    env: { PATH: process.env['PATH'], TZ: 'UTC', ...env },
-    cwd: join(root, 'services', name),
+    args: serviceArguments(code, name, 'main'),
+    env: serviceEnv(env),
+    cwd: join(code.root, 'services', name),
     logFile,
     pidFile,
     // The service drains for ten seconds at most; who is not gone then hangs.
@@ -57,9 +78,10 @@ function rotate(logFile: string): void {
 async function ready(service: ManagedProcess, url: string): Promise<void> {
   const deadline = Date.now() + READY_MS
   while (!(await answersReady(url))) {
-    if (!service.isRunning()) throw new Error(`${service.name} ended while starting:\n${service.logTail()}`)
+    if (!service.isRunning()) throw new Fault(`${service.name} ended while starting:\n${service.logTail()}`)
     if (Date.now() > deadline) {
-      throw new Error(`${service.name} was not ready within ${READY_MS / 1000} s:\n${service.logTail()}`)
+      await service.stop()
+      throw new Fault(`${service.name} was not ready within ${READY_MS / 1000} s:\n${service.logTail()}`)
     }
     await sleep(50)
   }

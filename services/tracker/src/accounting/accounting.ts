@@ -1,28 +1,8 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
-import type { SwarmCounts, SwarmName } from '../swarm/swarm.ts'
+import type { Delta, SwarmCounts, SwarmName } from '../swarm/swarm.ts'
 
-/** What one user did with one torrent since the last flush. */
-export type Delta = {
-  readonly userId: string
-  readonly torrentId: string
-  /** Bytes with the multipliers applied. */
-  readonly creditedUp: number
-  readonly creditedDown: number
-  /** Bytes as the clients counted them. */
-  readonly actualUp: number
-  readonly actualDown: number
-  readonly seedSeconds: number
-  readonly left: number
-  readonly state: 'stopped' | 'leecher' | 'seeder' | 'paused'
-  /** Seconds since the epoch. */
-  readonly firstSeen: number
-  readonly lastSeen: number
-  /** When the client said it completed the torrent, if it did. */
-  readonly completedAt: number | undefined
-}
-
-/** Deltas taken out of Redis together. The id is what keeps them from being written twice. */
+/** Deltas taken out of Redis together. The id keeps them from being written twice. */
 export type Batch = {
   readonly id: string
   readonly tag: number
@@ -36,62 +16,72 @@ export type BatchContents = {
   readonly changed: readonly SwarmName[]
 }
 
-/** Where deltas gather and wait. */
+/** Where deltas accumulate and wait. All methods throw UnavailableError when Redis is away. */
 export type AccountingQueue = {
-  /** Takes what gathered, except where a batch still waits; returns every batch that waits. */
+  /** Takes what accumulated, except where a batch still waits; returns every batch that waits. */
   take(now: number): Promise<readonly Batch[]>
-  /** A batch as it is now; empty when it is gone. @throws Error when something in it has an unknown form */
+  /** The contents of a batch; empty when it was dropped. @throws Error when something in it has an unknown form */
   read(batch: Batch): Promise<BatchContents>
   drop(batch: Batch): Promise<void>
-  /** Has swarms counted again with what gathers. */
+  /** Adds swarms to those whose counts the next batch writes. */
   markChanged(names: readonly SwarmName[]): Promise<void>
 }
 
-/** How many take part in a swarm, for sorting. */
+/** The counts that the database keeps of a swarm, for lists and sorting. */
 export type CountedSwarm = Pick<SwarmCounts, 'complete' | 'incomplete'> & { readonly name: SwarmName }
 
-/** A batch with its swarms counted after it was taken. The next one is taken when it was written, and counted later. */
+/** A batch with its swarms counted after it was taken: counts are written in the order in which they were read. */
 export type CountedBatch = {
   readonly id: string
   readonly deltas: readonly Delta[]
   readonly counts: readonly CountedSwarm[]
 }
 
-/** Where users' and torrents' totals are kept. */
+/** Where users' and torrents' totals are kept. All methods throw UnavailableError when Postgres is away. */
 export type Ledger = {
-  /** Writes all batches, or none. What was written before is passed over, with its counts: they may be outdated. */
+  /** Writes all batches, or none. One written before is skipped, with its counts: they may be outdated. */
   write(batches: readonly CountedBatch[]): Promise<void>
-  /** The counts that are above zero, of torrents that are not deleted. */
-  counted(): Promise<readonly CountedSwarm[]>
-  /** Forgets which batches were written before a time; none that old can come again. */
-  forgetBatches(before: Date): Promise<void>
+  /** The stored counts that are above zero, of torrents that are not deleted. */
+  storedCounts(): Promise<readonly CountedSwarm[]>
+  /** Deletes the record of which batches were written before a time. None that old can come again. */
+  deleteBatchLog(before: Date): Promise<void>
 }
 
-/** What became of a round. */
-export type FlushRound = { readonly written: number; readonly waiting: number; readonly failed: number }
+/** The batches of one flush. */
+export type FlushResult = {
+  readonly written: number
+  /** Taken too recently to be written. */
+  readonly waiting: number
+  /** Tried again at the next flush. */
+  readonly failed: number
+}
 
-/** Moves what users did from Redis to Postgres, exactly once. */
+/** Counts flushes. */
+export type FlushCounters = { countFlush(result: FlushResult): void }
+
+/** Moves what users transferred from Redis to Postgres, exactly once. */
 export type Flusher = {
   /**
-   * One round: writes the batches that waited long enough, then takes what gathered.
+   * Writes the batches that waited long enough and takes what accumulated.
    *
-   * @throws UnavailableError when Redis is away; a ledger that is away, and what cannot be read, makes batches wait
+   * @throws UnavailableError when Redis is away; a database that is away, and what cannot be read, makes batches wait
    */
-  flush(): Promise<FlushRound>
-  /** Has the next round correct the counts of swarms that vanished without an announce, as when Redis was emptied. */
+  flush(): Promise<FlushResult>
+  /** Has the next flush correct the counts of swarms that vanished without an announce, as when Redis was emptied. */
   reconcile(): Promise<void>
 }
 
 /** Rows that one transaction writes, unless a single batch has more. */
-const ROWS = 20_000
+const MAX_ROWS = 20_000
 /** Longer than any process can be stopped between reading a batch and writing it. */
-const REMEMBER_BATCHES_MS = 30 * 86_400_000
+const KEEP_BATCH_LOG_MS = 30 * 86_400_000
 
 /**
  * Creates the flusher.
  *
- * @param options `settleSeconds` is how long a batch waits before it is written. By then Redis has synced the append
- *   only file, so the taking cannot be undone by a crash of Redis after the batch was written
+ * @param options `settleSeconds` is how long a batch waits before it is written. By then Redis has synced its append
+ *   only file, so a crash of Redis cannot undo the taking of a batch that was written; `onFailure` gets the reason why a
+ *   batch has to be tried again
  */
 export function createFlusher(options: {
   queue: AccountingQueue
@@ -99,7 +89,7 @@ export function createFlusher(options: {
   count: (swarms: readonly { name: SwarmName; completed: number }[]) => Promise<readonly SwarmCounts[]>
   clock: Clock
   settleSeconds: number
-  failed: (error: unknown) => void
+  onFailure: (error: unknown) => void
 }): Flusher {
   const { queue, ledger, clock } = options
 
@@ -116,13 +106,13 @@ export function createFlusher(options: {
     counts: await countsOf(changed),
   })
 
-  /** `undefined` for a batch that cannot be read: it must not keep the others either. */
+  /** `undefined` for a batch that cannot be read, so that the others are written. */
   const read = async (batch: Batch): Promise<(Batch & BatchContents) | undefined> => {
     try {
       return { ...batch, ...(await queue.read(batch)) }
     } catch (error) {
       if (error instanceof UnavailableError) throw error
-      options.failed(error)
+      options.onFailure(error)
       return undefined
     }
   }
@@ -130,13 +120,13 @@ export function createFlusher(options: {
     try {
       await ledger.write(await Promise.all(batches.map(counted)))
     } catch (error) {
-      // One batch that cannot be written must not keep the others; without a database none can.
+      // A batch that cannot be written must not stop the others; without a database none can be written.
       if (batches.length > 1 && !(error instanceof UnavailableError)) {
         let written = 0
         for (const batch of batches) written += await write([batch])
         return written
       }
-      options.failed(error)
+      options.onFailure(error)
       return 0
     }
     for (const batch of batches) await queue.drop(batch)
@@ -156,7 +146,7 @@ export function createFlusher(options: {
         if (contents === undefined) continue
         group.push(contents)
         rows += contents.deltas.length + contents.changed.length
-        if (rows < ROWS) continue
+        if (rows < MAX_ROWS) continue
         written += await write(group)
         group = []
         rows = 0
@@ -166,18 +156,18 @@ export function createFlusher(options: {
     },
 
     reconcile: async () => {
-      const written = await ledger.counted()
-      for (let i = 0; i < written.length; i += 1000) {
-        const some = written.slice(i, i + 1000)
+      const stored = await ledger.storedCounts()
+      for (let i = 0; i < stored.length; i += 1000) {
+        const some = stored.slice(i, i + 1000)
         const found = await countsOf(some.map(({ name }) => name))
         const outdated = some.filter(({ complete, incomplete }, at) => {
-          const is = found[at]
-          return is?.complete !== complete || is.incomplete !== incomplete
+          const actual = found[at]
+          return actual?.complete !== complete || actual.incomplete !== incomplete
         })
-        // Not written from here: by now they may have changed again, and a batch with newer counts been written.
+        // Not written from here: a batch with newer counts may have been written since they were read.
         await queue.markChanged(outdated.map(({ name }) => name))
       }
-      await ledger.forgetBatches(new Date(clock.now() - REMEMBER_BATCHES_MS))
+      await ledger.deleteBatchLog(new Date(clock.now() - KEEP_BATCH_LOG_MS))
     },
   }
 }

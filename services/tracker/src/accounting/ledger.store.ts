@@ -1,20 +1,17 @@
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
-import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
+import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
-import type { CountedSwarm, Delta, Ledger } from './accounting.ts'
+import type { Delta } from '../swarm/swarm.ts'
+import type { CountedSwarm, Ledger } from './accounting.ts'
 
-/** Nine petabytes: a total beyond is not a number of JavaScript, and nobody could read the account any more. */
-const MOST = Number.MAX_SAFE_INTEGER
+/** The largest total, in bytes: nine petabytes. JavaScript cannot represent every integer above. */
+const MAX_TOTAL = Number.MAX_SAFE_INTEGER
 
-/**
- * Totals in Postgres. Rows are locked in the order of their keys wherever several are written, so that two writers
- * never wait for each other in a circle.
- */
+/** Totals in Postgres. Where several rows are written they are locked in the order of their keys, against deadlocks. */
 export function createLedger(db: Db): Ledger {
   return {
     write: (batches) =>
-      orUnavailable(() =>
+      orPostgresUnavailable(() =>
         db.transaction().execute(async (transaction) => {
           const logged = await logBatches(
             transaction,
@@ -31,8 +28,8 @@ export function createLedger(db: Db): Ledger {
         }),
       ),
 
-    counted: () =>
-      orUnavailable(async () => {
+    storedCounts: () =>
+      orPostgresUnavailable(async () => {
         const rows = await db
           .selectFrom('torrent_stats')
           .innerJoin('torrents', 'torrents.id', 'torrent_stats.torrent_id')
@@ -43,14 +40,14 @@ export function createLedger(db: Db): Ledger {
         return rows
       }),
 
-    forgetBatches: (before) =>
-      orUnavailable(async () => {
+    deleteBatchLog: (before) =>
+      orPostgresUnavailable(async () => {
         await db.deleteFrom('flush_log').where('flushed_at', '<', before).execute()
       }),
   }
 }
 
-/** Notes the batches as written, and returns those that were not before. */
+/** Records the batches as written, and returns those that were not before. */
 async function logBatches(transaction: Transaction<Schema>, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const { rows } = await sql<{ id: string }>`
@@ -59,7 +56,7 @@ async function logBatches(transaction: Transaction<Schema>, ids: readonly string
   return new Set(rows.map((row) => row.id))
 }
 
-/** What each user did with each torrent, and how many completed a torrent for the first time. */
+/** Adds to what each user did with each torrent, and to how many users completed a torrent. */
 async function addToTorrents(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {
   await sql`
     with delta as (
@@ -82,10 +79,10 @@ async function addToTorrents(transaction: Transaction<Schema>, deltas: readonly 
         to_timestamp(first_seen), to_timestamp(last_seen), to_timestamp(completed_at)
       from delta order by user_id, torrent_id
       on conflict (user_id, torrent_id) do update set
-        uploaded = least(ut.uploaded + excluded.uploaded, ${MOST}),
-        downloaded = least(ut.downloaded + excluded.downloaded, ${MOST}),
-        uploaded_actual = least(ut.uploaded_actual + excluded.uploaded_actual, ${MOST}),
-        downloaded_actual = least(ut.downloaded_actual + excluded.downloaded_actual, ${MOST}),
+        uploaded = least(ut.uploaded + excluded.uploaded, ${MAX_TOTAL}),
+        downloaded = least(ut.downloaded + excluded.downloaded, ${MAX_TOTAL}),
+        uploaded_actual = least(ut.uploaded_actual + excluded.uploaded_actual, ${MAX_TOTAL}),
+        downloaded_actual = least(ut.downloaded_actual + excluded.downloaded_actual, ${MAX_TOTAL}),
         seed_seconds = ut.seed_seconds + excluded.seed_seconds,
         bytes_left = excluded.bytes_left,
         last_state = excluded.last_state,
@@ -122,10 +119,10 @@ async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Del
   await sql`select 1 from users where id = any(${ids}::uuid[]) order by id for no key update`.execute(transaction)
   await sql`
     update users set
-      uploaded = least(users.uploaded + t.up, ${MOST}),
-      downloaded = least(users.downloaded + t.down, ${MOST}),
-      uploaded_actual = least(users.uploaded_actual + t.actual_up, ${MOST}),
-      downloaded_actual = least(users.downloaded_actual + t.actual_down, ${MOST}),
+      uploaded = least(users.uploaded + t.up, ${MAX_TOTAL}),
+      downloaded = least(users.downloaded + t.down, ${MAX_TOTAL}),
+      uploaded_actual = least(users.uploaded_actual + t.actual_up, ${MAX_TOTAL}),
+      downloaded_actual = least(users.downloaded_actual + t.actual_down, ${MAX_TOTAL}),
       last_seen_at = greatest(users.last_seen_at, to_timestamp(t.seen))
     from unnest(
       ${ids}::uuid[], ${sums.map((s) => s.up)}::bigint[], ${sums.map((s) => s.down)}::bigint[],
@@ -135,7 +132,7 @@ async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Del
     where users.id = t.id`.execute(transaction)
 }
 
-/** The counts of swarms, of those that still have a torrent. */
+/** Writes the counts of swarms whose torrent still exists. */
 async function setCounts(transaction: Transaction<Schema>, counts: readonly CountedSwarm[]): Promise<void> {
   await sql`
     insert into torrent_stats as stats (torrent_id, seeders, leechers)
@@ -149,12 +146,4 @@ async function setCounts(transaction: Transaction<Schema>, counts: readonly Coun
     on conflict (torrent_id) do update set seeders = excluded.seeders, leechers = excluded.leechers`.execute(
     transaction,
   )
-}
-
-async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw isPostgresUnavailable(error) ? new UnavailableError('postgres', { cause: error }) : error
-  }
 }

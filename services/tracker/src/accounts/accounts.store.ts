@@ -29,8 +29,8 @@ export function createAccountStore(db: Db): AccountStore {
     async create(account, invite) {
       try {
         return await db.transaction().execute(async (trx) => {
-          // First of all, so that nobody without an invite learns which names and addresses are taken.
-          const invitedBy = invite && (await takeInvite(trx, invite, account.createdAt))
+          // Before the insert, so that nobody without an invite can find out which names and addresses are taken.
+          const invitedBy = invite && (await lockInvite(trx, invite, account.createdAt))
           const row = await trx
             .insertInto('users')
             .values({
@@ -45,7 +45,7 @@ export function createAccountStore(db: Db): AccountStore {
             })
             .returningAll()
             .executeTakeFirstOrThrow()
-          if (invite !== undefined) await spendInvite(trx, invite, account.id, account.createdAt)
+          if (invite !== undefined) await markInviteUsed(trx, invite, account.id, account.createdAt)
           return toAccount(row)
         })
       } catch (error) {
@@ -98,7 +98,7 @@ export function createAccountStore(db: Db): AccountStore {
       return row && toAccount(row)
     },
 
-    async nextSessionEpoch(id) {
+    async incrementSessionEpoch(id) {
       await db
         .updateTable('users')
         .set((eb) => ({ session_epoch: eb('session_epoch', '+', 1) }))
@@ -106,17 +106,17 @@ export function createAccountStore(db: Db): AccountStore {
         .execute()
     },
 
-    async showStats(id, shown) {
+    async setStatsPublic(id, isPublic) {
       const row = await db
         .updateTable('users')
-        .set({ stats_public: shown })
+        .set({ stats_public: isPublic })
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirst()
       return row && toAccount(row)
     },
 
-    async seen(id, at) {
+    async recordLastSeen(id, at) {
       await db.updateTable('users').set({ last_seen_at: at }).where('id', '=', id).execute()
     },
 
@@ -145,9 +145,12 @@ export function createAccountStore(db: Db): AccountStore {
   }
 }
 
-/** One invite, one account: of two who come with the same code at once, the second finds it used. */
-/** Locks an invite that can be used, so that of several who bring it one gets in. @returns who made it */
-async function takeInvite(trx: Transaction<Schema>, codeHash: Buffer, now: Date): Promise<string> {
+/**
+ * Locks an invite that can be used: of several registrations with the same code, one succeeds.
+ *
+ * @returns the id of the user who created the invite
+ */
+async function lockInvite(trx: Transaction<Schema>, codeHash: Buffer, now: Date): Promise<string> {
   const invite = await trx
     .selectFrom('invites')
     .select('created_by')
@@ -160,7 +163,7 @@ async function takeInvite(trx: Transaction<Schema>, codeHash: Buffer, now: Date)
   return invite.created_by
 }
 
-async function spendInvite(trx: Transaction<Schema>, codeHash: Buffer, userId: string, now: Date): Promise<void> {
+async function markInviteUsed(trx: Transaction<Schema>, codeHash: Buffer, userId: string, now: Date): Promise<void> {
   await trx.updateTable('invites').set({ used_by: userId, used_at: now }).where('code_hash', '=', codeHash).execute()
 }
 

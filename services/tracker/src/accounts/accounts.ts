@@ -11,13 +11,15 @@ export const ACCOUNT_STATES = ['active', 'suspended', 'banned'] as const
 export type Role = (typeof ROLES)[number]
 export type AccountState = (typeof ACCOUNT_STATES)[number]
 
-/** 2 to 32 characters that need no escaping anywhere; the case is kept, but two names may not differ by it alone. */
+/**
+ * 2 to 32 characters that need no escaping in URLs or HTML. Case is stored, but names are unique without regard to it.
+ */
 export const USERNAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9._-]{1,31}$/
 
-/** Long enough to resist guessing at five tries in five minutes; the upper bound only keeps hashing cheap. */
+/** The minimum resists guessing at five attempts in five minutes; the maximum keeps hashing cheap. */
 export const PASSWORD_LENGTH = { min: 8, max: 256 }
 
-/** A user as the site knows him. Byte counts have multipliers applied unless they are called actual. */
+/** The account of a user. Byte counts have multipliers applied, except those named `actual`. */
 export type Account = {
   readonly id: string
   readonly username: string
@@ -27,12 +29,13 @@ export type Account = {
   readonly apiBlocked: boolean
   readonly canDownload: boolean
   readonly statsPublic: boolean
-  /** 40 lower-case hex digits; whoever holds it announces as this user. */
+  /** 40 lower-case hex digits that authenticate announces of this user. */
   readonly passkey: string
   readonly sessionEpoch: number
   readonly invitesLeft: number
-  /** Per cent of the user's downloads that are charged, and of the uploads that are credited. */
+  /** The percentage of the user's downloads that is charged. */
   readonly downloadPercent: number
+  /** The percentage of the user's uploads that is credited. */
   readonly uploadPercent: number
   readonly uploaded: number
   readonly downloaded: number
@@ -46,7 +49,7 @@ export type NewAccount = Pick<Account, 'id' | 'username' | 'email' | 'role' | 'p
   readonly passwordHash: string
 }
 
-/** What staff may change of an account. */
+/** Changes that staff may make to an account. */
 export type AccountChanges = {
   readonly role?: Role | undefined
   readonly state?: AccountState | undefined
@@ -59,34 +62,34 @@ export type AccountChanges = {
 
 export type AccountPage = { readonly items: readonly Account[]; readonly total: number }
 
-/** Where accounts are kept. Each method is one atomic change. */
+/** The store of accounts. Each method is one atomic change. */
 export type AccountStore = {
   byId(id: string): Promise<Account | undefined>
   byUsername(username: string): Promise<Account | undefined>
-  /** The account and its password hash, for signing in. */
+  /** The account and its password hash, to verify a sign-in. */
   credentials(username: string): Promise<{ account: Account; passwordHash: string } | undefined>
   /**
-   * Creates an account and spends the invite that it came with.
+   * Creates an account and marks its invite as used.
    *
-   * @param invite hash of the code; the account is created only if it is unused at `account.createdAt`
+   * @param invite hash of the code; the invite must be unused and not expired at `account.createdAt`
    * @throws ApiError CONFLICT when the name or address is taken, FORBIDDEN when the invite cannot be used
    */
   create(account: NewAccount, invite: Buffer | undefined): Promise<Account>
   /** Undefined for an unknown id. */
   change(id: string, changes: AccountChanges): Promise<Account | undefined>
-  /** Replaces the passkey and tells the old one. */
+  /** Replaces the passkey and returns the old one too. */
   replacePasskey(id: string, passkey: string): Promise<{ account: Account; oldPasskey: string } | undefined>
-  /** Sets a new password and ends every session by moving to the next epoch. */
+  /** Sets a new password and ends every session by incrementing the session epoch. */
   replacePassword(id: string, passwordHash: string): Promise<Account | undefined>
-  /** Ends every session by moving to the next epoch. */
-  nextSessionEpoch(id: string): Promise<void>
-  /** Chooses whether other members see the account's totals. */
-  showStats(id: string, shown: boolean): Promise<Account | undefined>
-  seen(id: string, at: Date): Promise<void>
+  /** Ends every session by incrementing the session epoch. */
+  incrementSessionEpoch(id: string): Promise<void>
+  /** Sets whether other members see the account's totals. */
+  setStatsPublic(id: string, isPublic: boolean): Promise<Account | undefined>
+  recordLastSeen(id: string, at: Date): Promise<void>
   list(query: { search: string | undefined; page: number; limit: number }): Promise<AccountPage>
 }
 
-/** Who may open an account. */
+/** Whether anyone may register, only people with an invite, or nobody. */
 export type Registration = 'open' | 'invite' | 'closed'
 
 export type Accounts = ReturnType<typeof createAccounts>
@@ -96,7 +99,7 @@ function newPasskey(): string {
   return randomBytes(20).toString('hex')
 }
 
-/** Signing up, signing in, and what users and staff change about an account. */
+/** Registration, authentication, and the changes that users and staff make to an account. */
 export function createAccounts(deps: {
   store: AccountStore
   passwords: Passwords
@@ -132,7 +135,7 @@ export function createAccounts(deps: {
     create,
 
     /**
-     * Opens a member's account.
+     * Creates the account of a member.
      *
      * @throws ApiError FORBIDDEN when registration is closed or the invite is missing, used or expired; CONFLICT
      */
@@ -145,7 +148,7 @@ export function createAccounts(deps: {
     },
 
     /**
-     * Checks a password. An unknown name takes as long and gets the same answer as a wrong password.
+     * Verifies a password. An unknown name takes as long and gets the same error as a wrong password.
      *
      * @throws ApiError UNAUTHORIZED, or FORBIDDEN when the account is suspended or banned
      */
@@ -154,7 +157,7 @@ export function createAccounts(deps: {
       const matched = await passwords.matches(found?.passwordHash, password)
       if (found === undefined || !matched) throw apiError('UNAUTHORIZED', 'The username or the password is wrong.')
       if (found.account.state !== 'active') throw apiError('FORBIDDEN', `This account is ${found.account.state}.`)
-      await store.seen(found.account.id, new Date(clock.now()))
+      await store.recordLastSeen(found.account.id, new Date(clock.now()))
       return found.account
     },
 
@@ -163,57 +166,57 @@ export function createAccounts(deps: {
       const found = await store.credentials(account.username)
       if (!(await passwords.matches(found?.passwordHash, current)))
         throw apiError('FORBIDDEN', 'The current password is wrong.')
-      return known(await store.replacePassword(account.id, await passwords.hash(next)))
+      return requireFound(await store.replacePassword(account.id, await passwords.hash(next)))
     },
 
     /** @throws ApiError NOT_FOUND */
     async resetPassword(id: string, next: string): Promise<Account> {
-      return known(await store.replacePassword(id, await passwords.hash(next)))
+      return requireFound(await store.replacePassword(id, await passwords.hash(next)))
     },
 
     /** Gives a user a new passkey; announces with the old one fail from then on. @throws ApiError NOT_FOUND */
     async resetPasskey(id: string): Promise<Account> {
-      const { account, oldPasskey } = known(isId(id) ? await store.replacePasskey(id, newPasskey()) : undefined)
+      const { account, oldPasskey } = requireFound(isId(id) ? await store.replacePasskey(id, newPasskey()) : undefined)
       await publish({ kind: 'user', passkey: oldPasskey }, { kind: 'user', passkey: account.passkey })
       return account
     },
 
     /**
-     * Changes what staff may change.
+     * Changes an account on behalf of staff.
      *
-     * @throws ApiError NOT_FOUND, or CONFLICT when administrators would lock themselves out
+     * @throws ApiError NOT_FOUND, or CONFLICT when administrators would change their own role or state
      */
     async change(id: string, changes: AccountChanges, by?: Account): Promise<Account> {
       const demotes = changes.role !== undefined && changes.role !== 'admin'
       const excludes = changes.state !== undefined && changes.state !== 'active'
       if (id === by?.id && (demotes || excludes))
-        throw apiError('CONFLICT', 'Your own role and state are for another administrator to change.')
-      const account = known(isId(id) ? await store.change(id, changes) : undefined)
+        throw apiError('CONFLICT', 'You cannot change your own role or state; another administrator can.')
+      const account = requireFound(isId(id) ? await store.change(id, changes) : undefined)
       await publish({ kind: 'user', passkey: account.passkey })
       return account
     },
 
-    /** Chooses whether other members see uploaded, downloaded and ratio. @throws ApiError NOT_FOUND */
-    async showStats(id: string, shown: boolean): Promise<Account> {
-      return known(await store.showStats(id, shown))
+    /** Sets whether other members see uploaded, downloaded and ratio. @throws ApiError NOT_FOUND */
+    async setStatsPublic(id: string, isPublic: boolean): Promise<Account> {
+      return requireFound(await store.setStatsPublic(id, isPublic))
     },
 
     /** @throws ApiError NOT_FOUND */
     async byId(id: string): Promise<Account> {
-      return known(isId(id) ? await store.byId(id) : undefined)
+      return requireFound(isId(id) ? await store.byId(id) : undefined)
     },
 
     /** @throws ApiError NOT_FOUND */
     async byUsername(username: string): Promise<Account> {
-      return known(await store.byUsername(username))
+      return requireFound(await store.byUsername(username))
     },
 
     list: (query: { search: string | undefined; page: number; limit: number }) => store.list(query),
-    endSessions: (id: string) => store.nextSessionEpoch(id),
+    endSessions: (id: string) => store.incrementSessionEpoch(id),
   }
 }
 
-function known<T>(found: T | undefined): T {
+function requireFound<T>(found: T | undefined): T {
   if (found === undefined) throw apiError('NOT_FOUND', 'There is no such user.')
   return found
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What is stored of an invite code, which opens an account and so is kept nowhere itself. */
+/** The SHA-256 of an invite code. The code is a credential, so only its hash is stored. */
 export function hashInviteCode(code: string): Buffer {
   return createHash('sha256').update(code).digest()
 }

@@ -7,13 +7,13 @@ import { hashInviteCode } from './invite-code.ts'
 
 const VALID_MS = 7 * 24 * 3_600_000
 
-/** An invite as its maker sees it; the code itself is shown once. */
+/** An invite as the user who created it sees it, without the code, which is shown once. */
 export type Invite = {
   readonly id: string
   readonly createdAt: Date
   readonly expiresAt: Date
   readonly usedAt: Date | null
-  /** Name of the user who came with it. */
+  /** Name of the user who registered with it. */
   readonly usedBy: string | null
 }
 
@@ -25,21 +25,21 @@ export type NewInvite = {
   readonly expiresAt: Date
 }
 
-/** Where invites are kept. Each method is one atomic change. */
+/** The store of invites. Each method is one atomic change. */
 export type InviteStore = {
   /**
-   * Creates an invite, taking one of the maker's allowance unless `unlimited`.
+   * Creates an invite and subtracts one from the allowance of its creator, unless `unlimited`.
    *
    * @returns false when the allowance is used up
    */
   create(invite: NewInvite, unlimited: boolean): Promise<boolean>
-  /** Newest first. */
+  /** The last hundred invites of a user, the newest first. */
   listBy(userId: string): Promise<readonly Invite[]>
 }
 
 export type Invites = ReturnType<typeof createInvites>
 
-/** Invites: staff make as many as they like, members as many as they were given. */
+/** Invites: staff create any number of them, members as many as they were given. */
 export function createInvites(deps: { store: InviteStore; clock: Clock }) {
   return {
     /** @throws ApiError FORBIDDEN when a member has none left */

@@ -1,7 +1,3 @@
-import { randomBytes } from 'node:crypto'
-import { hash, verify } from '@node-rs/argon2'
-import { apiError } from '../errors.ts'
-
 /** Hashes and checks passwords. */
 export type Passwords = {
   /** @returns a PHC string */
@@ -11,47 +7,4 @@ export type Passwords = {
    * @throws ApiError UNAVAILABLE when too many are waiting already
    */
   matches(hash: string | undefined, password: string): Promise<boolean>
-}
-
-/** The library's number for Argon2id; its enum has no run-time form. */
-const ARGON2ID = 2
-
-/** Argon2id as the OWASP Password Storage Cheat Sheet recommends: 19 MiB, two passes, one lane. */
-const PARAMETERS = { algorithm: ARGON2ID, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-
-/** Two at once leave half of the thread pool to files and name look-ups; 64 waiting are about a second of work. */
-const CONCURRENT = 2
-const WAITING = 64
-
-/** Argon2id passwords, a bounded number of them at once: a flood of sign-ins is turned away, not queued up. */
-export async function createPasswords(): Promise<Passwords> {
-  const slots = createSlots(CONCURRENT, WAITING)
-  const decoy = await hash(randomBytes(16).toString('hex'), PARAMETERS)
-  return {
-    hash: (password) => slots(() => hash(password, PARAMETERS)),
-    matches: async (stored, password) => {
-      const matched = await slots(() => verify(stored ?? decoy, password))
-      return matched && stored !== undefined
-    },
-  }
-}
-
-/** Runs at most `concurrent` tasks at once and keeps at most `waiting` in line. */
-function createSlots(concurrent: number, waiting: number): <T>(task: () => Promise<T>) => Promise<T> {
-  const line: (() => void)[] = []
-  let running = 0
-  return async (task) => {
-    if (running === concurrent) {
-      if (line.length === waiting) throw apiError('UNAVAILABLE', 'Too many sign-ins at once. Try again in a moment.')
-      await new Promise<void>((resolve) => line.push(resolve))
-    } else running += 1
-    try {
-      return await task()
-    } finally {
-      // The slot goes over to the next in line, so nobody can slip in between.
-      const next = line.shift()
-      if (next) next()
-      else running -= 1
-    }
-  }
 }

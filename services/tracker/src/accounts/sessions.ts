@@ -5,21 +5,22 @@ import type { Account, AccountStore } from './accounts.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-/** A session ends after this long without a request, and in any case this long after signing in. */
+/** A session ends after this long without a request. */
 const IDLE_MS = 14 * DAY_MS
+/** A session ends this long after the sign-in, whatever happens. */
 export const ABSOLUTE_MS = 90 * DAY_MS
 
-/** Being seen is written down at most this often. */
+/** The time of the last request is written at most this often. */
 const TOUCH_MS = 5 * 60_000
 
-/** A user's sessions; signing in once more ends the oldest. */
+/** The number of sessions of a user; a further sign-in ends the oldest. */
 const MAX_SESSIONS = 20
 
-/** What is kept of a session, under the hash of its token. */
+/** A session as it is stored, under the hash of its token. Times are in milliseconds since the Unix epoch. */
 export type StoredSession = {
   readonly id: string
   readonly userId: string
-  /** Of the account when the user signed in; void once the account's is higher. */
+  /** The session epoch of the account at sign-in. The session is invalid once the account has a higher one. */
   readonly epoch: number
   readonly createdAt: number
   readonly lastSeenAt: number
@@ -27,13 +28,13 @@ export type StoredSession = {
   readonly userAgent: string
 }
 
-/** A valid session and the account it belongs to, read anew for every request. */
+/** A valid session and its account, both read for every request. */
 export type Session = { readonly id: string; readonly account: Account; readonly tokenHash: string }
 
-/** Where sessions are kept, by the SHA-256 of their token. Each method is one atomic change. */
+/** The store of sessions, by the SHA-256 of their token. */
 export type SessionStore = {
   save(tokenHash: string, session: StoredSession, ttlMs: number): Promise<void>
-  /** Keeps a session that still exists; one that was ended meanwhile stays ended. */
+  /** Replaces a session that still exists; a session that was ended in the meantime stays ended. */
   touch(tokenHash: string, session: StoredSession, ttlMs: number): Promise<void>
   byTokenHash(tokenHash: string): Promise<StoredSession | undefined>
   listOf(userId: string): Promise<readonly { tokenHash: string; session: StoredSession }[]>
@@ -42,21 +43,21 @@ export type SessionStore = {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/** Signed-in browsers and programs. The token is 256 random bits; only its hash is stored. */
+/** Sessions of browsers and programs. The token is 256 random bits; only its hash is stored. */
 export function createSessions(deps: { store: SessionStore; accounts: AccountStore; clock: Clock }) {
   const { store, accounts, clock } = deps
 
-  async function valid(account: Account) {
+  async function validSessionsOf(account: Account) {
     const all = await store.listOf(account.id)
     return all.filter(({ session }) => session.epoch === account.sessionEpoch)
   }
 
   return {
-    /** Opens a session and returns its token, which is told only here. */
+    /** Opens a session and returns its token, which cannot be read again. */
     async open(account: Account, from: { address: string; userAgent: string }): Promise<string> {
       const token = randomBytes(32).toString('base64url')
       const now = clock.now()
-      const older = (await valid(account)).toSorted((a, b) => b.session.createdAt - a.session.createdAt)
+      const older = (await validSessionsOf(account)).toSorted((a, b) => b.session.createdAt - a.session.createdAt)
       for (const { tokenHash, session } of older.slice(MAX_SESSIONS - 1))
         await store.remove(tokenHash, account.id, session.id)
       await store.save(
@@ -75,7 +76,7 @@ export function createSessions(deps: { store: SessionStore; accounts: AccountSto
       return token
     },
 
-    /** The session of a token, whatever state its account is in; undefined when it ended or never was. */
+    /** The session of a token, in whatever state its account is; undefined when it ended or never existed. */
     async find(token: string): Promise<Session | undefined> {
       if (!/^[\w-]{43}$/.test(token)) return undefined
       const tokenHash = hashToken(token)
@@ -88,14 +89,16 @@ export function createSessions(deps: { store: SessionStore; accounts: AccountSto
       if (now - session.lastSeenAt >= TOUCH_MS) {
         const ttl = Math.min(IDLE_MS, session.createdAt + ABSOLUTE_MS - now)
         await store.touch(tokenHash, { ...session, lastSeenAt: now }, ttl)
-        await accounts.seen(account.id, new Date(now))
+        await accounts.recordLastSeen(account.id, new Date(now))
       }
       return { id: session.id, account, tokenHash }
     },
 
     /** The user's open sessions, the newest first. */
     async list(account: Account): Promise<readonly StoredSession[]> {
-      return (await valid(account)).map(({ session }) => session).toSorted((a, b) => b.createdAt - a.createdAt)
+      return (await validSessionsOf(account))
+        .map(({ session }) => session)
+        .toSorted((a, b) => b.createdAt - a.createdAt)
     },
 
     /** Ends the session that a request came with. */
@@ -103,7 +106,7 @@ export function createSessions(deps: { store: SessionStore; accounts: AccountSto
 
     /** Ends one session of a user. @returns false when there is no such session */
     async end(account: Account, id: string): Promise<boolean> {
-      const found = (await valid(account)).find(({ session }) => session.id === id)
+      const found = (await validSessionsOf(account)).find(({ session }) => session.id === id)
       if (found === undefined) return false
       await store.remove(found.tokenHash, account.id, id)
       return true

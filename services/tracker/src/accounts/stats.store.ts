@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { ActivityStore } from './stats.ts'
 
-/** Activity counted in Postgres. */
+/** Activity, counted in Postgres. */
 export function createActivityStore(db: Db): ActivityStore {
   return {
-    async ofUser(userId, activeSince) {
+    async countForUser(userId, activeSince) {
       const [taken, uploads] = await Promise.all([
         db
           .selectFrom('user_torrents')

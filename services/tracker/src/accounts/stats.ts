@@ -1,6 +1,7 @@
-import type { Account } from './accounts.ts'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Account, Accounts } from './accounts.ts'
 
-/** How a user takes part, counted over all torrents. */
+/** Counts over all torrents of a user. `seedSeconds` is the time spent seeding; `torrents` are the user's uploads. */
 export type Activity = {
   readonly seeding: number
   readonly leeching: number
@@ -9,19 +10,47 @@ export type Activity = {
   readonly torrents: number
 }
 
-/** Where activity is counted. */
+/** The store that activity is counted in. */
 export type ActivityStore = {
-  /** @param activeSince who was seen before that no longer takes part */
-  ofUser(userId: string, activeSince: Date): Promise<Activity>
+  /** @param activeSince a peer whose last announce is older counts neither as seeding nor as leeching */
+  countForUser(userId: string, activeSince: Date): Promise<Activity>
 }
 
-/** Uploaded by downloaded, to four decimals; null when nothing was downloaded. */
-export function ratio(uploaded: number, downloaded: number): number | null {
+export type Stats = ReturnType<typeof createStats>
+
+/**
+ * Statistics of users.
+ *
+ * @param deps a peer whose last announce is older than `peerTtlMs` counts neither as seeding nor as leeching
+ */
+export function createStats(deps: { accounts: Accounts; activity: ActivityStore; clock: Clock; peerTtlMs: number }) {
+  const { accounts, activity, clock, peerTtlMs } = deps
+  return {
+    /**
+     * The statistics of a user, as far as the viewer may see them.
+     *
+     * @throws NOT_FOUND
+     */
+    async visibleTo(viewer: Account, userId: string) {
+      const user = await accounts.byId(userId)
+      const { id, username, uploaded, downloaded, uploadedActual, downloadedActual } = user
+      const visible = statsVisibility(user, viewer)
+      if (visible === 'nothing') return { id, username }
+      const totals = { id, username, uploaded, downloaded, ratio: ratio(uploaded, downloaded) }
+      if (visible === 'totals') return totals
+      const counted = await activity.countForUser(id, new Date(clock.now() - peerTtlMs))
+      return { ...totals, uploadedActual, downloadedActual, ...counted }
+    },
+  }
+}
+
+/** Uploaded divided by downloaded, to four decimals; null when nothing was downloaded. */
+function ratio(uploaded: number, downloaded: number): number | null {
   return downloaded === 0 ? null : Math.round((uploaded / downloaded) * 10_000) / 10_000
 }
 
-/** What a viewer may see of a user: everything of himself and as staff, else what the user allows. */
-export function statsVisibility(user: Account, viewer: Account): 'everything' | 'totals' | 'nothing' {
+/** What a viewer may see of a user: the users themselves and staff see everything, others what the user allows. */
+function statsVisibility(user: Account, viewer: Account): 'everything' | 'totals' | 'nothing' {
   if (viewer.id === user.id || viewer.role !== 'member') return 'everything'
   return user.statsPublic ? 'totals' : 'nothing'
 }

@@ -1,11 +1,13 @@
-import type { AnnounceEvent, FailureName, WarningName } from '@vault-and-tracker/bencode-tracker'
+import type { AnnounceEvent, FailureName, TrackerAction, WarningName } from '@vault-and-tracker/bencode-tracker'
 
-/** What is counted of announces and scrapes; every rule has its own count. */
+/** What is counted of announces and scrapes, whatever the transport. */
 export type AnnounceCounters = {
-  announced(event: AnnounceEvent): void
-  scraped(torrents: number): void
-  failed(action: 'announce' | 'scrape', name: FailureName): void
-  warned(name: WarningName): void
-  /** The swarm noticed something that the client is not told. */
-  noticed(what: 'rejoined' | 'implausible'): void
+  /** An announce that was carried out. */
+  countAnnounce(event: AnnounceEvent): void
+  /** A scrape that was answered, with so many torrents. */
+  countScrape(torrents: number): void
+  countFailure(action: TrackerAction, failure: FailureName): void
+  countWarning(warning: WarningName): void
+  /** Something unusual about an announce that the reply does not show; see `SwarmAnswer`. */
+  countAnomaly(anomaly: 'rejoined' | 'implausible'): void
 }

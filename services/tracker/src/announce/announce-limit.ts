@@ -2,7 +2,12 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 
 /** Counts that all processes share. */
 export type SharedCounts = {
-  /** Adds to the count of a key and returns it; the count vanishes with the window. */
+  /**
+   * Adds to the count of a key, which is deleted after the window.
+   *
+   * @returns the count
+   * @throws UnavailableError when Redis is away
+   */
   add(key: string, by: number, windowSeconds: number): Promise<number>
 }
 
@@ -11,32 +16,32 @@ export type AnnounceLimit = {
   /**
    * Counts one announce.
    *
-   * @returns seconds until the next one is welcome when it is over the limit, else 0; at once for most
+   * @returns 0, or over the limit the seconds until the next announce is accepted; mostly without asking Redis
    * @throws UnavailableError when it depends on a shared count that cannot be read
    */
   take(key: string): number | Promise<number>
 }
 
 const WINDOW_SECONDS = 60
-/** A user below this part of the limit in a process is counted there only, so that Redis is not asked about most. */
-const PRIVATE_SHARE = 0.1
+/** Below this part of the limit, announces are counted in the process only, so that most do not cost a call to Redis. */
+const LOCAL_SHARE = 0.1
 
 type Count = { window: number; taken: number; shared: number }
 
 /**
- * Creates the limit: so many announces in each minute. A process tells the others how many it took from a user once
- * these are a tenth of the limit, and of each one from then on.
+ * Creates the limit: so many announces in each minute. A process adds its count of a user to the shared one when it
+ * reaches a tenth of the limit, and each announce from then on.
  *
  * @param options `limit` 0 for none
  */
 export function createAnnounceLimit(options: { limit: number; counts: SharedCounts; clock: Clock }): AnnounceLimit {
   const { limit, counts, clock } = options
   if (limit === 0) return { take: () => 0 }
-  const quiet = Math.floor(limit * PRIVATE_SHARE)
-  let users = new Map<string, Count>()
-  let current = 0
+  const localLimit = Math.floor(limit * LOCAL_SHARE)
+  let countOf = new Map<string, Count>()
+  let currentWindow = 0
 
-  const share = async (key: string, count: Count, by: number, wait: number): Promise<number> => {
+  const takeShared = async (key: string, count: Count, by: number, wait: number): Promise<number> => {
     count.shared = Math.max(count.shared, await counts.add(`${key}:${String(count.window)}`, by, WINDOW_SECONDS * 2))
     return count.shared > limit ? wait : 0
   }
@@ -45,17 +50,17 @@ export function createAnnounceLimit(options: { limit: number; counts: SharedCoun
     take: (key) => {
       const seconds = clock.now() / 1000
       const window = Math.floor(seconds / WINDOW_SECONDS)
-      if (window !== current) {
-        users = new Map()
-        current = window
+      if (window !== currentWindow) {
+        countOf = new Map()
+        currentWindow = window
       }
-      let count = users.get(key)
-      if (!count) users.set(key, (count = { window, taken: 0, shared: 0 }))
+      let count = countOf.get(key)
+      if (!count) countOf.set(key, (count = { window, taken: 0, shared: 0 }))
       const wait = Math.max(1, Math.ceil((window + 1) * WINDOW_SECONDS - seconds))
       if (count.shared > limit || count.taken >= limit) return wait
       count.taken += 1
-      if (count.taken < quiet) return 0
-      return share(key, count, count.taken === Math.max(quiet, 1) ? count.taken : 1, wait)
+      if (count.taken < localLimit) return 0
+      return takeShared(key, count, count.taken === Math.max(localLimit, 1) ? count.taken : 1, wait)
     },
   }
 }

@@ -1,6 +1,7 @@
 import {
+  type AnnounceListReply,
+  type AnnounceReply,
   type AnnounceRequest,
-  FAILURES,
   type FailureName,
   isRefusedPort,
   type Passkey,
@@ -8,18 +9,20 @@ import {
   type WarningName,
 } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { hurriedInterval, withJitter } from '../swarm/interval.ts'
+import { recoveryInterval, withJitter } from '../swarm/interval.ts'
 import { transition } from '../swarm/peer-state.ts'
+import { listPeers, selectPeers } from '../swarm/selection.ts'
 import type { PeerAnnounce, SwarmAnswer, Swarms } from '../swarm/swarm.ts'
+import type { AnnounceCounters } from './announce-counters.ts'
 import type { AnnounceLimit } from './announce-limit.ts'
 import { type ClientRules, isClientAllowed } from './clients.ts'
-import type { Directory, Listing, Member, SitePercents } from './directory.ts'
+import type { AnnounceTorrent, AnnounceUser, Directory, Multipliers } from './directory.ts'
+import type { Identify } from './identify.ts'
 import { addressOwner, endpointsOf, limitKeyOf, type PeerEndpoints } from './peer-endpoints.ts'
+import type { Refusal, Refusals } from './refusal.ts'
 
 /** How announces are answered; the times in seconds. */
 export type AnnounceSettings = {
-  /** `open` takes everybody and every torrent, and accounts nothing. */
-  readonly mode: 'private' | 'open'
   readonly interval: number
   readonly minInterval: number
   /** Whether loopback and private addresses are handed out. */
@@ -29,184 +32,222 @@ export type AnnounceSettings = {
   readonly clients: ClientRules
 }
 
-/** Why an announce or a scrape was refused. */
-export type Refusal = {
-  readonly failure: FailureName
-  readonly interval: number
-  readonly minInterval: number
-  readonly detail?: string | undefined
-}
+/**
+ * The outcome of an announce: a refusal, or everything that a reply says, with the peers in the form that the request
+ * asked for.
+ */
+export type AnnounceOutcome =
+  | Refusal
+  | (AnnounceReply & { readonly failure: undefined; readonly compact: true })
+  | (AnnounceListReply & { readonly failure: undefined; readonly compact: false })
 
-/** An announce that succeeded. */
-export type Accepted = {
-  readonly failure: undefined
-  readonly warning: WarningName | undefined
-  readonly interval: number
-  readonly minInterval: number
-  /** `undefined` when the swarm was not asked. */
-  readonly answer: SwarmAnswer | undefined
-  readonly owner: Buffer
-  /** Where the peer listens, where there are no users: there one client may come under several names. */
-  readonly endpoints: PeerEndpoints | undefined
-}
-
-export type AnnounceOutcome = Refusal | Accepted
-
-/** Announces of one tracker. */
+/** The announces of one tracker. */
 export type Announces = {
   /**
-   * Judges an announce by the rules in their order, then carries it out.
+   * Checks an announce against the rules in their order, carries it out and chooses peers.
    *
-   * @param passkey from the path or the query
    * @param address where it came from, 4 or 16 bytes
    * @throws UnavailableError when Postgres or Redis had to be asked and is away
    */
   announce(request: AnnounceRequest, passkey: Passkey | undefined, address: Uint8Array): Promise<AnnounceOutcome>
-  /**
-   * Who scrapes or announces: a member in private mode, nobody in open mode.
-   *
-   * @throws UnavailableError when Postgres is away and the passkey is not cached
-   */
-  identify(passkey: Passkey | undefined): Member | undefined | FailureName | Promise<Member | undefined | FailureName>
-  refuse(failure: FailureName, detail?: string | null): Refusal
 }
 
-const NO_ID = Buffer.alloc(0)
+/** The swarm's answer, or what stands for it where the swarm is not asked. */
+type Answer = Omit<SwarmAnswer, 'status'> & { readonly status: 'accepted' | WarningName }
+
+const PENDING_MODERATION: Answer = {
+  status: 'pending_moderation',
+  rejoined: false,
+  implausible: false,
+  recovering: false,
+  complete: 0,
+  incomplete: 0,
+  completed: 0,
+  lastAnnounce: 0,
+  recordCount: 0,
+  records: Buffer.alloc(0),
+}
 
 /** Creates the use case; `random` gives numbers from 0 to 1. */
 export function createAnnounces(options: {
   settings: AnnounceSettings
+  identify: Identify
   directory: Directory
-  swarms: Swarms
   limit: AnnounceLimit
+  swarms: Swarms
+  refusals: Refusals
+  counters: AnnounceCounters
   clock: Clock
   random: () => number
 }): Announces {
-  const { settings, directory, swarms, clock } = options
-  const isOpen = settings.mode === 'open'
+  const { settings, identify, directory, limit, swarms, counters, clock, random } = options
+  const { refuse, refuseOverLimit } = options.refusals
 
-  const refuse = (failure: FailureName, detail?: string | null): Refusal => {
-    const { retryIn } = FAILURES[failure]
-    // Clients that do not know BEP 31 read the interval instead.
-    const interval = retryIn === 'never' ? settings.interval : Math.min(settings.interval, retryIn * 60)
-    return { failure, interval, minInterval: Math.min(interval, settings.minInterval), detail: detail ?? undefined }
-  }
-
-  const identify = (passkey: Passkey | undefined): ReturnType<Announces['identify']> => {
-    if (isOpen) return undefined
-    if (passkey === undefined) return 'missing_passkey'
-    const member = directory.member(passkey)
-    return member instanceof Promise ? member.then(judgeMember) : judgeMember(member)
-  }
-
-  const warn = (warning: WarningName): Accepted => {
-    const interval = WARNINGS[warning].interval ?? settings.interval
-    const minInterval = WARNINGS[warning].interval ?? settings.minInterval
-    return { failure: undefined, warning, interval, minInterval, answer: undefined, owner: NO_ID, endpoints: undefined }
-  }
-
-  const present = (answer: SwarmAnswer, owner: Buffer, endpoints: PeerEndpoints | undefined): Accepted => {
-    const regular = answer.hurried ? hurriedInterval(settings.interval) : settings.interval
-    let interval = withJitter(regular, options.random)
-    let minInterval = Math.min(settings.minInterval, regular)
-    if (answer.status === 'announce_too_soon') {
-      interval = Math.max(1, answer.lastAnnounce + minInterval - Math.floor(clock.now() / 1000))
-      minInterval = interval
-    }
-    const warning = answer.status === 'accepted' ? undefined : answer.status
-    return { failure: undefined, warning, interval, minInterval, answer, owner, endpoints }
-  }
-
-  const carryOut = async (
+  /**
+   * The outcome of an announce that was not refused.
+   *
+   * @param endpoints the requester's own, which are left out of the peers, where one client may have several owners
+   */
+  const accept = (
     request: AnnounceRequest,
-    endpoints: PeerEndpoints,
-    member: Member | undefined,
-    listing: Listing | undefined,
-    site: SitePercents | undefined,
-  ): Promise<Accepted> => {
-    const owner = member?.owner ?? addressOwner(endpoints, request)
-    const { kind, state } = transition(request.event, request.left)
-    const announce: PeerAnnounce = {
-      swarm: listing?.swarm ?? Buffer.from(request.infoHash, 'hex'),
-      owner,
-      peerId: request.peerId,
-      ipv4: endpoints.ipv4,
-      ipv6: endpoints.ipv6,
-      kind,
-      state,
-      uploaded: request.uploaded,
-      downloaded: request.downloaded,
-      left: request.left,
-      want: state === 'stopped' ? 0 : request.numwant,
-      withPeerIds: !request.compact,
-      completed: listing?.completed ?? 0,
-      expected: listing?.peers ?? 0,
-      account: member && listing && site && accountOf(member, listing, site),
+    externalIp: Uint8Array,
+    answer: Answer,
+    owner: Buffer,
+    endpoints: PeerEndpoints | undefined,
+  ): AnnounceOutcome => {
+    const now = clock.now() / 1000
+    const name = answer.status === 'accepted' ? undefined : answer.status
+    count(counters, request, answer, name)
+
+    const regular = answer.recovering ? recoveryInterval(settings.interval) : settings.interval
+    const minimum = Math.min(settings.minInterval, regular)
+    const fixed =
+      name === 'announce_too_soon'
+        ? Math.max(1, answer.lastAnnounce + minimum - Math.floor(now))
+        : name && WARNINGS[name].interval
+    const interval = fixed ?? withJitter(regular, random)
+    const minInterval = fixed ?? minimum
+
+    const { complete, incomplete, completed: downloaded } = answer
+    const { trackerId, noPeerId, numwant: want } = request
+    const warning = name && WARNINGS[name].message
+    const requester = { owner, endpoints, want, now, random: Math.floor(random() * 0x1_0000_0000) }
+    // One literal each and no spread: such an object is made for nearly every request there is.
+    if (request.compact) {
+      const { peers, peers6 } = selectPeers(answer, requester)
+      return {
+        failure: undefined,
+        compact: true,
+        complete,
+        incomplete,
+        downloaded,
+        interval,
+        minInterval,
+        externalIp,
+        trackerId,
+        warning,
+        peers,
+        peers6,
+      }
     }
-    return present(await swarms.announce(announce), owner, member === undefined ? endpoints : undefined)
+    return {
+      failure: undefined,
+      compact: false,
+      complete,
+      incomplete,
+      downloaded,
+      interval,
+      minInterval,
+      externalIp,
+      trackerId,
+      warning,
+      peers: listPeers(answer, requester),
+      noPeerId,
+    }
   }
 
   return {
-    identify,
-    refuse,
     announce: async (request, passkey, address) => {
-      const found = identify(passkey)
-      const member = found instanceof Promise ? await found : found
-      if (typeof member === 'string') return refuse(member)
+      const identified = identify(passkey)
+      const user = identified instanceof Promise ? await identified : identified
+      if (typeof user === 'string') return refuse('announce', user)
 
       const endpoints = endpointsOf(request, address, settings)
-      if (typeof endpoints === 'string') return refuse(endpoints)
+      if (typeof endpoints === 'string') return refuse('announce', endpoints)
 
-      const taken = options.limit.take(member ? member.key : limitKeyOf(address))
+      const taken = limit.take(user ? user.key : limitKeyOf(address))
       const wait = typeof taken === 'number' ? taken : await taken
-      if (wait > 0) return { failure: 'announce_limit', interval: wait, minInterval: wait }
+      if (wait > 0) return refuseOverLimit(wait)
 
-      const byClient = judgeClient(request, settings)
-      if (byClient !== undefined) return refuse(byClient)
-      if (!member) return carryOut(request, endpoints, undefined, undefined, undefined)
+      const clientFailure = checkClient(request, settings.clients)
+      if (clientFailure !== undefined) return refuse('announce', clientFailure)
+      if (!user) {
+        const peer = peerOf(request, endpoints, addressOwner(endpoints, request), undefined, undefined)
+        return accept(request, address, await swarms.announce(peer), peer.owner, endpoints)
+      }
 
-      const looked = directory.listing(request.infoHash)
-      const listing = looked instanceof Promise ? await looked : looked
-      const byTorrent = judgeTorrent(listing)
-      if (byTorrent !== undefined || listing === undefined)
-        return refuse(byTorrent ?? 'unregistered_torrent', listing?.reason)
-      if (!member.canDownload && request.left > 0 && request.event !== 'stopped') return refuse('downloads_disabled')
-      if (listing.state === 'pending' && request.event !== 'stopped') return warn('pending_moderation')
+      const found = directory.torrent(request.infoHash)
+      const torrent = found instanceof Promise ? await found : found
+      if (torrent === undefined) return refuse('announce', 'unregistered_torrent')
+      const torrentFailure = checkTorrent(torrent)
+      if (torrentFailure !== undefined) return refuse('announce', torrentFailure, torrent.reason)
+      const isStop = request.event === 'stopped'
+      if (!user.canDownload && request.left > 0 && !isStop) return refuse('announce', 'downloads_disabled')
+      if (torrent.state === 'pending' && !isStop)
+        return accept(request, address, PENDING_MODERATION, user.owner, undefined)
 
-      const site = directory.site()
-      return carryOut(request, endpoints, member, listing, site instanceof Promise ? await site : site)
+      const multipliers = directory.siteMultipliers()
+      const site = multipliers instanceof Promise ? await multipliers : multipliers
+      const account = site && accountOf(user, torrent, site)
+      const peer = peerOf(request, endpoints, user.owner, torrent, account)
+      return accept(request, address, await swarms.announce(peer), user.owner, undefined)
     },
   }
 }
 
-/** Rules about the account. */
-function judgeMember(member: Member | undefined): Member | FailureName {
-  if (member === undefined) return 'unknown_passkey'
-  if (member.state === 'banned') return 'account_banned'
-  if (member.state === 'suspended') return 'account_suspended'
-  return member
+function count(
+  counters: AnnounceCounters,
+  request: AnnounceRequest,
+  answer: Answer,
+  warning: WarningName | undefined,
+): void {
+  counters.countAnnounce(request.event)
+  if (warning !== undefined) counters.countWarning(warning)
+  if (answer.rejoined) counters.countAnomaly('rejoined')
+  if (answer.implausible) counters.countAnomaly('implausible')
 }
 
-/** Rules about the client. A peer that stops may do so from any port: it was not let in with it. */
-function judgeClient(request: AnnounceRequest, settings: AnnounceSettings): FailureName | undefined {
-  if (!isClientAllowed(request.peerId, settings.clients)) return 'client_not_allowed'
+/** Rules about the client. A peer may stop from any port: it was never accepted with a refused one. */
+function checkClient(request: AnnounceRequest, rules: ClientRules): FailureName | undefined {
+  if (!isClientAllowed(request.peerId, rules)) return 'client_not_allowed'
   if (isRefusedPort(request.port) && request.event !== 'stopped') return 'refused_port'
   return undefined
 }
 
 /** Rules about the torrent. */
-function judgeTorrent(listing: Listing | undefined): FailureName | undefined {
-  if (listing === undefined) return 'unregistered_torrent'
-  if (listing.state === 'deleted') return 'deleted_torrent'
-  if (listing.state === 'rejected') return 'rejected_torrent'
+function checkTorrent(torrent: AnnounceTorrent): FailureName | undefined {
+  if (torrent.state === 'deleted') return 'deleted_torrent'
+  if (torrent.state === 'rejected') return 'rejected_torrent'
   return undefined
 }
 
-/** Of all multipliers that hold the one best for the user counts. */
-function accountOf(member: Member, listing: Listing, site: SitePercents): NonNullable<PeerAnnounce['account']> {
+/** The announce for the swarm; without torrent and account in open mode. */
+function peerOf(
+  request: AnnounceRequest,
+  endpoints: PeerEndpoints,
+  owner: Buffer,
+  torrent: AnnounceTorrent | undefined,
+  account: PeerAnnounce['account'],
+): PeerAnnounce {
+  const { kind, state } = transition(request.event, request.left)
   return {
-    id: Buffer.concat([member.id, listing.id]),
-    uploadPercent: Math.max(member.uploadPercent, listing.uploadPercent, site.uploadPercent),
-    downloadPercent: Math.min(member.downloadPercent, listing.downloadPercent, site.downloadPercent),
+    swarm: torrent?.swarm ?? Buffer.from(request.infoHash, 'hex'),
+    owner,
+    peerId: request.peerId,
+    ipv4: endpoints.ipv4,
+    ipv6: endpoints.ipv6,
+    kind,
+    state,
+    uploaded: request.uploaded,
+    downloaded: request.downloaded,
+    left: request.left,
+    want: state === 'stopped' ? 0 : request.numwant,
+    withPeerIds: !request.compact,
+    completed: torrent?.completed ?? 0,
+    expectedPeers: torrent?.peers ?? 0,
+    account,
+  }
+}
+
+/** Of all multipliers that apply, the best for the user counts. */
+function accountOf(
+  user: AnnounceUser,
+  torrent: AnnounceTorrent,
+  site: Multipliers,
+): NonNullable<PeerAnnounce['account']> {
+  return {
+    id: Buffer.concat([user.id, torrent.id]),
+    uploadPercent: Math.max(user.uploadPercent, torrent.uploadPercent, site.uploadPercent),
+    downloadPercent: Math.min(user.downloadPercent, torrent.downloadPercent, site.downloadPercent),
   }
 }

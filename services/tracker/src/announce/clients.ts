@@ -9,7 +9,7 @@ export type ClientRules = {
 }
 
 /**
- * Takes prefixes such as `-TR3` or `-qB44`.
+ * Makes rules of prefixes such as `-TR3` or `-qB44`.
  *
  * @param prefixes printable ASCII, as in the peer id
  */

@@ -1,26 +1,25 @@
 import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
-import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
+import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, TorrentsTable } from '../db/schema.ts'
-import type { DirectoryStore, Listing, Member } from './directory.ts'
+import type { AnnounceTorrent, AnnounceUser, DirectoryStore } from './directory.ts'
 
 /** Users and torrents from Postgres, many in one query. */
 export function createDirectoryStore(db: Db): DirectoryStore {
   return {
-    members: (passkeys) =>
-      orUnavailable(async () => {
+    users: (passkeys) =>
+      orPostgresUnavailable(async () => {
         const rows = await db
           .selectFrom('users')
           .select(['id', 'passkey', 'state', 'can_download', 'upload_percent', 'download_percent'])
           .where('passkey', 'in', passkeys)
           .execute()
-        const members = new Map<Passkey, Member>()
+        const users = new Map<Passkey, AnnounceUser>()
         for (const row of rows) {
           const passkey = parsePasskey(row.passkey)
           if (passkey === undefined) continue
           const id = uuidBytes(row.id)
-          members.set(passkey, {
+          users.set(passkey, {
             id,
             key: row.id,
             owner: id.subarray(8),
@@ -30,21 +29,21 @@ export function createDirectoryStore(db: Db): DirectoryStore {
             downloadPercent: row.download_percent,
           })
         }
-        return members
+        return users
       }),
 
-    listings: (infoHashes) =>
-      orUnavailable(async () => {
+    torrents: (infoHashes) =>
+      orPostgresUnavailable(async () => {
         const hashes = infoHashes.map((hash) => Buffer.from(hash, 'hex'))
-        const { rows } = await selectListings(hashes).execute(db)
-        const listings = new Map<InfoHash, Listing>()
+        const { rows } = await selectTorrents(hashes).execute(db)
+        const torrents = new Map<InfoHash, AnnounceTorrent>()
         for (const row of rows) {
           const names = [row.info_hash, row.info_hash_v2].flatMap((hash) => {
             const name = hash === null ? undefined : infoHashFromBytes(hash)
             return name === undefined ? [] : [name]
           })
           const deleted = row.deleted_at !== null
-          const listing: Listing = {
+          const torrent: AnnounceTorrent = {
             id: uuidBytes(row.id),
             swarm: row.info_hash,
             infoHashes: names,
@@ -55,13 +54,13 @@ export function createDirectoryStore(db: Db): DirectoryStore {
             uploadPercent: row.upload_percent,
             downloadPercent: row.download_percent,
           }
-          for (const name of names) listings.set(name, listing)
+          for (const name of names) torrents.set(name, torrent)
         }
-        return listings
+        return torrents
       }),
 
-    sitePercents: () =>
-      orUnavailable(async () => {
+    siteMultipliers: () =>
+      orPostgresUnavailable(async () => {
         const row = await db
           .selectFrom('site_settings')
           .select(['upload_percent', 'download_percent'])
@@ -71,7 +70,7 @@ export function createDirectoryStore(db: Db): DirectoryStore {
   }
 }
 
-type ListingRow = Pick<
+type TorrentRow = Pick<
   Selectable<TorrentsTable>,
   | 'id'
   | 'info_hash'
@@ -90,10 +89,10 @@ const COLUMNS = sql.raw(
 
 /**
  * Torrents by either hash. One branch for each partial index, since no plan uses them all for one condition. The last
- * row of a hash is the one that counts: of deleted torrents the newest, and before all of them one that is not deleted.
+ * row of a hash counts: one that is not deleted, or else the one deleted last.
  */
-function selectListings(hashes: readonly Buffer[]): RawBuilder<ListingRow> {
-  return sql<ListingRow>`
+function selectTorrents(hashes: readonly Buffer[]): RawBuilder<TorrentRow> {
+  return sql<TorrentRow>`
     with found as (
       select ${COLUMNS} from torrents where info_hash = any(${hashes}) and deleted_at is null
       union
@@ -106,14 +105,6 @@ function selectListings(hashes: readonly Buffer[]): RawBuilder<ListingRow> {
     select ${COLUMNS}, completed, seeders, leechers
     from found left join torrent_stats on torrent_id = id
     order by deleted_at nulls last`
-}
-
-async function orUnavailable<T>(query: () => Promise<T>): Promise<T> {
-  try {
-    return await query()
-  } catch (error) {
-    throw isPostgresUnavailable(error) ? new UnavailableError('postgres', { cause: error }) : error
-  }
 }
 
 function uuidBytes(id: string): Buffer {

@@ -1,30 +1,32 @@
 import { type InfoHash, type Passkey, parseInfoHash, parsePasskey } from '@vault-and-tracker/bencode-tracker'
+import type { BatcherOptions } from '@vault-and-tracker/service-kit/batch'
+import { batchedLoader, createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Invalidation } from '../invalidation/invalidation.ts'
-import { createCache, type Lookup } from './lookup-cache.ts'
+import type { SwarmName } from '../swarm/swarm.ts'
 
-/** What an announce needs to know of the user a passkey belongs to. */
-export type Member = {
+/** How much of what is transferred is credited, in per cent. */
+export type Multipliers = { readonly uploadPercent: number; readonly downloadPercent: number }
+
+/** What an announce needs to know of the user whom a passkey belongs to. */
+export type AnnounceUser = Multipliers & {
   /** The 16 bytes of the id. */
   readonly id: Buffer
-  /** The same as text. */
+  /** The id as text. */
   readonly key: string
-  /** The last 8 of them, which are random: who a peer belongs to. */
+  /** The last 8 bytes of the id, which are random: the owner of the user's peers. */
   readonly owner: Buffer
   readonly state: 'active' | 'suspended' | 'banned'
-  /** Whether he may announce as a leecher. */
+  /** Whether they may announce as a leecher. */
   readonly canDownload: boolean
-  readonly uploadPercent: number
-  readonly downloadPercent: number
 }
 
-/** What an announce needs to know of the torrent an info hash belongs to. */
-export type Listing = {
+/** What an announce needs to know of the torrent that an info hash belongs to. */
+export type AnnounceTorrent = Multipliers & {
   /** The 16 bytes of the id. */
   readonly id: Buffer
-  /** The hash that names the swarm: of a hybrid's two, the first (BEP 52). */
-  readonly swarm: Buffer
-  /** Every hash that clients announce it by. */
+  readonly swarm: SwarmName
+  /** Every hash that clients announce it by: a hybrid has two (BEP 52). */
   readonly infoHashes: readonly InfoHash[]
   readonly state: 'pending' | 'approved' | 'rejected' | 'deleted'
   /** Why it was rejected or deleted. */
@@ -32,76 +34,77 @@ export type Listing = {
   readonly completed: number
   /** How many peers there were when this was read. */
   readonly peers: number
-  readonly uploadPercent: number
-  readonly downloadPercent: number
 }
 
-/** What holds for the whole site. */
-export type SitePercents = { readonly uploadPercent: number; readonly downloadPercent: number }
-
-/** Where users and torrents are kept. A deleted torrent is found for 30 days, unless it was uploaded again. */
+/**
+ * Where users and torrents are kept. A deleted torrent is found for 30 days, unless it was uploaded again. All methods
+ * throw UnavailableError when Postgres is away.
+ */
 export type DirectoryStore = {
-  members(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, Member>>
-  listings(infoHashes: readonly InfoHash[]): Promise<ReadonlyMap<InfoHash, Listing>>
-  sitePercents(): Promise<SitePercents>
+  users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, AnnounceUser>>
+  torrents(infoHashes: readonly InfoHash[]): Promise<ReadonlyMap<InfoHash, AnnounceTorrent>>
+  siteMultipliers(): Promise<Multipliers>
 }
 
-/** Users and torrents by what clients send; at once where they are cached, absences too. */
+/**
+ * Users and torrents by what clients send; at once where they are cached, absences too. Lookups throw UnavailableError
+ * when Postgres is away and nothing is cached.
+ */
 export type Directory = {
-  member(passkey: Passkey): Lookup<Member>
-  listing(infoHash: InfoHash): Lookup<Listing>
-  site(): Lookup<SitePercents>
-  /** Forgets what a change made untrue. */
+  user(passkey: Passkey): Lookup<AnnounceUser>
+  torrent(infoHash: InfoHash): Lookup<AnnounceTorrent>
+  siteMultipliers(): Lookup<Multipliers>
+  /** Drops what a change made outdated. */
   forget(change: Invalidation): void
-  /** Looks everything up again, by and by: changes may have been missed. */
-  doubtEverything(): void
+  /** Loads everything again when it is next looked up: changes may have been missed. */
+  revalidateAll(): void
 }
 
-/** How long an entry is trusted without asking again: the net under the invalidations. */
-const TRUST_MS = 300_000
-const MEMBERS = 200_000
-const LISTINGS = 500_000
+/** How long an entry is fresh: the bound on how long a lost invalidation has consequences. */
+const TTL_MS = 300_000
+const MAX_USERS = 200_000
+const MAX_TORRENTS = 500_000
+/** Absences are many, and cheap to find again. */
+const MAX_ABSENCES = 20_000
+/** Planning a query costs more than finding ten names in it; after a restart every announce needs one. */
+const BATCHES: BatcherOptions = { concurrency: 1, maxBatchSize: 500, lingerMs: 5, isReady: (waiting) => waiting >= 200 }
 const SITE = 'site'
 
-/** A directory that asks the store once for many and remembers the answers. */
-export function createDirectory(options: { store: DirectoryStore; clock: Clock }): Directory {
-  const { store, clock } = options
-  const common = { clock, trustMs: TRUST_MS }
-  const members = createCache<Passkey, Member>({
+/** A directory that reads many users or torrents in one query and caches them. Stale entries serve while Postgres is away. */
+export function createDirectory({ store, clock }: { store: DirectoryStore; clock: Clock }): Directory {
+  const common = { clock, maxAbsences: MAX_ABSENCES, valueTtlMs: TTL_MS, absenceTtlMs: TTL_MS, serveStale: true }
+  const users = createLookupCache<Passkey, AnnounceUser>({
     ...common,
-    size: MEMBERS,
-    load: (passkeys) => store.members(passkeys),
-    namesOf: (_member, asked) => [asked],
-    own: (passkey) => parsePasskey(copyOf(passkey)) ?? passkey,
+    load: batchedLoader((passkeys: readonly Passkey[]) => store.users(passkeys), BATCHES),
+    maxValues: MAX_USERS,
+    copyKey: (passkey) => parsePasskey(copyOf(passkey)) ?? passkey,
   })
-  const listings = createCache<InfoHash, Listing>({
+  const torrents = createLookupCache<InfoHash, AnnounceTorrent>({
     ...common,
-    size: LISTINGS,
-    load: (infoHashes) => store.listings(infoHashes),
-    namesOf: (listing) => listing.infoHashes,
-    own: (infoHash) => parseInfoHash(copyOf(infoHash)) ?? infoHash,
+    load: batchedLoader((infoHashes: readonly InfoHash[]) => store.torrents(infoHashes), BATCHES),
+    maxValues: MAX_TORRENTS,
+    keysOf: (torrent) => torrent.infoHashes,
+    copyKey: (infoHash) => parseInfoHash(copyOf(infoHash)) ?? infoHash,
   })
-  const sites = createCache<typeof SITE, SitePercents>({
+  const sites = createLookupCache<typeof SITE, Multipliers>({
     ...common,
-    size: 1,
-    load: async () => new Map([[SITE, await store.sitePercents()]]),
-    namesOf: () => [SITE],
-    own: (name) => name,
+    load: () => store.siteMultipliers(),
+    maxValues: 1,
   })
   return {
-    member: (passkey) => members.get(passkey),
-    listing: (infoHash) => listings.get(infoHash),
-    site: () => sites.get(SITE),
+    user: (passkey) => users.get(passkey),
+    torrent: (infoHash) => torrents.get(infoHash),
+    siteMultipliers: () => sites.get(SITE),
     forget: (change) => {
       switch (change.kind) {
         case 'user': {
           const passkey = parsePasskey(change.passkey)
-          if (passkey !== undefined) members.forget(passkey)
+          if (passkey !== undefined) users.forget(passkey)
           break
         }
         case 'torrent': {
           const infoHash = parseInfoHash(change.infoHash)
-          if (infoHash !== undefined) listings.forget(infoHash)
+          if (infoHash !== undefined) torrents.forget(infoHash)
           break
         }
         case 'site':
@@ -109,15 +112,15 @@ export function createDirectory(options: { store: DirectoryStore; clock: Clock }
           break
       }
     },
-    doubtEverything: () => {
-      members.doubt()
-      listings.doubt()
-      sites.doubt()
+    revalidateAll: () => {
+      users.revalidateAll()
+      torrents.revalidateAll()
+      sites.revalidateAll()
     },
   }
 }
 
-/** The same text in memory of its own. */
+/** The same text in memory of its own: one cut out of a URL would keep all of the URL in memory. */
 function copyOf(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }

@@ -6,11 +6,11 @@ import {
   isPrivateAddress,
 } from '@vault-and-tracker/bencode-tracker'
 
-/** Where a peer listens, as the swarm keeps it: the port behind the address, zeros when it is not to be handed out. */
+/** Where a peer listens, as swarms store it: address, then port; zeros when it must not be handed out. */
 export type PeerEndpoints = {
   readonly ipv4: Uint8Array | undefined
   readonly ipv6: Uint8Array | undefined
-  /** The addresses themselves, one behind the other. */
+  /** The bytes of the addresses, one behind the other. */
   readonly source: Uint8Array
 }
 
@@ -18,6 +18,7 @@ export type PeerEndpoints = {
  * The addresses of a peer: the one the announce came from, or, where that is allowed, those the client claims.
  *
  * @param address 4 or 16 bytes
+ * @returns the name of a failure when there is no usable address
  */
 export function endpointsOf(
   request: AnnounceRequest,
@@ -40,7 +41,7 @@ export function endpointsOf(
   return { ipv4, ipv6, source: Buffer.concat(claimed) }
 }
 
-/** `0.0.0.0`, which also stands for the address of a connection that is gone, and `::`: nobody is there. */
+/** `0.0.0.0`, which a connection that is gone reports, and `::`. */
 function isUnspecified(address: Uint8Array): boolean {
   return address.every((byte) => byte === 0)
 }
@@ -57,9 +58,9 @@ function oneEndpoint(address: Uint8Array, port: number, allowPrivate: boolean): 
 }
 
 /**
- * Who owns a peer where there are no users: whoever holds its address and port. A client that sends a `key` (BEP 7)
- * is known by that and its peer id instead, so that its IPv4 and IPv6 announces belong together; the key alone would make
- * one peer of all clients whose key is a constant.
+ * The owner of a peer in open mode: its addresses and port. For a client that sends a `key` (BEP 7) it is the key with
+ * the peer id and port instead, so that its IPv4 and IPv6 announces belong together; with the key alone, all clients whose
+ * key is a constant would be one peer.
  *
  * @returns 8 bytes
  */
@@ -81,7 +82,7 @@ function claimedAddresses(request: AnnounceRequest): Uint8Array[] | undefined {
   return addresses
 }
 
-/** Whom the announce limit counts where there are no users: an address, or the /64 of an IPv6 one. */
+/** What the announce limit counts by in open mode: an IPv4 address, or the /64 of an IPv6 one. */
 export function limitKeyOf(address: Uint8Array): string {
   return Buffer.from(address.subarray(0, 8)).toString('hex')
 }

@@ -1,50 +1,67 @@
-import type { FailureName, InfoHash, Passkey, ScrapedTorrent, ScrapeRequest } from '@vault-and-tracker/bencode-tracker'
+import type { InfoHash, Passkey, ScrapedTorrent, ScrapeRequest } from '@vault-and-tracker/bencode-tracker'
 import type { SwarmName, Swarms } from '../swarm/swarm.ts'
-import type { Announces } from './announce.ts'
+import type { AnnounceCounters } from './announce-counters.ts'
 import type { Directory } from './directory.ts'
+import type { Identify, TrackerMode } from './identify.ts'
+import type { Refusal, Refusals } from './refusal.ts'
 
-/** Scrapes of one tracker. */
+/** The outcome of a scrape: a refusal, or the counts of the torrents asked for. */
+export type ScrapeOutcome =
+  | Refusal
+  | {
+      readonly failure: undefined
+      readonly torrents: readonly ScrapedTorrent[]
+      /** Seconds before which no scrape is welcome. */
+      readonly minRequestInterval: number
+    }
+
+/** The scrapes of one tracker. */
 export type Scrapes = {
   /**
    * Counts the peers of the torrents asked for. Unknown ones are left out; in open mode every torrent is known.
    *
-   * @returns the torrents, or why the scrape is refused
    * @throws UnavailableError when Postgres or Redis had to be asked and is away
    */
-  scrape(request: ScrapeRequest, passkey: Passkey | undefined): Promise<readonly ScrapedTorrent[] | FailureName>
+  scrape(request: ScrapeRequest, passkey: Passkey | undefined): Promise<ScrapeOutcome>
 }
+
+const MIN_REQUEST_INTERVAL = 600
 
 type Known = { readonly infoHash: InfoHash; readonly name: SwarmName; readonly completed: number }
 
 /** Creates the use case. */
 export function createScrapes(options: {
-  mode: 'private' | 'open'
-  announces: Pick<Announces, 'identify'>
+  mode: TrackerMode
+  identify: Identify
   directory: Directory
   swarms: Swarms
+  refusals: Refusals
+  counters: AnnounceCounters
 }): Scrapes {
-  const { mode, announces, directory, swarms } = options
+  const { mode, identify, directory, swarms, refusals, counters } = options
 
   const find = async (infoHash: InfoHash): Promise<Known | undefined> => {
     if (mode === 'open') return { infoHash, name: Buffer.from(infoHash, 'hex'), completed: 0 }
-    const listing = await directory.listing(infoHash)
-    if (listing === undefined || listing.state === 'deleted' || listing.state === 'rejected') return undefined
-    return { infoHash, name: listing.swarm, completed: listing.completed }
+    const torrent = await directory.torrent(infoHash)
+    if (torrent === undefined || torrent.state === 'deleted' || torrent.state === 'rejected') return undefined
+    return { infoHash, name: torrent.swarm, completed: torrent.completed }
   }
 
   return {
     scrape: async (request, passkey) => {
-      const member = await announces.identify(passkey)
-      if (typeof member === 'string') return member
-      if (request.infoHashes.length === 0) return 'scrape_without_info_hash'
+      const user = await identify(passkey)
+      if (typeof user === 'string') return refusals.refuse('scrape', user)
+      if (request.infoHashes.length === 0) return refusals.refuse('scrape', 'scrape_without_info_hash')
       const known = (await Promise.all(request.infoHashes.map(find))).filter((torrent) => torrent !== undefined)
       const counts = await swarms.count(known)
-      return known.flatMap(({ infoHash }, i) => {
+      const torrents = known.flatMap(({ infoHash }, i) => {
         const count = counts[i]
         if (count === undefined) return []
         const { complete, incomplete, completed, paused } = count
         return [{ infoHash, complete, incomplete, downloaded: completed, downloaders: incomplete - paused }]
       })
+      counters.countScrape(torrents.length)
+      return { failure: undefined, torrents, minRequestInterval: MIN_REQUEST_INTERVAL }
     },
   }
 }

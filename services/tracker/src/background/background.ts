@@ -1,21 +1,21 @@
-/** Tells which process does what one is enough for. */
+/** Chooses one of several processes for work that one of them has to do. */
 export type Leadership = {
-  /** Whether this process leads for now. @throws UnavailableError when it cannot be told */
-  lead(): Promise<boolean>
-  /** Lets another one lead at once. */
-  resign(): Promise<void>
+  /** Acquires or renews leadership; whether this process leads for now. @throws UnavailableError when Redis is away */
+  acquire(): Promise<boolean>
+  /** Gives leadership up, so that another process can acquire it at once. */
+  release(): Promise<void>
 }
 
-/** Work that is done again and again while the service runs. */
+/** A task that is repeated while the service runs. */
 export type Background = {
-  /** Ends it, after the run that is under way. */
+  /** Stops it, after the run that is under way. */
   stop(): Promise<void>
 }
 
 /**
  * Repeats a task, never two runs at once.
  *
- * @param options `everyMs` counts from the end of a run; `failed` hears of runs that threw, and the task goes on
+ * @param options `everyMs` counts from the end of a run; `failed` gets what a run threw, and the task is repeated
  */
 export function repeat(options: {
   everyMs: number

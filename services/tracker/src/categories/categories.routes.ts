@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type BoundEndpoint, bind, defineEndpoint, plain } from '../rest/endpoint.routes.ts'
-import { idParams, text } from '../rest/fields.routes.ts'
+import { idParams, text } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
 import { type Categories, type Category, SLUG_PATTERN, treeOf } from './categories.ts'
 
 const category = z
@@ -18,33 +18,39 @@ const name = text({ min: 1, max: 60 })
 const torznabId = z.int().min(1, 'must be from 1 to 999999').max(999_999, 'must be from 1 to 999999')
 const position = z.int().min(0).max(9_999)
 
-const admin = { ...plain, limit: 'write', access: 'admin' } as const
+const endpoint = endpoints<{ categories: Categories }>()
+const admin = { tag: 'categories', limit: 'write', access: 'admin' } as const
 
 /** The tree of categories; all but reading it is for administrators. */
-export const categoryApi = {
-  list: defineEndpoint({
-    ...plain,
+export const categoryEndpoints = [
+  endpoint({
+    tag: 'categories',
     method: 'GET',
     path: '/api/categories',
+    operationId: 'listCategories',
     summary: 'The tree of categories',
     access: 'anyone',
     limit: 'read',
     status: 200,
     answer: tree,
+    handle: async (_input, { categories }) => presentTree(await categories.all()),
   }),
-  seed: defineEndpoint({
+  endpoint({
     ...admin,
     method: 'POST',
     path: '/api/admin/categories/seed',
+    operationId: 'seedCategories',
     summary: 'Create the standard tree; only where there is no category',
     status: 201,
     answer: tree,
     errors: ['CONFLICT'],
+    handle: async (_input, { categories }) => presentTree(await categories.seed()),
   }),
-  create: defineEndpoint({
+  endpoint({
     ...admin,
     method: 'POST',
     path: '/api/admin/categories',
+    operationId: 'createCategory',
     summary: 'Add a category; `parent` is the slug of a root, `torznabId` may be left out for a well-known slug',
     body: z.object({
       slug,
@@ -56,40 +62,33 @@ export const categoryApi = {
     status: 201,
     answer: category,
     errors: ['CONFLICT'],
+    handle: async ({ body }, { categories }) => present(await categories.create(body)),
   }),
-  change: defineEndpoint({
+  endpoint({
     ...admin,
     method: 'PATCH',
     path: '/api/admin/categories/:id',
+    operationId: 'updateCategory',
     summary: 'Change a category',
     params: idParams,
     body: z.object({ slug, name, torznabId, position }).partial(),
     status: 200,
     answer: category,
     errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: async ({ params, body }, { categories }) => present(await categories.change(params.id, body)),
   }),
-  remove: defineEndpoint({
+  endpoint({
     ...admin,
     method: 'DELETE',
     path: '/api/admin/categories/:id',
+    operationId: 'deleteCategory',
     summary: 'Delete a category that holds neither torrents nor subcategories',
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: ({ params }, { categories }) => categories.remove(params.id),
   }),
-}
-
-/** The endpoints of categories. */
-export function categoryRoutes(deps: { categories: Categories }): readonly BoundEndpoint[] {
-  const { categories } = deps
-  return [
-    bind(categoryApi.list, async () => presentTree(await categories.all())),
-    bind(categoryApi.seed, async () => presentTree(await categories.seed())),
-    bind(categoryApi.create, async ({ body }) => present(await categories.create(body))),
-    bind(categoryApi.change, async ({ params, body }) => present(await categories.change(params.id, body))),
-    bind(categoryApi.remove, ({ params }) => categories.remove(params.id)),
-  ]
-}
+]
 
 function present({ id, slug, name, torznabId, position }: Category) {
   return { id, slug, name, torznabId, position }

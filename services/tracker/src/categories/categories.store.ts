@@ -22,7 +22,7 @@ export function createCategoryStore(db: Db): CategoryStore {
 
     seed: (categories, now) =>
       db.transaction().execute(async (trx) => {
-        // Two seeds at once: the second waits here, and then finds the first one's categories.
+        // Of two seeds at the same time, the second waits here and then finds the categories of the first.
         await sql`lock table categories in share row exclusive mode`.execute(trx)
         const existing = await trx.selectFrom('categories').select('id').limit(1).executeTakeFirst()
         if (existing !== undefined) return false
@@ -37,7 +37,9 @@ export function createCategoryStore(db: Db): CategoryStore {
       try {
         await db.insertInto('categories').values(toRow(category, now)).execute()
       } catch (error) {
-        throw isForeignKeyViolation(error) ? apiError('CONFLICT', 'The parent was deleted meanwhile.') : taken(error)
+        throw isForeignKeyViolation(error)
+          ? apiError('CONFLICT', 'The parent was deleted in the meantime.')
+          : slugConflict(error)
       }
       return category
     },
@@ -57,7 +59,7 @@ export function createCategoryStore(db: Db): CategoryStore {
           .executeTakeFirst()
         return row && toCategory(row)
       } catch (error) {
-        throw taken(error)
+        throw slugConflict(error)
       }
     },
 
@@ -74,7 +76,7 @@ export function createCategoryStore(db: Db): CategoryStore {
   }
 }
 
-function taken(error: unknown): unknown {
+function slugConflict(error: unknown): unknown {
   return violatedUniqueConstraint(error) === 'categories_slug_unique'
     ? apiError('CONFLICT', 'This slug is taken.')
     : error

@@ -2,7 +2,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import { apiError } from '../errors.ts'
 
-/** A category; a tree of two levels, roots without a parent. */
+/** A category. Categories are a tree of two levels; a root has no parent. */
 export type Category = {
   readonly id: string
   readonly slug: string
@@ -21,20 +21,20 @@ export type CategoryChanges = {
   readonly position?: number | undefined
 }
 
-/** Where categories are kept. Each method is one atomic change. */
+/** The store of categories. Each method is one atomic change. */
 export type CategoryStore = {
   /** Roots before children, each by position and name. */
   all(): Promise<readonly Category[]>
-  /** Inserts all of them, or none when there is any category already. @returns whether they were inserted */
+  /** Inserts all of them, or none when any category exists. @returns whether they were inserted */
   seed(categories: readonly Category[], now: Date): Promise<boolean>
-  /** @throws ApiError CONFLICT when the slug is taken or the parent is gone */
+  /** @throws ApiError CONFLICT when the slug is taken or the parent was deleted */
   create(category: Category, now: Date): Promise<Category>
   /** @throws ApiError CONFLICT when the slug is taken */
   change(id: string, changes: CategoryChanges): Promise<Category | undefined>
   /**
    * Removes a category that holds neither torrents nor subcategories.
    *
-   * @throws ApiError CONFLICT when it does
+   * @throws ApiError CONFLICT when it holds any
    */
   remove(id: string): Promise<boolean>
 }
@@ -44,7 +44,7 @@ export type Categories = ReturnType<typeof createCategories>
 /** Lower-case words joined by dashes. */
 export const SLUG_PATTERN = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
-/** The Torznab id that belongs to a slug; several slugs mean the same. */
+/** The Torznab id of each well-known slug; several slugs share an id. */
 const TORZNAB_IDS: Readonly<Record<string, number>> = {
   movies: 2000,
   'movies-hd': 2040,
@@ -64,14 +64,14 @@ const TORZNAB_IDS: Readonly<Record<string, number>> = {
   books: 7020,
 }
 
-/** The Torznab id that a slug has by the mapping; undefined for other slugs. */
+/** The Torznab id of a well-known slug; undefined for other slugs. */
 function torznabIdOf(slug: string): number | undefined {
   return Object.hasOwn(TORZNAB_IDS, slug) ? TORZNAB_IDS[slug] : undefined
 }
 
 type SeedNode = readonly [slug: string, name: string, torznabId: number, children?: readonly SeedNode[]]
 
-/** The tree that the action "Seed Torznab categories" creates. */
+/** The standard tree, which the action "Seed Torznab categories" creates. */
 const SEED: readonly SeedNode[] = [
   [
     'movies',
@@ -139,7 +139,7 @@ const SEED: readonly SeedNode[] = [
   ['other', 'Other', 8000],
 ]
 
-/** The seed tree as rows with fresh ids, parents first. */
+/** The standard tree as rows with new ids, parents first. */
 function seedCategories(): readonly Category[] {
   const rows = (nodes: readonly SeedNode[], parentId: string | null): Category[] =>
     nodes.flatMap(([slug, name, torznabId, children = []], position) => {
@@ -149,7 +149,7 @@ function seedCategories(): readonly Category[] {
   return rows(SEED, null)
 }
 
-/** Hangs children under their roots, keeping the order. */
+/** Groups subcategories under their roots and keeps the order. */
 export function treeOf(categories: readonly Category[]): readonly CategoryTree[] {
   return categories
     .filter((category) => category.parentId === null)
@@ -157,7 +157,7 @@ export function treeOf(categories: readonly Category[]): readonly CategoryTree[]
 }
 
 /**
- * The category that a slug names. A slug of the mapping that no category has, such as `movies-4k`, stands for the one
+ * The category that a slug names. A well-known slug that no category has, for example `movies-4k`, names the category
  * with the same Torznab id.
  */
 export function findBySlug(categories: readonly Category[], slug: string): Category | undefined {
@@ -169,11 +169,11 @@ export function findBySlug(categories: readonly Category[], slug: string): Categ
 }
 
 /** A category and its subcategories. */
-export function familyOf(categories: readonly Category[], category: Category): readonly Category[] {
+export function withSubcategories(categories: readonly Category[], category: Category): readonly Category[] {
   return [category, ...categories.filter(({ parentId }) => parentId === category.id)]
 }
 
-/** The tree of categories and its upkeep. */
+/** Reads and changes the tree of categories. */
 export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
   const { store, clock } = deps
   const now = (): Date => new Date(clock.now())
@@ -188,7 +188,7 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
       return found
     },
 
-    /** Creates the standard tree. @throws ApiError CONFLICT when there is any category */
+    /** Creates the standard tree. @throws ApiError CONFLICT when any category exists */
     async seed(): Promise<readonly Category[]> {
       if (!(await store.seed(seedCategories(), now())))
         throw apiError('CONFLICT', 'There are categories already. Delete all of them to seed again.')
@@ -196,8 +196,9 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
     },
 
     /**
-     * @param input `torznabId` may be left out for a slug of the mapping; `parent` is the slug of a root
-     * @throws ApiError BAD_REQUEST when the Torznab id is unknown or the parent no root; CONFLICT when the slug is taken
+     * @param input `torznabId` may be left out for a well-known slug; `parent` is the slug of a root
+     * @throws ApiError BAD_REQUEST when the Torznab id is unknown or the parent is not a root; CONFLICT when the slug
+     *   is taken
      */
     async create(input: {
       slug: string

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, Kysely } from 'kysely'
 
-/** Set by the database or by the insert, never changed afterwards. */
+/** A column that is set by the insert and never updated. */
 type Fixed<T> = ColumnType<T, T, never>
 
 export type UsersTable = {
@@ -12,7 +12,7 @@ export type UsersTable = {
   password_hash: string
   role: Generated<'member' | 'moderator' | 'admin'>
   state: Generated<'active' | 'suspended' | 'banned'>
-  /** Barred from the Torznab API. */
+  /** Blocked from the Torznab API. */
   api_blocked: Generated<boolean>
   /** May get .torrent files and announce as a leecher. */
   can_download: Generated<boolean>
@@ -20,12 +20,13 @@ export type UsersTable = {
   stats_public: Generated<boolean>
   /** 40 lower-case hex digits. */
   passkey: string
-  /** Sessions of an older epoch are void. */
+  /** Sessions of a lower epoch are invalid. */
   session_epoch: Generated<number>
   invites_left: Generated<number>
   invited_by: string | null
-  /** How much of what this user downloads is charged, and of what he uploads credited, in per cent. */
+  /** The percentage of this user's downloads that is charged. */
   download_percent: Generated<number>
+  /** The percentage of this user's uploads that is credited. */
   upload_percent: Generated<number>
   /** Bytes after and before multipliers. */
   uploaded: Generated<number>
@@ -64,7 +65,7 @@ export type TorrentsTable = {
   /** 20 bytes: the truncated SHA-256 of a hybrid torrent. */
   info_hash_v2: Fixed<Buffer | null>
   name: string
-  /** Null only once deleted, so that a category can go when its torrents have. */
+  /** Null only for a deleted torrent, so that a category without other torrents can be deleted. */
   category_id: string | null
   size: Fixed<number>
   file_count: Fixed<number>
@@ -74,7 +75,7 @@ export type TorrentsTable = {
   tmdb_id: number | null
   tvdb_id: number | null
   state: Generated<'pending' | 'approved' | 'rejected'>
-  /** What a moderator said when he rejected it. */
+  /** The reason that a moderator gave for a rejection. */
   state_reason: string | null
   /** 0 is freeleech, 100 normal. */
   download_percent: Generated<number>
@@ -94,7 +95,7 @@ export type TorrentsTable = {
   /** The normalised tokens of name and title; see torrents/search-tokens.ts. */
   search: string
   created_at: Fixed<Date>
-  /** Deleted torrents stay 30 days, so that announces can tell why. */
+  /** Deleted torrents stay for 30 days, so that announces get the reason. */
   deleted_at: Date | null
   delete_reason: string | null
 }
@@ -140,7 +141,7 @@ export type UserTorrentsTable = {
 }
 
 export type FlushLogTable = {
-  /** The UUID under which the batch was taken out of Redis. */
+  /** The UUID under which the batch was taken from Redis. */
   id: Fixed<string>
   flushed_at: Generated<Date>
 }
@@ -151,7 +152,7 @@ export type SiteSettingsTable = {
   upload_percent: Generated<number>
 }
 
-/** The tables as kysely sees them; the migrations are what makes them. */
+/** The tables as Kysely sees them. The migrations create them. */
 export type Schema = {
   users: UsersTable
   invites: InvitesTable

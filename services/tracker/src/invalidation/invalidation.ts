@@ -1,6 +1,6 @@
 /**
- * The Redis channel that carries invalidations. Channels know no logical databases, so its name does: trackers that
- * share a Redis server hear only their own.
+ * The Redis channel of invalidations. Channels are shared by the logical databases of a server, so the name has the
+ * database: trackers that share a Redis server get only their own.
  */
 export function invalidationChannel(database: number): string {
   return `tracker:invalidate:${database}`
@@ -16,7 +16,17 @@ export type Invalidation =
   | { readonly kind: 'site' }
 
 /**
- * Tells all replicas. Called after the change is committed, so whoever reads again reads the new state. It never
- * fails: a Redis that is away also stops announces, and subscribers drop their caches when they reconnect.
+ * Publishes changes to all replicas. Called after the change is committed, so that whoever reads again reads the new
+ * state. Never fails: without Redis no announce is answered, and subscribers revalidate their caches when they reconnect.
  */
 export type PublishInvalidation = (...changes: readonly Invalidation[]) => Promise<void>
+
+/** What a subscriber does with invalidations. */
+export type InvalidationHandlers = {
+  readonly onChange: (change: Invalidation) => void
+  /** Called when messages may have been missed, once the subscription works again. */
+  readonly onMissed: () => void
+}
+
+/** A subscription to invalidations. */
+export type InvalidationSubscription = { close(): void }

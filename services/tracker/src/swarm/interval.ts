@@ -1,7 +1,9 @@
 /** How far a regular interval may be stretched, so that clients that started together do not stay together. */
 const JITTER = 0.1
 
-/** An interval with up to ten per cent on top. */
+// All intervals in seconds.
+
+/** An interval with up to ten per cent on top; `random` gives numbers from 0 to 1. */
 export function withJitter(interval: number, random: () => number): number {
   return Math.floor(interval * (1 + JITTER * random()))
 }
@@ -11,7 +13,7 @@ export function timeToLive(interval: number): number {
   return 2 * interval + 300
 }
 
-/** When a peer should come back that finds its swarm forgotten: early, since the others will be back by then. */
-export function hurriedInterval(interval: number): number {
+/** The interval for a peer whose swarm was lost: a short one, so that it soon learns of the others that came back. */
+export function recoveryInterval(interval: number): number {
   return Math.max(1, Math.min(interval, Math.ceil(interval / 6)))
 }

@@ -1,14 +1,14 @@
 import type { AnnounceEvent } from '@vault-and-tracker/bencode-tracker'
 
-/** What a peer is to the others. A paused peer is a partial seed (BEP 21): incomplete, but it downloads nothing. */
+/** The role of a peer. A paused peer is a partial seed (BEP 21): incomplete, but it downloads nothing. */
 export type PeerState = 'stopped' | 'leecher' | 'seeder' | 'paused'
 
-/** Why a peer announces, as far as the swarm cares: `paused` is told by the state. */
+/** Why a peer announces, as far as it matters to the swarm; that it is paused is part of its state. */
 export type AnnounceKind = 'regular' | 'started' | 'completed' | 'stopped'
 
 /**
- * What a peer is after an announce. Only what is left decides who is a seeder: a client that completed the files it
- * wants sends `completed`, or `paused`, with something left.
+ * The role of a peer after an announce (BEP 3, 21). Only `left` decides who is a seeder: a client that completed the
+ * files it wants sends `completed`, or `paused`, with something left.
  *
  * @param left bytes the client says it still needs
  */

@@ -1,22 +1,12 @@
-import { type ListedPeer, type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
+import type { ListedPeer } from '@vault-and-tracker/bencode-tracker'
 import type { SwarmAnswer } from './swarm.ts'
+import * as wire from './wire.ts'
 
-// The layout of RECORD in lua/swarm.lua.
-const RECORD = 37
-const IPV4 = 10
-const EXPIRES = 16
-const IPV6 = 19
-const ENTRY4 = 6
-const ENTRY6 = 18
-const ID = 20
-/** Minutes of expiry count from 2020. */
-const EPOCH = 1_577_836_800
-
-/** Who asks, and when. */
-export type Asker = {
-  /** 8 bytes. Peers of the same owner, the asker among them, are left out. */
+/** Who asks for peers, and when. */
+export type Requester = {
+  /** 8 bytes. Peers of the same owner, the requester among them, are left out. */
   readonly owner: Buffer
-  /** Peers that listen there are left out too: address and port, as in a record. */
+  /** Peers that listen here are left out too: address and port, 6 and 18 bytes. */
   readonly endpoints?: { readonly ipv4: Uint8Array | undefined; readonly ipv6: Uint8Array | undefined } | undefined
   readonly want: number
   /** Seconds since the epoch. */
@@ -31,88 +21,64 @@ export type CompactPeers = {
   readonly peers6: Uint8Array
 }
 
-const NOBODY = new Uint8Array(0)
+/** The records of an answer. */
+type Records = Pick<SwarmAnswer, 'records' | 'recordCount'>
+
+const NO_BYTES = new Uint8Array(0)
 
 /**
- * Cuts the wanted number of peers out of what the swarm picked, from a random one on. A peer with two addresses is sent
- * with both, and counts once.
+ * Chooses the wanted number of peers among the records of an answer, from a random one on. A peer with two addresses is
+ * sent with both, and counts once.
  */
-export function selectPeers(answer: SwarmAnswer, asker: Asker): CompactPeers {
+export function selectPeers(answer: Records, requester: Requester): CompactPeers {
   const { records, recordCount } = answer
-  if (recordCount === 0 || asker.want === 0) return { peers: NOBODY, peers6: NOBODY }
-  const room = Math.min(recordCount, asker.want)
-  const peers = Buffer.allocUnsafe(room * ENTRY4)
-  const peers6 = Buffer.allocUnsafe(room * ENTRY6)
+  if (recordCount === 0 || requester.want === 0) return { peers: NO_BYTES, peers6: NO_BYTES }
+  const room = Math.min(recordCount, requester.want)
+  const peers = Buffer.allocUnsafe(room * wire.IPV4_LENGTH)
+  const peers6 = Buffer.allocUnsafe(room * wire.IPV6_LENGTH)
   let length = 0
   let length6 = 0
-  forEachPeer(answer, asker, (at) => {
-    if (hasIpv4(records, at)) length = append(peers, length, records, at + IPV4, ENTRY4)
-    if (hasIpv6(records, at)) length6 = append(peers6, length6, records, at + IPV6, ENTRY6)
+  forEachPeer(answer, requester, (at) => {
+    if (wire.hasIpv4(records, at)) length = wire.copyIpv4(records, at, peers, length)
+    if (wire.hasIpv6(records, at)) length6 = wire.copyIpv6(records, at, peers6, length6)
   })
-  return { peers: peers.subarray(0, length), peers6: length6 === 0 ? NOBODY : peers6.subarray(0, length6) }
+  return { peers: peers.subarray(0, length), peers6: length6 === 0 ? NO_BYTES : peers6.subarray(0, length6) }
 }
 
-/** For so few bytes a loop is several times faster than `Buffer.copy`. */
-function append(to: Buffer, at: number, from: Buffer, start: number, length: number): number {
-  for (let i = 0; i < length; i++) to[at + i] = from[start + i] ?? 0
-  return at + length
-}
-
-/** As `selectPeers`, for the list form (BEP 3); the announce must have asked for peer ids. */
-export function listPeers(answer: SwarmAnswer, asker: Asker): ListedPeer[] {
+/** As {@link selectPeers}, for the list form (BEP 3); the announce must have asked for peer ids. */
+export function listPeers(answer: Records, requester: Requester): ListedPeer[] {
   const { records, recordCount } = answer
   const listed: ListedPeer[] = []
-  forEachPeer(answer, asker, (at) => {
-    const peerId = idAt(records, recordCount * RECORD + (at / RECORD) * ID)
+  forEachPeer(answer, requester, (at, index) => {
+    const peerId = wire.peerIdOf(records, index, recordCount)
     if (peerId === undefined) return
-    if (hasIpv4(records, at)) listed.push(entry(records, at + IPV4, ENTRY4, peerId))
-    if (hasIpv6(records, at)) listed.push(entry(records, at + IPV6, ENTRY6, peerId))
+    if (wire.hasIpv4(records, at)) listed.push({ ...wire.ipv4Of(records, at), peerId })
+    if (wire.hasIpv6(records, at)) listed.push({ ...wire.ipv6Of(records, at), peerId })
   })
   return listed
 }
 
-function forEachPeer({ records, recordCount }: SwarmAnswer, asker: Asker, take: (at: number) => void): void {
-  const minute = Math.floor((asker.now - EPOCH) / 60)
+/** Calls `take` with the place of each chosen record among the bytes, and its number. */
+function forEachPeer(answer: Records, requester: Requester, take: (at: number, index: number) => void): void {
+  const { records, recordCount } = answer
+  const minute = wire.minuteOf(requester.now)
   let taken = 0
-  let index = asker.random % recordCount
-  for (let seen = 0; seen < recordCount && taken < asker.want; seen++) {
-    const at = index * RECORD
+  let index = requester.random % recordCount
+  for (let seen = 0; seen < recordCount && taken < requester.want; seen++) {
+    const at = wire.recordAt(index)
+    if (isEligible(records, at, requester, minute)) {
+      take(at, index)
+      taken += 1
+    }
     index = index + 1 === recordCount ? 0 : index + 1
-    const expires = (records[at + EXPIRES] ?? 0) * 65_536 + records.readUInt16BE(at + EXPIRES + 1)
-    if (expires < minute || isAt(records, at, asker.owner)) continue
-    if (!hasIpv4(records, at) && !hasIpv6(records, at)) continue
-    if (asker.endpoints !== undefined && listensAt(records, at, asker.endpoints)) continue
-    take(at)
-    taken += 1
   }
 }
 
-function listensAt(records: Buffer, at: number, { ipv4, ipv6 }: NonNullable<Asker['endpoints']>): boolean {
-  return (
-    (ipv4 !== undefined && hasIpv4(records, at) && isAt(records, at + IPV4, ipv4)) ||
-    (ipv6 !== undefined && hasIpv6(records, at) && isAt(records, at + IPV6, ipv6))
-  )
-}
-
-function isAt(records: Buffer, at: number, bytes: Uint8Array): boolean {
-  for (let i = 0; i < bytes.length; i++) if (records[at + i] !== bytes[i]) return false
-  return true
-}
-
-/** An address that was never announced, or must not be handed out, has port 0. */
-function hasIpv4(records: Buffer, at: number): boolean {
-  return (records[at + IPV4 + 4] ?? 0) + (records[at + IPV4 + 5] ?? 0) > 0
-}
-
-function hasIpv6(records: Buffer, at: number): boolean {
-  return (records[at + IPV6 + 16] ?? 0) + (records[at + IPV6 + 17] ?? 0) > 0
-}
-
-function idAt(records: Buffer, at: number): PeerId | undefined {
-  return parsePeerId(records.toString('hex', at, at + ID))
-}
-
-function entry(records: Buffer, at: number, length: number, peerId: PeerId): ListedPeer {
-  const end = at + length - 2
-  return { address: records.subarray(at, end), port: records.readUInt16BE(end), peerId }
+function isEligible(records: Buffer, at: number, { owner, endpoints }: Requester, minute: number): boolean {
+  if (wire.expiryOf(records, at) < minute || wire.isOwnedBy(records, at, owner)) return false
+  if (!wire.hasIpv4(records, at) && !wire.hasIpv6(records, at)) return false
+  if (endpoints === undefined) return true
+  const { ipv4, ipv6 } = endpoints
+  if (ipv4 !== undefined && wire.listensAtIpv4(records, at, ipv4)) return false
+  return ipv6 === undefined || !wire.listensAtIpv6(records, at, ipv6)
 }

@@ -1,13 +1,13 @@
 import type { PeerId } from '@vault-and-tracker/bencode-tracker'
 import type { AnnounceKind, PeerState } from './peer-state.ts'
 
-/** A swarm, named by the 20 bytes of its torrent's info hash; of a hybrid, by the first of its two. */
+/** A swarm's name: the 20 bytes of its torrent's info hash; of a hybrid, the first of its two (BEP 52). */
 export type SwarmName = Buffer
 
 /** One announce, after every rule about user, torrent and client has been applied. */
 export type PeerAnnounce = {
   readonly swarm: SwarmName
-  /** Who the peer belongs to, 8 bytes: peers of one owner are not introduced to each other. */
+  /** Who the peer belongs to, 8 bytes. Peers of one owner are not introduced to each other. */
   readonly owner: Buffer
   readonly peerId: PeerId
   /** 4 address bytes and 2 of the port; `undefined` when not announced, zeros when it must not be handed out. */
@@ -25,8 +25,8 @@ export type PeerAnnounce = {
   readonly withPeerIds: boolean
   /** How many completions the database knows of. */
   readonly completed: number
-  /** How many peers the database knew of last: when there are fewer, Redis may have lost the others. */
-  readonly expected: number
+  /** How many peers the database knew of last. When the swarm has fewer, Redis may have lost the others. */
+  readonly expectedPeers: number
   /** Whose account is credited, and how; `undefined` where nothing is accounted. */
   readonly account: PeerAccount | undefined
 }
@@ -34,7 +34,7 @@ export type PeerAnnounce = {
 export type PeerAccount = {
   /** The 16 bytes of the user's id, then those of the torrent's. */
   readonly id: Buffer
-  /** How much of what was moved is credited, in per cent. */
+  /** How much of what was transferred is credited, in per cent. */
   readonly uploadPercent: number
   readonly downloadPercent: number
 }
@@ -42,21 +42,21 @@ export type PeerAccount = {
 /** How an announce ended. All but `accepted` get no peers. */
 export type AnnounceStatus = 'accepted' | 'stopped_unknown_peer' | 'announce_too_soon' | 'slots_full'
 
-/** What the swarm answers. */
+/** The swarm's answer to an announce. */
 export type SwarmAnswer = {
   readonly status: AnnounceStatus
-  /** The peer says it was there before, and like others it is not: the swarm is filling up again. */
+  /** The peer continues a session that the swarm does not know, as when Redis has lost the swarm. */
   readonly rejoined: boolean
-  /** The counters rose faster than any line carries, so nothing was credited. */
+  /** The counters rose faster than `SwarmSettings.maxBytesPerSecond`, so nothing was credited. */
   readonly implausible: boolean
-  /** The peer is asked to come back early, by this answer or by the one that it is too soon for. */
-  readonly hurried: boolean
+  /** The peer gets the recovery interval, with this answer or with the earlier one that it is too soon after. */
+  readonly recovering: boolean
   readonly complete: number
   readonly incomplete: number
   readonly completed: number
   /** The second since the epoch of this peer's previous announce; 0 when there was none. */
   readonly lastAnnounce: number
-  /** Bytes that `selectPeers` cuts; more peers than wanted, since some of them may have to be left out. */
+  /** Records of peers, to be read by selection.ts: more than wanted, since some may have to be left out. */
   readonly records: Buffer
   readonly recordCount: number
 }
@@ -70,24 +70,45 @@ export type SwarmCounts = {
   readonly completed: number
 }
 
-/** What every swarm has in common. All times in seconds. */
-export type SwarmTerms = {
+/** What one user did with one torrent since the last flush. */
+export type Delta = {
+  readonly userId: string
+  readonly torrentId: string
+  /** Bytes with the multipliers applied. */
+  readonly creditedUp: number
+  readonly creditedDown: number
+  /** Bytes as the clients counted them. */
+  readonly actualUp: number
+  readonly actualDown: number
+  readonly seedSeconds: number
+  /** Bytes. */
+  readonly left: number
+  readonly state: PeerState
+  /** Seconds since the epoch. */
+  readonly firstSeen: number
+  readonly lastSeen: number
+  /** When the client said it completed the torrent, if it did. */
+  readonly completedAt: number | undefined
+}
+
+/** What all swarms have in common. All times in seconds. */
+export type SwarmSettings = {
   /** How long a peer lives after its last announce. */
   readonly timeToLive: number
-  /** Announces closer to each other are too soon. */
+  /** Regular announces closer to each other are too soon. */
   readonly minInterval: number
-  /** Announces this close to each other are the client's repetition of one. */
+  /** The same announce again within this time is a client's repetition: answered in full, credited once. */
   readonly repeatWindow: number
-  /** The same after an answer that asked to come back early. */
-  readonly hurriedInterval: number
+  /** What `minInterval` is after an answer with the recovery interval. */
+  readonly recoveryInterval: number
   /** How many peers of one owner a swarm takes. */
-  readonly slots: number
-  /** Whether the longest silent peer of an owner makes room for his next one. */
-  readonly evicts: boolean
-  /** How long counters of peers that fell silent are kept; 0 keeps none. */
-  readonly keepCounters: number
-  /** Bytes per second above which counters are not believed. */
-  readonly fastest: number
+  readonly maxPeersPerOwner: number
+  /** Whether an owner's next peer replaces the one of theirs with the oldest announce. */
+  readonly evictsOldest: boolean
+  /** How long counters of expired peers are kept; 0 keeps none. */
+  readonly keepCountersFor: number
+  /** Counters that rise faster are not credited. */
+  readonly maxBytesPerSecond: number
 }
 
 /** Every swarm there is. */
@@ -104,6 +125,6 @@ export type Swarms = {
    * @throws UnavailableError when they could not be read
    */
   count(swarms: readonly { readonly name: SwarmName; readonly completed: number }[]): Promise<readonly SwarmCounts[]>
-  /** Removes peers that expired in swarms where nobody announces any more. */
+  /** Removes expired peers of swarms in which nobody announces any more. */
   sweep(): Promise<void>
 }

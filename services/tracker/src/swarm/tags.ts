@@ -1,6 +1,6 @@
 import type { SwarmName } from './swarm.ts'
 
-/** All keys of a swarm and of what its users moved begin with its tag, so that they share a slot of a Redis Cluster. */
+/** All keys of a swarm and of its accounting begin with its tag, so that they share a slot of a Redis Cluster. */
 export const TAGS = 256
 
 /** The tag of a swarm is its first byte: 1/256 of all swarms have the same. */

@@ -1,14 +1,14 @@
 import { buildTorrentFile, prepareUpload, TorrentError } from '@vault-and-tracker/bencode-tracker'
 import { apiError } from '../errors.ts'
 
-/** Largest .torrent that is read: enough for several terabytes in pieces of 16 MiB. */
+/** The maximum size of an uploaded .torrent in bytes: enough for several terabytes in pieces of 16 MiB. */
 export const MAX_TORRENT_BYTES = 10 * 1024 * 1024
 
-/** What a torrent is made of, as we keep and hand it out. */
+/** The content of a .torrent as it is stored and downloaded. */
 export type TorrentContent = {
-  /** 40 lower-case hex digits, of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
+  /** 40 lower-case hex digits: the info hash of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
   readonly infoHash: string
-  /** The truncated second hash of a hybrid torrent. */
+  /** The truncated info hash of BEP 52 of a hybrid torrent. */
   readonly infoHashV2: string | null
   readonly name: string
   readonly size: number
@@ -20,13 +20,13 @@ export type TorrentContent = {
 }
 
 /**
- * Reads an uploaded .torrent and makes it ours: private (BEP 27), marked with `source`, hashes taken after.
+ * Reads an uploaded .torrent, makes it private (BEP 27), sets `source`, and computes the info hashes of the result.
  *
- * @throws ApiError BAD_REQUEST saying what is wrong with the file
+ * @throws ApiError BAD_REQUEST naming the problem of the file
  */
 export function readUpload(bytes: Buffer, source: string): TorrentContent {
   try {
-    const { torrent } = prepareUpload(bytes, { source, maxBytes: MAX_TORRENT_BYTES })
+    const torrent = prepareUpload(bytes, { source, maxBytes: MAX_TORRENT_BYTES })
     return {
       infoHash: torrent.infoHash,
       infoHashV2: torrent.version === 'hybrid' ? (torrent.infoHashV2 ?? null) : null,
@@ -42,7 +42,7 @@ export function readUpload(bytes: Buffer, source: string): TorrentContent {
   }
 }
 
-/** The .torrent to hand out; the info dictionary goes in byte for byte, so its hash stays. */
+/** Builds a .torrent for download. The info dictionary is copied byte for byte, so its hash stays the same. */
 export function writeTorrentFile(
   content: Pick<TorrentContent, 'info' | 'pieceLayers'>,
   outer: { announceUrl: string; comment: string; createdAt: Date },
@@ -56,7 +56,9 @@ export function writeTorrentFile(
   })
 }
 
-/** A folder's name may hold anything; what is listed and searched has no control characters and an end. */
+/**
+ * The name in the info dictionary may hold any text. The displayed name has no control characters and 1 to 255 others.
+ */
 function displayName(name: string): string {
   const shown = Array.from(name.replace(/\p{C}/gu, ' ').trim()).slice(0, 255).join('')
   return shown === '' ? 'unnamed' : shown

@@ -3,7 +3,7 @@ import type { Db, Schema } from '../db/schema.ts'
 import type { Release } from './release-name.ts'
 import type { ListedTorrent, NewTorrent } from './torrents.ts'
 
-/** The columns that lists show, from the tables they are spread over. */
+/** A query of the columns that lists show, from all tables that hold them. */
 export function listedColumns(db: Db) {
   return db
     .selectFrom('torrents')
@@ -47,7 +47,7 @@ export function listedColumns(db: Db) {
 
 type ListedRow = Awaited<ReturnType<ReturnType<typeof listedColumns>['executeTakeFirstOrThrow']>>
 
-/** A row as the domain knows it. */
+/** Maps a row to the domain. */
 export function toListed(row: ListedRow): ListedTorrent {
   return {
     id: row.id,
@@ -84,7 +84,7 @@ export function toListed(row: ListedRow): ListedTorrent {
   }
 }
 
-/** The columns that a release name fills. */
+/** The columns that are derived from the release name. */
 export function releaseRow(release: Release) {
   return {
     release_title: release.title,
@@ -101,7 +101,7 @@ export function releaseRow(release: Release) {
   }
 }
 
-/** Our own tokens as a tsvector: no parser of Postgres ever sees the name. */
+/** The tokens as a tsvector. No text search parser of Postgres is involved, as those split release names at dots. */
 export function searchColumn(tokens: readonly string[]): RawBuilder<string> {
   return sql<string>`array_to_tsvector(${[...tokens]}::text[])`
 }

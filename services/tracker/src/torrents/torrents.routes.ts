@@ -1,21 +1,129 @@
+import { FileAnswer } from '@vault-and-tracker/rest'
+import { create } from 'content-disposition'
+import { z } from 'zod'
+import { SLUG_PATTERN } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
-import { type BoundEndpoint, bind, sessionOf } from '../rest/endpoint.routes.ts'
-import { attachment } from './attachment.ts'
-import { presentTorrent, torrentApi } from './torrent-api.routes.ts'
-import type { Torrents } from './torrents.ts'
+import { downloadPercent, idParams, pageOf, pageQuery, text, time, uploadPercent } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
+import { asciiFileName, safeFileName } from './file-name.ts'
+import { MAX_TORRENT_BYTES } from './torrent-file.ts'
+import { type ExternalIds, type ListedTorrent, SORTS, TORRENT_STATES, type Torrent, type Torrents } from './torrents.ts'
 
-/** The endpoints of the catalogue. */
-export function torrentRoutes(deps: { torrents: Torrents }): readonly BoundEndpoint[] {
-  const { torrents } = deps
-  return [
-    bind(torrentApi.list, async ({ query }) => {
+const release = z
+  .object({
+    title: z.string().nullable(),
+    year: z.int().nullable(),
+    seasonFrom: z.int().nullable(),
+    seasonTo: z.int().nullable(),
+    episodeFrom: z.int().nullable(),
+    episodeTo: z.int().nullable(),
+    airDate: z.string().nullable(),
+    resolution: z.string().nullable(),
+    source: z.string().nullable(),
+    codec: z.string().nullable(),
+    group: z.string().nullable(),
+  })
+  .meta({ id: 'Release', description: 'what the release name tells; null where it says nothing' })
+
+export const listedTorrent = z
+  .object({
+    id: z.string(),
+    infoHash: z.string().meta({ description: '40 lower-case hex digits' }),
+    infoHashV2: z.string().nullable().meta({ description: 'the truncated second hash of a hybrid torrent' }),
+    name: z.string(),
+    category: z.string().meta({ description: 'slug' }),
+    size: z.int().meta({ description: 'bytes' }),
+    files: z.int().meta({ description: 'how many' }),
+    created: time,
+    seeders: z.int(),
+    leechers: z.int(),
+    completed: z.int(),
+    uploader: z.string().nullable(),
+    imdb: z.string().nullable().meta({ description: '`tt` and at least seven digits' }),
+    tmdb: z.int().nullable(),
+    tvdb: z.int().nullable(),
+    state: z.enum(TORRENT_STATES),
+    stateReason: z.string().nullable(),
+    downloadPercent: z.int().meta({ description: 'how much of a download is charged; 0 is freeleech' }),
+    uploadPercent: z.int().meta({ description: 'how much of an upload is credited; 200 is double upload' }),
+    release,
+  })
+  .meta({ id: 'ListedTorrent' })
+
+export const torrentAnswer = listedTorrent.extend({ description: z.string() }).meta({ id: 'Torrent' })
+
+/** An empty form field is an absent one. */
+const formField = <Schema extends z.ZodType>(schema: Schema) =>
+  z.union([z.literal('').transform(() => undefined), schema])
+
+const name = text({ min: 1, max: 255 })
+const category = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
+const description = text({ min: 0, max: 20_000, lines: true })
+
+const MAX_ID = 2_147_483_647
+const imdb = z
+  .string()
+  .regex(/^(tt)?\d{1,10}$/, 'must be tt and digits')
+  .transform((text) => Number(text.replace('tt', '')))
+  .refine((id) => id > 0 && id <= MAX_ID, 'must be tt and digits')
+const externalId = z
+  .string()
+  .regex(/^\d{1,10}$/, 'must be a positive whole number')
+  .transform(Number)
+  .refine((id) => id > 0 && id <= MAX_ID, 'must be a positive whole number')
+const jsonId = z.int().min(1, 'must be a positive whole number').max(MAX_ID, 'must be a positive whole number')
+const listQuery = z.object({
+  ...pageQuery,
+  sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
+  order: z.enum(['asc', 'desc'], 'must be asc or desc').default('desc'),
+  category: category.optional().meta({ description: 'slug; a root includes its subcategories' }),
+  search: z
+    .string({ error: 'must be given once' })
+    .max(256, 'must be at most 256 characters long')
+    .optional()
+    .meta({ description: 'words that the name must have, in any order' }),
+})
+
+const endpoint = endpoints<{ torrents: Torrents }>()
+const read = { tag: 'torrents', method: 'GET', limit: 'read', access: 'member' } as const
+const write = { tag: 'torrents', limit: 'write', access: 'member' } as const
+
+/** The catalogue of torrents. */
+export const torrentEndpoints = [
+  endpoint({
+    ...read,
+    path: '/api/torrents',
+    operationId: 'listTorrents',
+    summary: 'Torrents, newest first unless sorted otherwise',
+    query: listQuery,
+    answer: pageOf(listedTorrent),
+    handle: async ({ query }, { torrents }) => {
       const { category, search, ...rest } = query
       const { items, total } = await torrents.list({ ...rest, category, search, state: 'approved' })
       return { items: items.map((torrent) => presentTorrent(torrent)), page: query.page, limit: query.limit, total }
+    },
+  }),
+  endpoint({
+    ...write,
+    method: 'POST',
+    path: '/api/torrents',
+    operationId: 'uploadTorrent',
+    summary: 'Upload a torrent; download our copy to seed it, its info hash may differ from your file',
+    upload: { field: 'torrent', maxBytes: MAX_TORRENT_BYTES },
+    body: z.object({
+      name: formField(name).optional(),
+      category,
+      description: description.default(''),
+      imdb: formField(imdb).optional(),
+      tmdb: formField(externalId).optional(),
+      tvdb: formField(externalId).optional(),
     }),
-    bind(torrentApi.upload, async ({ body, file, caller }) => {
+    status: 201,
+    answer: torrentAnswer,
+    errors: ['CONFLICT'],
+    handle: async ({ body, file, caller }, { torrents }) => {
       if (file === undefined) throw apiError('BAD_REQUEST', 'torrent: send the .torrent file in this field.')
-      const torrent = await torrents.upload(sessionOf(caller).account, {
+      const torrent = await torrents.upload(caller.session.account, {
         bytes: file,
         name: body.name,
         category: body.category,
@@ -23,31 +131,111 @@ export function torrentRoutes(deps: { torrents: Torrents }): readonly BoundEndpo
         externalIds: { imdb: body.imdb ?? null, tmdb: body.tmdb ?? null, tvdb: body.tvdb ?? null },
       })
       return presentTorrent(torrent)
+    },
+  }),
+  endpoint({
+    ...read,
+    path: '/api/torrents/:id',
+    operationId: 'getTorrent',
+    summary: 'One torrent',
+    params: idParams,
+    answer: torrentAnswer,
+    errors: ['NOT_FOUND'],
+    handle: async ({ params, caller }, { torrents }) =>
+      presentTorrent(await torrents.findVisible(params.id, caller.session.account)),
+  }),
+  endpoint({
+    ...read,
+    path: '/api/torrents/:id/files',
+    operationId: 'listTorrentFiles',
+    summary: 'The files of a torrent',
+    params: idParams,
+    answer: z.object({ items: z.array(z.object({ path: z.string(), size: z.int() })) }),
+    errors: ['NOT_FOUND'],
+    handle: async ({ params, caller }, { torrents }) => ({
+      items: [...(await torrents.files(params.id, caller.session.account))],
     }),
-    bind(torrentApi.get, async ({ params, caller }) =>
-      presentTorrent(await torrents.visible(params.id, sessionOf(caller).account)),
-    ),
-    bind(torrentApi.files, async ({ params, caller }) => ({
-      items: [...(await torrents.files(params.id, sessionOf(caller).account))],
-    })),
-    bind(torrentApi.download, async ({ params, caller }) => {
-      const { name, bytes } = await torrents.download(params.id, sessionOf(caller).account)
-      return {
-        bytes,
-        headers: {
-          'Content-Type': 'application/x-bittorrent',
-          'Content-Disposition': attachment(`${name}.torrent`),
-        },
-      }
-    }),
-    bind(torrentApi.edit, async ({ params, body, caller }) => {
+  }),
+  endpoint({
+    ...read,
+    path: '/api/torrents/:id/download',
+    operationId: 'downloadTorrent',
+    summary: 'The .torrent file with your passkey in it',
+    params: idParams,
+    answerType: 'application/x-bittorrent',
+    errors: ['FORBIDDEN', 'NOT_FOUND'],
+    handle: async ({ params, caller }, { torrents }) => {
+      const { name, bytes } = await torrents.download(params.id, caller.session.account)
+      const file = `${name}.torrent`
+      return new FileAnswer(bytes, {
+        'Content-Type': 'application/x-bittorrent',
+        'Content-Disposition': create(safeFileName(file), { fallback: asciiFileName(file) }),
+      })
+    },
+  }),
+  endpoint({
+    ...write,
+    method: 'PATCH',
+    path: '/api/torrents/:id',
+    operationId: 'updateTorrent',
+    summary: 'Change a torrent: its uploader and staff; what counts: staff only',
+    params: idParams,
+    body: z
+      .object({
+        name,
+        category,
+        description,
+        imdb: z.union([imdb, z.null()]),
+        tmdb: jsonId.nullable(),
+        tvdb: jsonId.nullable(),
+        downloadPercent,
+        uploadPercent,
+      })
+      .partial(),
+    status: 200,
+    answer: torrentAnswer,
+    errors: ['FORBIDDEN', 'NOT_FOUND', 'CONFLICT'],
+    handle: async ({ params, body, caller }, { torrents }) => {
       const { imdb, tmdb, tvdb, ...edit } = body
       return presentTorrent(
-        await torrents.edit(params.id, sessionOf(caller).account, { ...edit, externalIds: { imdb, tmdb, tvdb } }),
+        await torrents.edit(params.id, caller.session.account, { ...edit, externalIds: { imdb, tmdb, tvdb } }),
       )
+    },
+  }),
+  endpoint({
+    ...write,
+    method: 'DELETE',
+    path: '/api/torrents/:id',
+    operationId: 'deleteTorrent',
+    summary: 'Delete a torrent: its uploader and staff; announces tell the reason for 30 days',
+    params: idParams,
+    query: z.object({
+      reason: z
+        .string()
+        .regex(/^[\x20-\x7e]{1,120}$/, 'must be 1 to 120 printable ASCII characters')
+        .optional(),
     }),
-    bind(torrentApi.remove, ({ params, query, caller }) =>
-      torrents.remove(params.id, sessionOf(caller).account, query.reason),
-    ),
-  ]
+    status: 204,
+    errors: ['FORBIDDEN', 'NOT_FOUND'],
+    handle: ({ params, query, caller }, { torrents }) =>
+      torrents.remove(params.id, caller.session.account, query.reason),
+  }),
+]
+
+/** A torrent as the API shows it, in a list or, with its description, by itself. */
+export function presentTorrent(torrent: Torrent): z.input<typeof torrentAnswer>
+export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent>
+export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent> {
+  const { fileCount, uploader, externalIds, createdAt, ...same } = torrent
+  return {
+    ...same,
+    files: fileCount,
+    created: createdAt.toISOString(),
+    uploader: uploader?.username ?? null,
+    ...presentIds(externalIds),
+  }
+}
+
+function presentIds({ imdb: id, tmdb, tvdb }: ExternalIds) {
+  return { imdb: id === null ? null : `tt${String(id).padStart(7, '0')}`, tmdb, tvdb }
 }

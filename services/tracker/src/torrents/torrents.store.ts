@@ -6,8 +6,8 @@ import { apiError } from '../errors.ts'
 import { listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
 import type { NewTorrent, Torrent, TorrentChanges, TorrentQuery, TorrentStore } from './torrents.ts'
 
-/** A search that finds no more than this is sorted as a whole; a wider one walks the sort order and filters. */
-const SORT_AS_A_WHOLE = 5_000
+/** A search with at most this many matches sorts all of them; one with more reads the sort index and filters. */
+const MAX_SORTED_MATCHES = 5_000
 
 /** Torrents in Postgres. */
 export function createTorrentStore(db: Db): TorrentStore {
@@ -24,8 +24,8 @@ export function createTorrentStore(db: Db): TorrentStore {
         })
       } catch (error) {
         if (violatedUniqueConstraint(error)?.startsWith('torrents_info_hash') === true)
-          throw apiError('CONFLICT', 'This torrent is here already.')
-        throw goneCategory(error)
+          throw apiError('CONFLICT', 'This torrent is in the catalogue already.')
+        throw deletedCategoryError(error)
       }
     },
 
@@ -36,9 +36,9 @@ export function createTorrentStore(db: Db): TorrentStore {
         .where((eb) => matches(eb, query))
         .executeTakeFirstOrThrow()
       if ((query.page - 1) * query.limit >= total) return { items: [], total }
-      const ids = await (query.tokens.length > 0 && total <= SORT_AS_A_WHOLE
-        ? pageOfFound(db, query)
-        : pageOfWalk(db, query))
+      const ids = await (query.tokens.length > 0 && total <= MAX_SORTED_MATCHES
+        ? pageOfSortedMatches(db, query)
+        : pageOfSortIndex(db, query))
       if (ids.length === 0) return { items: [], total }
       const rows = await listedColumns(db)
         .where(
@@ -77,7 +77,7 @@ export function createTorrentStore(db: Db): TorrentStore {
           return byId(trx, id)
         })
       } catch (error) {
-        throw goneCategory(error)
+        throw deletedCategoryError(error)
       }
     },
 
@@ -112,9 +112,9 @@ async function byId(from: Db, id: string): Promise<Torrent | undefined> {
   return row && { ...toListed(row), description: row.description }
 }
 
-/** Foreign keys of a torrent can only fail for its category: users are never deleted. */
-function goneCategory(error: unknown): unknown {
-  return isForeignKeyViolation(error) ? apiError('CONFLICT', 'The category was deleted meanwhile.') : error
+/** Of a torrent's foreign keys only the category can fail, because users are never deleted. */
+function deletedCategoryError(error: unknown): unknown {
+  return isForeignKeyViolation(error) ? apiError('CONFLICT', 'The category was deleted in the meantime.') : error
 }
 
 async function insert(trx: Transaction<Schema>, torrent: NewTorrent): Promise<void> {
@@ -164,7 +164,7 @@ function matches(eb: ExpressionBuilder<Schema, 'torrents'>, query: TorrentQuery)
   ])
 }
 
-/** All of these tokens, each quoted: none is an operator. */
+/** A tsquery that requires all tokens. Each is quoted, so that none is an operator. */
 function asTsquery(tokens: readonly string[]): string {
   return tokens.map((token) => `'${token.replace(/['\\]/g, '$&$&')}'`).join(' & ')
 }
@@ -172,10 +172,10 @@ function asTsquery(tokens: readonly string[]): string {
 const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', leechers: 'leechers' } as const
 
 /**
- * Finds first and sorts then. Left to itself the planner walks the sort order through the whole table when two words
- * are each common and never together.
+ * Finds all matches, then sorts them. Without the materialized step the planner reads the sort index through the whole
+ * table when two tokens are common but never occur together.
  */
-function pageOfFound(db: Db, query: TorrentQuery) {
+function pageOfSortedMatches(db: Db, query: TorrentQuery) {
   return db
     .with(
       (cte) => cte('found').materialized(),
@@ -196,8 +196,8 @@ function pageOfFound(db: Db, query: TorrentQuery) {
     .execute()
 }
 
-/** Walks the index of the sort order until the page is full. */
-function pageOfWalk(db: Db, query: TorrentQuery) {
+/** Reads the sort index and filters until the page is full. */
+function pageOfSortIndex(db: Db, query: TorrentQuery) {
   const from = db
     .selectFrom('torrents')
     .innerJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')

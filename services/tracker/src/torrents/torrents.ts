@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account } from '../accounts/accounts.ts'
-import { type Categories, familyOf, findBySlug } from '../categories/categories.ts'
+import { type Categories, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import { parseReleaseName, type Release } from './release-name.ts'
@@ -11,7 +11,7 @@ import { readUpload, type TorrentContent, writeTorrentFile } from './torrent-fil
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
 export type TorrentState = (typeof TORRENT_STATES)[number]
 
-/** How long a deleted torrent's reason is kept for announces. */
+/** How long announces of a deleted torrent get the reason. */
 const DELETED_KEPT_MS = 30 * 24 * 3_600_000
 
 export type ExternalIds = {
@@ -20,12 +20,12 @@ export type ExternalIds = {
   readonly tvdb: number | null
 }
 
-/** A torrent as lists show it. Hashes are lower-case hex. */
+/** A torrent in a list. Hashes are lower-case hex. */
 export type ListedTorrent = {
   readonly id: string
-  /** Of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
+  /** The info hash of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
   readonly infoHash: string
-  /** The truncated second hash of a hybrid. */
+  /** The truncated info hash of BEP 52 of a hybrid torrent. */
   readonly infoHashV2: string | null
   readonly name: string
   readonly category: string
@@ -35,9 +35,9 @@ export type ListedTorrent = {
   readonly externalIds: ExternalIds
   readonly state: TorrentState
   readonly stateReason: string | null
-  /** Per cent of a download that is charged: 0 is freeleech. */
+  /** The percentage of a download that is charged: 0 is freeleech. */
   readonly downloadPercent: number
-  /** Per cent of an upload that is credited: 200 is double upload. */
+  /** The percentage of an upload that is credited: 200 is double upload. */
   readonly uploadPercent: number
   readonly release: Release
   readonly seeders: number
@@ -46,7 +46,7 @@ export type ListedTorrent = {
   readonly createdAt: Date
 }
 
-/** A torrent with all there is to say about it. */
+/** A torrent with its description. */
 export type Torrent = ListedTorrent & { readonly description: string }
 
 export type NewTorrent = {
@@ -66,7 +66,7 @@ export type NewTorrent = {
 export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
 export type Sort = (typeof SORTS)[number]
 
-/** What a list asks for. `categoryIds` undefined means all; `tokens` must all be found. */
+/** The query of a list. `categoryIds` undefined means all categories; the name must contain all `tokens`. */
 export type TorrentQuery = {
   readonly page: number
   readonly limit: number
@@ -77,7 +77,7 @@ export type TorrentQuery = {
   readonly state: TorrentState
 }
 
-/** Already decided changes of a torrent's row. */
+/** Changes to the row of a torrent, as the domain decided them. */
 export type TorrentChanges = {
   readonly name?: { readonly name: string; readonly release: Release; readonly tokens: readonly string[] } | undefined
   readonly categoryId?: string | undefined
@@ -88,9 +88,9 @@ export type TorrentChanges = {
   readonly state?: { readonly state: TorrentState; readonly reason: string | null } | undefined
 }
 
-/** Where torrents are kept. Each method is one atomic change; deleted torrents are as good as gone for all of them. */
+/** The store of torrents. Each method is one atomic change, and none but `purgeDeleted` sees deleted torrents. */
 export type TorrentStore = {
-  /** @throws ApiError CONFLICT when either hash is there already, or the category is gone */
+  /** @throws ApiError CONFLICT when either hash exists or the category was deleted */
   create(torrent: NewTorrent): Promise<Torrent>
   byId(id: string): Promise<Torrent | undefined>
   list(query: TorrentQuery): Promise<{ items: readonly ListedTorrent[]; total: number }>
@@ -99,11 +99,11 @@ export type TorrentStore = {
   source(id: string): Promise<Pick<TorrentContent, 'info' | 'pieceLayers'> | undefined>
   change(id: string, changes: TorrentChanges): Promise<Torrent | undefined>
   remove(id: string, reason: string, at: Date): Promise<Torrent | undefined>
-  /** Forgets torrents that were deleted before a time, with what users moved of them. @returns how many */
+  /** Removes torrents that were deleted before a time, with the accounting of each user. @returns how many */
   purgeDeleted(before: Date): Promise<number>
 }
 
-/** What an owner or staff ask to change. */
+/** Changes that the uploader or staff ask for. */
 export type TorrentEdit = {
   readonly name?: string | undefined
   readonly category?: string | undefined
@@ -115,49 +115,50 @@ export type TorrentEdit = {
 
 export type Torrents = ReturnType<typeof createTorrents>
 
-/** The catalogue of torrents: upload, search, download, upkeep. */
+/** The catalogue of torrents: upload, search, download, edit, moderate, delete. */
 export function createTorrents(deps: {
   store: TorrentStore
   categories: Categories
   publish: PublishInvalidation
   clock: Clock
-  /** Uploads of members wait for a moderator. */
+  /** With `manual`, uploads of members wait for a moderator. */
   approval: 'automatic' | 'manual'
-  /** The `source` of every torrent's info dictionary. */
+  /** The field `source` of the info dictionary of every torrent. */
   source: string
   publicUrl: string
   announceUrl: (passkey: string) => string
 }) {
   const { store, categories, clock } = deps
 
-  const publish = (torrent: Torrent): Promise<void> =>
+  const publishInvalidation = (torrent: Torrent): Promise<void> =>
     deps.publish(
       ...[torrent.infoHash, torrent.infoHashV2].flatMap((infoHash) =>
         infoHash === null ? [] : [{ kind: 'torrent', infoHash } as const],
       ),
     )
 
-  /** A torrent that the viewer may see: approved, or his own, or he is staff. @throws ApiError NOT_FOUND */
-  async function visible(id: string, viewer: Account): Promise<Torrent> {
+  /** A torrent that is approved, or that the viewer uploaded, or any for staff. @throws ApiError NOT_FOUND */
+  async function findVisible(id: string, viewer: Account): Promise<Torrent> {
     const torrent = isId(id) ? await store.byId(id) : undefined
     if (torrent === undefined || (torrent.state !== 'approved' && !mayEdit(torrent, viewer))) throw notFound()
     return torrent
   }
 
-  async function editable(id: string, editor: Account): Promise<Torrent> {
-    const torrent = await visible(id, editor)
+  /** A torrent that the editor may change. @throws ApiError NOT_FOUND or FORBIDDEN */
+  async function findEditable(id: string, editor: Account): Promise<Torrent> {
+    const torrent = await findVisible(id, editor)
     if (!mayEdit(torrent, editor)) throw apiError('FORBIDDEN', 'Only its uploader and staff may change this torrent.')
     return torrent
   }
 
   return {
-    visible,
+    findVisible,
 
     /**
-     * Takes a torrent into the catalogue: made private and marked with our source, so its info hash may differ from
-     * the uploaded file's.
+     * Adds a torrent to the catalogue. It is made private and marked with our source, so its info hash may differ from
+     * that of the uploaded file.
      *
-     * @throws ApiError BAD_REQUEST naming what is wrong with the file or the category; CONFLICT when we have it
+     * @throws ApiError BAD_REQUEST naming the problem of the file or the category; CONFLICT when the catalogue has it
      */
     async upload(
       by: Account,
@@ -181,13 +182,13 @@ export function createTorrents(deps: {
         externalIds: upload.externalIds,
         state: deps.approval === 'manual' && by.role === 'member' ? 'pending' : 'approved',
         createdAt: new Date(clock.now()),
-        ...named(name),
+        ...nameFields(name),
       })
-      await publish(torrent)
+      await publishInvalidation(torrent)
       return torrent
     },
 
-    /** One page of a state's torrents. @throws ApiError BAD_REQUEST when there is no such category */
+    /** One page of the torrents in a state. @throws ApiError BAD_REQUEST when there is no such category */
     async list(
       query: Pick<TorrentQuery, 'page' | 'limit' | 'sort' | 'order' | 'state'> & {
         category: string | undefined
@@ -196,33 +197,34 @@ export function createTorrents(deps: {
     ): Promise<{ items: readonly ListedTorrent[]; total: number }> {
       const { category: slug, search, ...rest } = query
       const tokens = search === undefined ? [] : queryTokens(search)
-      // Signs alone are a search too, but for nothing we could find.
+      // A search for punctuation alone has no tokens and matches nothing, rather than everything.
       if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], total: 0 }
       let categoryIds: readonly string[] | undefined
       if (slug !== undefined) {
         const all = await categories.all()
         const category = findBySlug(all, slug)
         if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
-        categoryIds = familyOf(all, category).map(({ id }) => id)
+        categoryIds = withSubcategories(all, category).map(({ id }) => id)
       }
       return store.list({ ...rest, categoryIds, tokens })
     },
 
     /** The files of a torrent, in its own order. @throws ApiError NOT_FOUND */
     async files(id: string, viewer: Account): Promise<readonly { path: string; size: number }[]> {
-      return store.files((await visible(id, viewer)).id)
+      return store.files((await findVisible(id, viewer)).id)
     },
 
     /**
-     * The .torrent file with the downloader's passkey in it. What one uploaded is one's own to seed in any state.
+     * The .torrent file with the passkey of the user who downloads it. Uploaders get their own also while it is
+     * pending, and when their downloads are disabled.
      *
      * @throws ApiError NOT_FOUND, or FORBIDDEN when the user may not download or the torrent is not approved
      */
     async download(id: string, viewer: Account): Promise<{ name: string; bytes: Buffer }> {
-      const torrent = await visible(id, viewer)
+      const torrent = await findVisible(id, viewer)
       const own = torrent.uploader?.id === viewer.id
       if (torrent.state === 'rejected') throw apiError('FORBIDDEN', 'This torrent was rejected.')
-      if (!viewer.canDownload && !own) throw apiError('FORBIDDEN', 'Your downloads are switched off.')
+      if (!viewer.canDownload && !own) throw apiError('FORBIDDEN', 'Downloads are disabled for your account.')
       const content = await store.source(torrent.id)
       if (content === undefined) throw notFound()
       const bytes = writeTorrentFile(content, {
@@ -235,39 +237,41 @@ export function createTorrents(deps: {
 
     /** @throws ApiError NOT_FOUND, FORBIDDEN, or BAD_REQUEST when there is no such category */
     async edit(id: string, editor: Account, edit: TorrentEdit): Promise<Torrent> {
-      const torrent = await editable(id, editor)
-      const factors = edit.downloadPercent !== undefined || edit.uploadPercent !== undefined
-      if (factors && editor.role === 'member') throw apiError('FORBIDDEN', 'Only staff set what counts.')
+      const torrent = await findEditable(id, editor)
+      const changesMultipliers = edit.downloadPercent !== undefined || edit.uploadPercent !== undefined
+      if (changesMultipliers && editor.role === 'member')
+        throw apiError('FORBIDDEN', 'Only staff may change downloadPercent and uploadPercent.')
       const changed = await store.change(torrent.id, {
-        name: edit.name === undefined ? undefined : named(edit.name),
+        name: edit.name === undefined ? undefined : nameFields(edit.name),
         categoryId: edit.category === undefined ? undefined : (await categories.bySlug(edit.category)).id,
         description: edit.description,
         externalIds: edit.externalIds,
         downloadPercent: edit.downloadPercent,
         uploadPercent: edit.uploadPercent,
       })
-      return told(changed)
+      return publishChange(changed)
     },
 
     /** Approves or rejects. @throws ApiError NOT_FOUND */
     async moderate(id: string, state: TorrentState, reason: string | null): Promise<Torrent> {
-      return told(isId(id) ? await store.change(id, { state: { state, reason } }) : undefined)
+      return publishChange(isId(id) ? await store.change(id, { state: { state, reason } }) : undefined)
     },
 
-    /** Deletes a torrent; announces tell the reason for 30 days. @throws ApiError NOT_FOUND or FORBIDDEN */
+    /** Deletes a torrent; announces get the reason for 30 days. @throws ApiError NOT_FOUND or FORBIDDEN */
     async remove(id: string, editor: Account, reason: string | undefined): Promise<void> {
-      const torrent = await editable(id, editor)
+      const torrent = await findEditable(id, editor)
       const own = torrent.uploader?.id === editor.id
-      const standard = own ? 'Deleted by its uploader' : 'Deleted by staff'
-      await told(await store.remove(torrent.id, reason ?? standard, new Date(clock.now())))
+      const defaultReason = own ? 'Deleted by its uploader' : 'Deleted by staff'
+      await publishChange(await store.remove(torrent.id, reason ?? defaultReason, new Date(clock.now())))
     },
 
     purgeDeleted: () => store.purgeDeleted(new Date(clock.now() - DELETED_KEPT_MS)),
   }
 
-  async function told(changed: Torrent | undefined): Promise<Torrent> {
+  /** Publishes that cached copies of a torrent are outdated. @throws ApiError NOT_FOUND when there is no torrent */
+  async function publishChange(changed: Torrent | undefined): Promise<Torrent> {
     if (changed === undefined) throw notFound()
-    await publish(changed)
+    await publishInvalidation(changed)
     return changed
   }
 }
@@ -276,7 +280,8 @@ function mayEdit(torrent: Torrent, user: Account): boolean {
   return user.role !== 'member' || torrent.uploader?.id === user.id
 }
 
-function named(name: string) {
+/** A name with what is derived from it: the parsed release and the tokens of the search index. */
+function nameFields(name: string) {
   const release = parseReleaseName(name)
   return { name, release, tokens: indexTokens(name, release.title ?? '') }
 }

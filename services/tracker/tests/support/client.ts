@@ -1,5 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
-import { errorsOf, restApi } from '../../src/openapi.ts'
+import { undocumentedAnswer } from '@vault-and-tracker/rest'
+import { ENDPOINTS } from '../../src/app.ts'
+import { errorsOf } from '../../src/http/surface.ts'
 
 /** What came back. */
 export type Answer = {
@@ -89,16 +90,8 @@ async function readAnswer(response: Response): Promise<Answer> {
 /** Whatever a test asks, the answer must be one that the OpenAPI document announces. */
 function checkDocumented(method: string, path: string, answer: Answer): void {
   const { pathname } = new URL(path, 'http://tracker.test')
-  const endpoint = restApi.find(
-    (candidate) =>
-      candidate.method === method && new RegExp(`^${candidate.path.replace(/:\w+/g, '[^/]+')}$`).test(pathname),
-  )
-  if (endpoint === undefined) return
-  const failed = answer.status >= 400
-  const fits = failed
-    ? errorsOf(endpoint).some((code) => code === answer.member('error', 'code'))
-    : answer.status === endpoint.status &&
-      (answer.json === undefined || isDeepStrictEqual(endpoint.answer.parse(answer.json), answer.json))
-  if (!fits)
-    throw new Error(`${method} ${endpoint.path} answered what is not documented: ${answer.status} ${answer.text}`)
+  const { status, json: body } = answer
+  const { code } = (body as { error?: { code?: string } } | undefined)?.error ?? {}
+  const problem = undocumentedAnswer(ENDPOINTS, errorsOf, { method, pathname, status, body, code })
+  if (problem !== undefined) throw new Error(problem)
 }

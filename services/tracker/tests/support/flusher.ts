@@ -5,9 +5,10 @@ import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { Redis } from 'ioredis'
 import { createFlusher } from '../../src/accounting/accounting.ts'
-import { createAccountingQueue } from '../../src/accounting/accounting-queue.store.ts'
+import { createAccountingQueue } from '../../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../../src/accounting/ledger.store.ts'
 import type { Schema } from '../../src/db/schema.ts'
+import { createRedisFunctions } from '../../src/swarm/functions.redis.ts'
 import type { SwarmCounts } from '../../src/swarm/swarm.ts'
 
 const [databaseUrl = '', redisUrl = '', killAt = ''] = process.argv.slice(2)
@@ -19,7 +20,7 @@ function reached(step: string): void {
 const logger = createLogger({ name: 'flusher', level: 'warn' })
 const pool = createPool({ url: databaseUrl, name: 'flusher', size: 2, logger })
 const redis = new Redis(redisUrl)
-const queue = createAccountingQueue(redis)
+const queue = createAccountingQueue(redis, createRedisFunctions(redis, 'accounting'))
 const ledger = createLedger(createKysely<Schema>(pool))
 const noCounts: SwarmCounts = { complete: 0, incomplete: 0, paused: 0, completed: 0 }
 
@@ -46,7 +47,7 @@ const flusher = createFlusher({
   count: (swarms) => Promise.resolve(swarms.map(() => noCounts)),
   clock: systemClock,
   settleSeconds: 0,
-  failed: (error) => logger.error({ err: error }, 'could not write'),
+  onFailure: (error) => logger.error({ err: error }, 'could not write'),
 })
 await flusher.flush()
 redis.disconnect()

@@ -22,7 +22,7 @@ export async function createAnnouncer(
   tracker: TestTracker,
   username: string,
 ): Promise<{ readonly id: string; readonly passkey: string }> {
-  return tracker.context.accounts.create({
+  return tracker.context.useCases.accounts.create({
     username,
     email: `${username}@example.org`,
     password: PASSWORD,

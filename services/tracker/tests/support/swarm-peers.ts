@@ -1,18 +1,18 @@
 import { type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
-import { hurriedInterval, timeToLive } from '../../src/swarm/interval.ts'
+import { recoveryInterval, timeToLive } from '../../src/swarm/interval.ts'
 import { selectPeers } from '../../src/swarm/selection.ts'
-import type { PeerAnnounce, SwarmAnswer, SwarmTerms } from '../../src/swarm/swarm.ts'
+import type { PeerAnnounce, SwarmAnswer, SwarmSettings } from '../../src/swarm/swarm.ts'
 
-/** The terms of a private tracker with the usual intervals. */
-export const TERMS: SwarmTerms = {
+/** The settings of a private tracker with the usual intervals. */
+export const SETTINGS: SwarmSettings = {
   timeToLive: timeToLive(1800),
   minInterval: 855,
   repeatWindow: 30,
-  hurriedInterval: hurriedInterval(1800),
-  slots: 5,
-  evicts: false,
-  keepCounters: 21 * 86_400,
-  fastest: 1.25e9,
+  recoveryInterval: recoveryInterval(1800),
+  maxPeersPerOwner: 5,
+  evictsOldest: false,
+  keepCountersFor: 21 * 86_400,
+  maxBytesPerSecond: 1.25e9,
 }
 
 const FIRST_ADDRESS = 0x0100_0000
@@ -70,7 +70,7 @@ export function peer(n: number, change: Partial<PeerAnnounce> = {}): PeerAnnounc
     want: 50,
     withPeerIds: false,
     completed: 0,
-    expected: 0,
+    expectedPeers: 0,
     account: { id: Buffer.concat([Buffer.alloc(8), ownerOf(n), TORRENT]), uploadPercent: 100, downloadPercent: 100 },
     ...change,
   }
@@ -81,8 +81,8 @@ export function seeder(n: number, change: Partial<PeerAnnounce> = {}): PeerAnnou
   return peer(n, { state: 'seeder', left: 0, ...change })
 }
 
-/** The numbers of the peers that asker n is told of over IPv4. */
-export function toldOf(answer: SwarmAnswer, n: number, nowMs: number, want = 50): number[] {
+/** The numbers of the peers that requester n is given over IPv4. */
+export function peersOf(answer: SwarmAnswer, n: number, nowMs: number, want = 50): number[] {
   const random = Math.floor(Math.random() * 0x1_0000_0000)
   const { peers } = selectPeers(answer, { owner: ownerOf(n), want, now: nowMs / 1000, random })
   const view = Buffer.from(peers)

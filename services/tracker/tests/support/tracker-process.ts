@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '@vault-and-tracker/dev-env'
+import { freePort, sourceArguments } from '@vault-and-tracker/dev-env'
 
 /** The service as a process of its own, run from its sources. */
 export type TrackerProcess = {
@@ -16,9 +16,8 @@ export type TrackerProcess = {
 export async function startTrackerProcess(env: Readonly<Record<string, string>>): Promise<TrackerProcess> {
   const port = await freePort()
   const url = `http://127.0.0.1:${String(port)}`
-  const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-  const args = ['--import', file('typescript.mjs'), '--conditions=source', file('../../src/main.ts')]
-  const child = spawn(process.execPath, args, {
+  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+  const child = spawn(process.execPath, sourceArguments(main), {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',

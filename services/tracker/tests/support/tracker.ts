@@ -1,24 +1,39 @@
-import { createTestDatabase, type TestDatabase, type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
+import {
+  createTestClock,
+  createTestDatabase,
+  type TestClock,
+  type TestDatabase,
+  type TestRedis,
+  testRedis,
+  withClient,
+} from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import pg from 'pg'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { connectRedis } from '@vault-and-tracker/service-kit/redis'
+import type { Redis } from 'ioredis'
 import { createHttpServer } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { type Config, readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/migrations.ts'
+import type { Db, Schema } from '../../src/db/schema.ts'
 import { type Client, createClient } from './client.ts'
 
 /** A tracker of its own: a fresh database, an empty Redis, a free port, a clock that tests move. */
 export type TestTracker = {
   readonly url: string
   readonly context: Context
+  readonly config: Config
+  /** Connections of the test's own, to look behind the scenes. */
+  readonly db: Db
+  readonly redisClient: Redis
   readonly database: TestDatabase
   readonly redis: TestRedis
   /** Everything that was logged so far. */
   logged(): string
   advance(ms: number): void
   /** From here on the clock moves by `advance` only. */
-  holdClock(): void
+  holdClock: TestClock['hold']
   /** A browser-like client without a session. */
   client(): Client
   /** A client signed in as a new user. */
@@ -38,11 +53,7 @@ export async function startTracker(
   const database = await trackerDatabase(servers.postgres)
   const redis = await testRedis()
   const lines: string[] = []
-  const clock = {
-    offset: 0,
-    held: undefined as number | undefined,
-    now: () => (clock.held ?? Date.now()) + clock.offset,
-  }
+  const clock = createTestClock()
   const config = readConfig({
     DATABASE_URL: database.appUrl,
     REDIS_URL: servers.redisUrl ?? redis.url,
@@ -55,39 +66,41 @@ export async function startTracker(
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'tracker', level: 'debug', destination })
   const context = await createContext({ config, logger, clock })
-  const server = createHttpServer(context, new AbortController().signal)
+  const server = createHttpServer(context, { logger, stopping: new AbortController().signal })
   const running = await listen(server, { host: env['HOST'] ?? '127.0.0.1', port: Number(env['PORT'] ?? 0) })
   const url = `http://127.0.0.1:${running.port}`
+  const db = createKysely<Schema>(createPool({ url: config.DATABASE_URL, name: 'test', size: 2, logger }))
+  const redisClient = await connectRedis({ url: config.REDIS_URL, name: 'test', logger })
 
   return {
     url,
     context,
+    config,
+    db,
+    redisClient,
     database,
     redis,
     logged: () => lines.join(''),
-    advance: (ms) => void (clock.offset += ms),
-    holdClock: () => void (clock.held = Date.now()),
+    advance: clock.advance,
+    holdClock: clock.hold,
     client: () => createClient(url),
     async signedIn(username, role = 'member') {
-      await context.accounts.create({ username, email: `${username}@example.org`, password: PASSWORD, role })
+      await context.useCases.accounts.create({ username, email: `${username}@example.org`, password: PASSWORD, role })
       const client = createClient(url)
       const answer = await client.post('/api/auth/login', { username, password: PASSWORD })
       if (answer.status !== 200) throw new Error(`could not sign in: ${answer.text}`)
       return client
     },
-    async sql(statement, parameters = []) {
-      const client = new pg.Client({ connectionString: database.adminUrl })
-      await client.connect()
-      try {
+    sql: (statement, parameters = []) =>
+      withClient(database.adminUrl, async (client) => {
         const result = await client.query<Record<string, unknown>>(statement, [...parameters])
         return result.rows
-      } finally {
-        await client.end()
-      }
-    },
+      }),
     async stop() {
       await running.drain()
       await context.close()
+      redisClient.disconnect()
+      await db.destroy()
       await database.drop()
     },
   }

@@ -1,40 +1,53 @@
 import { isId } from '@vault-and-tracker/service-kit/ids'
-import { Router } from 'express'
 import { z } from 'zod'
-import { inShape, methods } from '../http.ts'
+import { time, uuid } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
 import { PROJECT_NAME } from '../projects/projects.ts'
-import { readQuery } from '../requests/query.ts'
 import { ACTIONS, type AuditStore, LISTED_ACTIONS } from './audit.ts'
 
 const limit = 'must be a whole number from 1 to 1000'
 
-/** The query of GET /v1/admin/audit. */
-export const auditQuery = z.object({
-  projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
-  action: z.enum(ACTIONS, `must be one of ${ACTIONS.join(', ')}`).optional(),
-  before: z.string().refine(isId, 'must be the id of an entry').optional(),
-  limit: z
-    .string()
-    .regex(/^[0-9]{1,4}$/, limit)
-    .transform(Number)
-    .refine((n) => n >= 1 && n <= 1000, limit)
-    .default(100),
-})
+const entry = z
+  .strictObject({
+    id: uuid,
+    projectId: z.string(),
+    action: z.string(),
+    env: z.string().nullable(),
+    requestedAt: time,
+    ip: z.string(),
+    detail: z.record(z.string(), z.unknown()).nullable().optional(),
+  })
+  .meta({ id: 'AuditEntry' })
 
-/** The log, newest first. The token is checked before. */
-export function auditRoutes(deps: { store: Pick<AuditStore, 'list'> }): Router {
-  const router = Router({ caseSensitive: true, strict: true })
-  router.all(
-    '/v1/admin/audit',
-    methods({
-      GET: async (request, response) => {
-        const names = ['projectId', 'action', 'before', 'limit'] as const
-        const query = inShape(auditQuery, readQuery(request.originalUrl, names))
-        const { projectId, before } = query
-        const actions = query.action === undefined ? LISTED_ACTIONS : [query.action]
-        response.json(await deps.store.list({ projectId, actions, before, limit: query.limit }))
-      },
+const endpoint = endpoints<{ audit: Pick<AuditStore, 'list'> }>()
+
+/** The audit log, newest first. */
+export const auditEndpoints = [
+  endpoint({
+    method: 'GET',
+    path: '/v1/admin/audit',
+    operationId: 'listAuditEntries',
+    summary: 'The audit log, newest first: fetches and rotations, or one other action',
+    tag: 'administration',
+    access: 'admin',
+    limit: 'none',
+    query: z.object({
+      projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
+      action: z.enum(ACTIONS, `must be one of ${ACTIONS.join(', ')}`).optional(),
+      before: z.string().refine(isId, 'must be the id of an entry').optional(),
+      limit: z
+        .string()
+        .regex(/^[0-9]{1,4}$/, limit)
+        .transform(Number)
+        .refine((n) => n >= 1 && n <= 1000, limit)
+        .default(100)
+        .meta({ type: 'integer', minimum: 1, maximum: 1000, default: 100 }),
     }),
-  )
-  return router
-}
+    answer: z.array(entry),
+    handle: async ({ query: { projectId, action, before, limit } }, { audit }) => {
+      const actions = action === undefined ? LISTED_ACTIONS : [action]
+      const entries = await audit.list({ projectId, actions, before, limit })
+      return entries.map(({ requestedAt, ...rest }) => ({ ...rest, requestedAt: requestedAt.toISOString() }))
+    },
+  }),
+]

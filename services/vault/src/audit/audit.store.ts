@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import { ACTIONS, type Action, type AuditStore, LISTED_ACTIONS } from './audit.ts'
+import { ACTIONS, type Action, type AuditStore, type Detail, LISTED_ACTIONS } from './audit.ts'
 
-/** The log in Postgres, one partition a month. */
+/** The log in Postgres, with one partition for each month. */
 export function createAuditStore(db: Db): AuditStore {
   return {
     list: async ({ projectId, actions, before, limit }) => {
@@ -24,7 +24,7 @@ export function createAuditStore(db: Db): AuditStore {
           env: row.env,
           requestedAt: row.requested_at,
           ip: row.ip,
-          ...(LISTED_ACTIONS.includes(action) ? {} : { detail: row.detail }),
+          ...(LISTED_ACTIONS.includes(action) ? {} : { detail: row.detail as Detail | null }),
         }
       })
     },

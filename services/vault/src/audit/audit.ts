@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newId } from '@vault-and-tracker/service-kit/ids'
 
-/** What the log records. The first two are what a listing shows unless it is asked for others. */
+/** The recorded actions. A listing without `action=` shows the first two. */
 export const ACTIONS = [
   'fetch',
   'rotate',
@@ -21,10 +21,10 @@ export type Action = (typeof ACTIONS)[number]
 /** The actions of a listing without `action=`. */
 export const LISTED_ACTIONS: readonly Action[] = ['fetch', 'rotate']
 
-/** Names and numbers that tell what an action was about; never a value, never a private key. */
+/** Names and numbers that describe an action; never a value of a secret and never a private key. */
 export type Detail = Readonly<Record<string, string | number | boolean | null>>
 
-/** An entry to be written by the very transaction that does what it tells of. */
+/** An entry to insert in the same transaction as the change that it records. */
 export type NewEntry = Readonly<{
   id: string
   action: Action
@@ -34,7 +34,7 @@ export type NewEntry = Readonly<{
   detail: Detail | null
 }>
 
-/** An entry as it is listed. `detail` is there for the further actions only. */
+/** An entry in a listing. Entries of `fetch` and `rotate` have no `detail`. */
 export type ListedEntry = Readonly<{
   id: string
   projectId: string
@@ -42,7 +42,7 @@ export type ListedEntry = Readonly<{
   env: string | null
   requestedAt: Date
   ip: string
-  detail?: unknown
+  detail?: Detail | null
 }>
 
 /** Which entries to list, newest first. */
@@ -54,14 +54,14 @@ export type AuditQuery = Readonly<{
   limit: number
 }>
 
-/** Reads the log. Nothing writes to it alone: each store inserts an entry together with what the entry tells of. */
+/** Reads the log. Other stores write it: each inserts an entry in the same transaction as the change it records. */
 export type AuditStore = {
   list(query: AuditQuery): Promise<readonly ListedEntry[]>
-  /** Makes partitions for this month and the next ones. */
+  /** Creates the partitions of this month and the next three. */
   ensurePartitions(): Promise<void>
 }
 
-/** An entry dated now. */
+/** A new entry with the current time. */
 export function newEntry(
   clock: Clock,
   entry: { action: Action; ip: string; env?: string | null; detail?: Detail },
@@ -73,19 +73,5 @@ export function newEntry(
     requestedAt: new Date(clock.now()),
     ip: entry.ip,
     detail: entry.detail ?? null,
-  }
-}
-
-/** The columns of an entry about a project. */
-export function entryRow(entry: NewEntry, project: { uid: string; name: string }) {
-  return {
-    id: entry.id,
-    project_uid: project.uid,
-    project_id: project.name,
-    action: entry.action,
-    env: entry.env,
-    requested_at: entry.requestedAt,
-    ip: entry.ip,
-    detail: entry.detail === null ? null : JSON.stringify(entry.detail),
   }
 }

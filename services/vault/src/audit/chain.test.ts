@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { CHAIN_START, type ChainedRow, chainCode, GAP_PATIENCE_MS, gapsAfter } from './chain.ts'
+import { CHAIN_START, type ChainedRow, chainCode, GAP_TIMEOUT_MS, gapsAfter } from './chain.ts'
 
 const key = createSecretKey(randomBytes(32))
 const row: ChainedRow = {
@@ -25,7 +25,7 @@ test.each<Partial<ChainedRow>>([
   { requestedAt: '2026-11-21T08:00:00.123001' },
   { ip: '127.0.0.2' },
   { detail: '{}' },
-  // The same letters, divided otherwise.
+  // The same letters, divided differently.
   { projectId: 'shopfetch', action: '' },
 ])('a row with %p has another code', (change) => {
   expect(chainCode(key, CHAIN_START, { ...row, ...change })).not.toEqual(chainCode(key, CHAIN_START, row))
@@ -38,7 +38,7 @@ test('the code depends on the row before and on the key', () => {
   expect(chainCode(createSecretKey(randomBytes(32)), CHAIN_START, row)).not.toEqual(code)
 })
 
-test('numbers that were passed over are gaps, until they turn up', () => {
+test('numbers without a visible row are gaps, until their rows become visible', () => {
   const first = gapsAfter([], 0, [1, 2, 5, 9], 1_000)
   expect(first).toEqual({
     position: 9,
@@ -59,7 +59,7 @@ test('numbers that were passed over are gaps, until they turn up', () => {
   expect(gapsAfter(second.gaps, 10, [4, 6, 8], 3_000)).toEqual({ position: 10, gaps: [] })
 })
 
-test('a gap that nobody fills is forgotten', () => {
-  expect(gapsAfter([[3, 4, 1_000]], 9, [10], 1_000 + GAP_PATIENCE_MS - 1).gaps).toHaveLength(1)
-  expect(gapsAfter([[3, 4, 1_000]], 9, [10], 1_000 + GAP_PATIENCE_MS).gaps).toEqual([])
+test('a gap that is not filled times out', () => {
+  expect(gapsAfter([[3, 4, 1_000]], 9, [10], 1_000 + GAP_TIMEOUT_MS - 1).gaps).toHaveLength(1)
+  expect(gapsAfter([[3, 4, 1_000]], 9, [10], 1_000 + GAP_TIMEOUT_MS).gaps).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 
-/** An audit row in the very text forms that Postgres prints, so that nothing is lost on the way through JavaScript. */
+/** An audit row with its columns as Postgres prints them, so that no precision is lost in JavaScript types. */
 export type ChainedRow = Readonly<{
   seq: number
   id: string
@@ -8,35 +8,35 @@ export type ChainedRow = Readonly<{
   projectId: string
   action: string
   env: string | null
-  /** UTC with microseconds. */
+  /** UTC, with microseconds. */
   requestedAt: string
   ip: string
   detail: string | null
 }>
 
-/** The code of the row before the first. */
+/** The code that the first row is chained to. */
 export const CHAIN_START: Buffer = Buffer.alloc(32)
 
 /** The length of a code in bytes. */
 export const CODE_LENGTH = 32
 
 /**
- * The code of a row: HMAC-SHA-256 over the code of the row before and every column of this one. Whoever changes,
- * removes, adds or moves a row without the key breaks the chain at that row.
+ * The code of a row: HMAC-SHA-256 (RFC 2104) over the code of the previous row and every column of this one. Without
+ * the key, a row that is changed, removed, added or moved breaks the chain at that row.
  */
 export function chainCode(key: KeyObject, previous: Uint8Array, row: ChainedRow): Buffer {
   const { seq, id, projectUid, projectId, action, env, requestedAt, ip, detail } = row
-  // With its length in front, and null apart from the empty text, no two rows have the same bytes.
+  // Each column follows its length, and null differs from the empty text: no two rows give the same bytes.
   const columns = [String(seq), id, projectUid, projectId, action, env, requestedAt, ip, detail]
     .map((column) => (column === null ? '-;' : `${String(Buffer.byteLength(column))}:${column}`))
     .join('')
   return createHmac('sha256', key).update('vault/audit-chain/1').update(previous).update(columns).digest()
 }
 
-/** A month that was dropped on purpose: the numbers of its first and last row, and how many rows it had. */
+/** A month that was dropped on purpose: the numbers of its first and last row, and the count of its rows. */
 export type Pruning = Readonly<{ month: string; first: number | null; last: number | null; rows: number }>
 
-/** What shows that a month was dropped by somebody who has the keyring: HMAC-SHA-256 over what went. */
+/** HMAC-SHA-256 over the record of a dropped month: proves that the record was made with the keyring. */
 export function pruningCode(key: KeyObject, { month, first, last, rows }: Pruning): Buffer {
   return createHmac('sha256', key)
     .update('vault/audit-pruning/1')
@@ -44,15 +44,17 @@ export function pruningCode(key: KeyObject, { month, first, last, rows }: Prunin
     .digest()
 }
 
-/** Numbers of rows that were not there when the sealer passed: `[first, last, noticed]`, the last in milliseconds. */
+/**
+ * Numbers whose rows were not visible when the sealer passed them. `noticed` is in milliseconds since the Unix epoch.
+ */
 export type Gap = readonly [first: number, last: number, noticed: number]
 
-/** Rows may turn up late, when their transaction took long; one that takes ten minutes was ended by Postgres. */
-export const GAP_PATIENCE_MS = 600_000
+/** A row can become visible late, when its transaction takes long. After ten minutes Postgres has ended every one. */
+export const GAP_TIMEOUT_MS = 600_000
 
 /**
- * The gaps after a batch: those there were, and between the position and its new end, without the numbers that turned
- * up; gaps that nobody will fill any more are dropped.
+ * The gaps after a batch: the known ones and the new ones between the old and the new position, without the numbers of
+ * the batch and without gaps that have timed out.
  *
  * @param seqs the numbers of the batch, in any order
  */
@@ -63,7 +65,7 @@ export function gapsAfter(
   now: number,
 ): { position: number; gaps: readonly Gap[] } {
   const end = seqs.reduce((highest, seq) => Math.max(highest, seq), position)
-  const open = known.filter(([, , noticed]) => now - noticed < GAP_PATIENCE_MS)
+  const open = known.filter(([, , noticed]) => now - noticed < GAP_TIMEOUT_MS)
   const missing: readonly Gap[] = end > position ? [...open, [position + 1, end, now]] : open
   return { position: end, gaps: without(missing, seqs) }
 }

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { CHAIN_START, type ChainedRow, chainCode, type Gap, gapsAfter } from './chain.ts'
 
-/** The end of the chain: the last seal, or nothing yet. */
+/** The end of the chain. `position` is the highest number that the sealer has read. */
 export type ChainEnd = Readonly<{ sealNo: number; code: Uint8Array; position: number; gaps: readonly Gap[] }>
 
 /** A batch of rows with their codes, ready to be stored. */
@@ -16,13 +16,12 @@ export type Seal = Readonly<{
   sealedAt: Date
 }>
 
-/** Where seals are kept. */
+/** The store of seals. */
 export type SealStore = {
   /**
-   * Hands the end of the chain and the rows after it to `seal` and stores what it makes, as one transaction. Only one
-   * replica does so at a time; the others are told `busy` at once.
+   * Calls `seal` with the end of the chain and the rows after it and stores the result, as one transaction.
    *
-   * @returns the stored seal, or undefined when there was nothing to seal
+   * @returns the stored seal; undefined when there was nothing to seal; `busy` when another replica is sealing
    */
   sealNext(
     limit: number,
@@ -30,33 +29,33 @@ export type SealStore = {
   ): Promise<Seal | 'busy' | undefined>
 }
 
-/** The key of the chain. */
+/** A key of the audit chain. */
 export type ChainKey = Readonly<{ keyNo: number; key: KeyObject }>
 
-/** Chains the audit log, apart from the requests that write it. */
+/** Chains the rows of the audit log after they are committed, so that requests do not wait for each other. */
 export type Sealer = {
-  /** Seals everything there is; returns the number of rows. Several at once share one pass. */
+  /** Seals all unsealed rows and returns their number. Simultaneous calls share one pass. */
   sealNow(): Promise<number>
-  /** Seals every second from now on. */
+  /** Starts to seal every second. */
   start(): void
-  /** Seals what is left and stops. */
+  /** Seals the remaining rows and stops. */
   stop(): Promise<void>
 }
 
 const BATCH = 1_000
-/** A row is sealed a second after it was committed; five, should a pass take that long. */
+/** Rows are sealed about a second after their commit. */
 const INTERVAL_MS = 1_000
 const REPORT_MS = 60_000
 
-/** The end of a chain that has not begun. */
+/** The end of an empty chain. */
 export const NO_SEAL: ChainEnd = { sealNo: 0, code: CHAIN_START, position: 0, gaps: [] }
 
 /**
  * Creates the sealer.
  *
- * @param deps `onPass` is told of every pass, and at most once a minute where the chain ends now: logged elsewhere,
- *   that is what a thief of the database and of the keyring cannot change; `onError` gets a failed pass, which is tried
- *   again a second later
+ * @param deps `onPass` is called after every pass, at most once a minute with the end of the chain: logged outside of
+ *   the machine, an attacker who has the database and the keyring cannot change it; `onError` is called after a failed
+ *   pass, and the next one follows a second later
  */
 export function createSealer(deps: {
   store: SealStore
@@ -113,7 +112,7 @@ export function createSealer(deps: {
     stop: async () => {
       stopped = true
       clearTimeout(timer)
-      // A pass under way may have read before the last request was answered: one more.
+      // The current pass may have read the rows before the last request was committed, so one more follows.
       await pass?.catch(deps.onError)
       await sealNow()
     },

@@ -4,14 +4,14 @@ import { CHAIN_START, type ChainedRow, CODE_LENGTH, type Gap } from './chain.ts'
 import { type ChainEnd, NO_SEAL, type SealStore } from './sealer.ts'
 import type { StoredPruning, StoredSeal, VerificationStore } from './verification.ts'
 
-/** Of a pruning that nobody sealed; it verifies under no key. */
-const UNSEALED = Buffer.alloc(0)
+/** The code of a pruning record that has none. It matches no key. */
+const NO_CODE = Buffer.alloc(0)
 const FIRST_KEY = 1
 
-/** Any number, as long as it is always the same: who holds it in this database is the one who seals. */
+/** The advisory lock of the sealer: any number that nothing else in this database uses. */
 const SEALER_LOCK = 7_324_511
 
-/** Seals in Postgres: rows are only ever added. */
+/** Seals in Postgres. Rows are inserted and never changed. */
 export function createSealStore(db: Db): SealStore {
   return {
     sealNext: (limit, seal) =>
@@ -40,7 +40,7 @@ export function createSealStore(db: Db): SealStore {
   }
 }
 
-/** What the verification reads, in pieces, so that memory does not grow with the log. */
+/** The reads of the verification, in batches, so that memory does not grow with the log. */
 export function createVerificationStore(db: Db): VerificationStore {
   return {
     seals: async (after, limit) => {
@@ -77,7 +77,7 @@ export function createVerificationStore(db: Db): VerificationStore {
           last: row.last_seq,
           rows: row.rows ?? 0,
           keyNo: row.key_no ?? FIRST_KEY,
-          mac: row.mac ?? UNSEALED,
+          mac: row.mac ?? NO_CODE,
         }),
       )
     },
@@ -142,7 +142,7 @@ async function rowsWhere(
   condition: ReturnType<typeof sql<SqlBool>>,
   limit: number,
 ): Promise<readonly ChainedRow[]> {
-  // One text for all: a thousand rows of nine columns would hold the event loop up four times as long.
+  // One JSON text: a thousand rows of nine columns each would block the event loop four times as long.
   const found = await sql<{ rows: ChainedRow[] }>`
     select coalesce(json_agg(chained order by seq), '[]') as rows
     from (

@@ -11,35 +11,35 @@ export type StoredSeal = Readonly<{
   position: number
 }>
 
-/** A pruning as it is stored. */
+/** The record of a dropped month as it is stored. */
 export type StoredPruning = Pruning & Readonly<{ keyNo: number; mac: Buffer }>
 
-/** What a verification reads. */
+/** The reads of a verification. */
 export type VerificationStore = {
   seals(after: number, limit: number): Promise<readonly StoredSeal[]>
-  /** The rows of these numbers, and one more should a number occur twice. */
+  /** The rows with these numbers, and one more if a number occurs twice. */
   rows(seqs: readonly number[]): Promise<readonly ChainedRow[]>
-  /** The months that are said to have been dropped on purpose. */
+  /** The records of dropped months. */
   prunings(): Promise<readonly StoredPruning[]>
-  /** How many rows have a number up to this one. */
+  /** The count of rows with a number up to this one. */
   countUpTo(position: number): Promise<number>
-  /** How many rows have a greater number. */
+  /** The count of rows with a greater number. */
   countAfter(position: number): Promise<number>
-  /** The first rows up to this number that no seal has. */
+  /** The first rows with a number up to this one that are in no seal. */
   unsealed(position: number, limit: number): Promise<readonly { seq: number; id: string }[]>
   chainEnd(): Promise<ChainEnd>
 }
 
-/** What a verification found. */
+/** The result of a verification. */
 export type Verdict =
   | Readonly<{ intact: true; rows: number; pruned: number; unsealed: number; sealNo: number; code: string }>
   | Readonly<{ intact: false; problem: string; seq?: number; id?: string }>
 
 /**
- * Recomputes the whole chain and names the first row that does not fit.
+ * Recomputes the whole chain and names the first row that does not match it.
  *
  * @param deps `keyOf` unwraps a key of the chain by its number
- * @param expected a seal noted earlier (from the log): the chain must still contain it
+ * @param expected a seal that was logged earlier: the chain must still contain it
  */
 export async function verifyAudit(
   deps: { store: VerificationStore; keyOf: (keyNo: number) => Promise<KeyObject> },
@@ -60,8 +60,8 @@ export async function verifyAudit(
       const key = await keyOf(seal.keyNo)
       const found = await store.rows(seal.seqs)
       const rows = new Map(found.map((row) => [row.seq, row]))
-      const twin = found.find((row) => rows.get(row.seq) !== row)
-      if (twin !== undefined) return broken(`row ${twin.seq} (${twin.id}) occurs twice`, twin)
+      const duplicate = found.find((row) => rows.get(row.seq) !== row)
+      if (duplicate !== undefined) return broken(`row ${duplicate.seq} (${duplicate.id}) occurs twice`, duplicate)
       for (const [i, seq] of seal.seqs.entries()) {
         const code = seal.codes[i] ?? CHAIN_START
         const row = rows.get(seq)
@@ -83,13 +83,13 @@ export async function verifyAudit(
   const dropped = prunings.reduce((sum, { rows }) => sum + rows, 0)
   if (reached.pruned !== dropped)
     return broken(`${String(reached.pruned)} rows are missing, and ${String(dropped)} were pruned`)
-  return judgeUnsealed(store, reached)
+  return checkUnsealedRows(store, reached)
 }
 
 type Reached = { sealNo: number; code: Buffer; position: number; rows: number; pruned: number }
 
-/** Rows behind the end of the chain wait for their seal; further up, a row without one was put there by somebody. */
-async function judgeUnsealed(store: VerificationStore, reached: Reached): Promise<Verdict> {
+/** Rows after the end of the chain wait for a seal. A row before it without a seal was inserted later. */
+async function checkUnsealedRows(store: VerificationStore, reached: Reached): Promise<Verdict> {
   const { sealNo, position, rows, pruned } = reached
   if ((await store.countUpTo(position)) > rows) {
     const end = await store.chainEnd()

@@ -1,6 +1,7 @@
 /**
- * What the run-time role may do: work with rows, change no table, and with the audit log only add and read. A row's
- * number is the sequence's alone: a made-up one far ahead would keep the sealer from all that follow.
+ * The rights of the run-time role: it reads and writes rows and changes no table. The audit log it can only read and
+ * append to. It may not choose the number of an entry: the sealer reads entries by number, and an entry far ahead would
+ * hide all that follow from it.
  *
  * @param role a plain role name, checked by the caller
  * @returns statements that can be run again at any time

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, Kysely } from 'kysely'
 
-/** The tables as kysely sees them; the migrations are what makes them. */
+/** The tables as Kysely sees them. The migrations create them. */
 export type Schema = {
   projects: {
     uid: string

@@ -2,26 +2,26 @@ import { generateKeySync, type KeyObject } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { type Keyring, KeyringError, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
 
-/** A key of the audit log's chain as it is stored. */
+/** A key of the audit chain as it is stored. */
 export type StoredChainKey = WrappedKey & Readonly<{ keyNo: number }>
 
-/** Where the wrapped keys of the chain are kept. */
+/** The store of the wrapped keys of the audit chain. */
 export type ChainKeyStore = {
   find(keyNo: number): Promise<StoredChainKey | undefined>
   newest(): Promise<StoredChainKey | undefined>
-  /** Keeps the key unless there is one of its number. */
+  /** Inserts the key, unless a key with its number exists. */
   addFirst(key: StoredChainKey, now: Date): Promise<void>
 }
 
-/** The keys of the audit log's chain: random like a project's, wrapped like them, so they outlive every rotation. */
+/** The keys of the audit chain. They are random and wrapped like data keys, so a rotation of the KEK keeps them. */
 export type ChainKeys = {
-  /** The key that seals, made at the first call ever. */
+  /** The key for new seals. The first call of all creates it. */
   current(): Promise<{ keyNo: number; key: KeyObject }>
   /** @throws KeyringError when there is no such key */
   byNumber(keyNo: number): Promise<KeyObject>
 }
 
-/** Unwraps the keys of the chain, each one once. */
+/** Unwraps the keys of the audit chain and caches them in this process. */
 export function createChainKeys(deps: { keyring: Keyring; store: ChainKeyStore; clock: Clock }): ChainKeys {
   const { keyring, store, clock } = deps
   const unwrapped = new Map<number, KeyObject>()
@@ -36,7 +36,7 @@ export function createChainKeys(deps: { keyring: Keyring; store: ChainKeyStore; 
   async function firstKey(): Promise<StoredChainKey> {
     const wrapped = wrapKey(keyring, generateKeySync('aes', { length: 256 }), chainKeyOwner(1))
     await store.addFirst({ keyNo: 1, ...wrapped }, new Date(clock.now()))
-    // Another replica may have been faster; its key is the one.
+    // Another replica may have inserted the first key at the same time; then that one is used.
     const stored = await store.newest()
     if (stored === undefined) throw new KeyringError(['the key of the audit log was not stored'])
     return stored
@@ -63,7 +63,7 @@ export function createChainKeys(deps: { keyring: Keyring; store: ChainKeyStore; 
   }
 }
 
-/** What a key of the chain is bound to. */
+/** The owner that a key of the audit chain is wrapped for. */
 export function chainKeyOwner(keyNo: number) {
   return { purpose: 'audit', owner: 'audit', version: keyNo } as const
 }

@@ -5,21 +5,21 @@ import { type Keyring, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
 /** A project's data key as it is stored. */
 export type StoredDataKey = WrappedKey & Readonly<{ dekV: number }>
 
-/** Where wrapped data keys are read. */
+/** The store that wrapped data keys are read from. */
 export type DataKeyStore = {
-  /** The wrapped key, or undefined when the project or the version is gone. */
+  /** The wrapped key; undefined when the project or the version was deleted. */
   findDataKey(projectUid: string, dekV: number): Promise<StoredDataKey | undefined>
 }
 
-/** The data keys of projects, unwrapped as needed. */
+/** The data keys of projects, unwrapped on demand. */
 export type DataKeys = {
-  /** A new data key for a project, wrapped by the active key-encryption key. */
+  /** A new data key for a project, wrapped with the active key-encryption key. */
   create(projectUid: string, dekV: number): StoredDataKey
-  /** The key behind a stored one. */
+  /** The unwrapped key of a stored one. */
   unwrap(projectUid: string, stored: StoredDataKey): KeyObject
-  /** The key by its version, if it is at hand. */
+  /** The unwrapped key by its version, if it is in the cache. */
   cached(projectUid: string, dekV: number): KeyObject | undefined
-  /** The key by its version; undefined when it is not stored any more. */
+  /** The unwrapped key by its version; undefined when it is not stored any more. */
   find(projectUid: string, dekV: number): Promise<KeyObject | undefined>
 }
 
@@ -27,10 +27,10 @@ const MAX_CACHED = 1_000
 const CACHED_MS = 300_000
 
 /**
- * Unwraps data keys and keeps up to 1,000 of them for five minutes, in this process only.
+ * Unwraps data keys and caches up to 1,000 of them for five minutes, in this process only.
  *
- * A version of a data key never changes its material, so a kept one is never wrong; whether its project still exists
- * is for the query that reads the values to say.
+ * The material of one version of a data key never changes, so the cache is never outdated. Whether the project still
+ * exists is checked by the query that reads the values.
  */
 export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; clock: Clock }): DataKeys {
   const cache = new Map<string, { key: KeyObject; until: number }>()
@@ -70,7 +70,7 @@ export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; cl
   }
 }
 
-/** What a data key is bound to. */
+/** The owner that a data key is wrapped for. */
 export function dataKeyOwner(projectUid: string, version: number) {
   return { purpose: 'dek', owner: projectUid, version } as const
 }

@@ -1,31 +1,32 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { type Keyring, KeyringError } from './keyring.ts'
 
-/** A key-encryption key as the database knows it. */
+/** What the database holds about a key-encryption key (KEK). `used` tells whether it wraps a data key now. */
 export type KnownKek = Readonly<{ id: string; fingerprint: string; used: boolean; retired: boolean }>
 
-/** What the database knows of key-encryption keys. */
+/** The store of ids and fingerprints of key-encryption keys; never of the keys. */
 export type KekStore = {
-  /** All keys ever introduced; `used` tells whether a data key is wrapped by it now. */
+  /** Every key that was ever registered. */
   list(): Promise<readonly KnownKek[]>
-  /** Notes keys that are new to the database; known ones stay as they are. */
-  introduce(keks: readonly { id: string; fingerprint: string }[], now: Date): Promise<void>
+  /** Inserts keys that are new to the database; known ones stay as they are. */
+  register(keks: readonly { id: string; fingerprint: string }[], now: Date): Promise<void>
 }
 
 /**
- * Holds the keyring against the database and introduces new keys.
+ * Compares the keyring with the database and registers new keys.
  *
- * @throws KeyringError naming every key that is missing, different or retired; nothing is written then
+ * @throws KeyringError naming every key that is missing, different or retired; then nothing is written
  */
 export async function checkKeyring(deps: { keyring: Keyring; store: KekStore; clock: Clock }): Promise<void> {
   assertMatches(deps.keyring, await deps.store.list())
-  await deps.store.introduce([...deps.keyring.keys.values()], new Date(deps.clock.now()))
-  // Another process may have introduced another key under the same id at the same moment.
+  await deps.store.register([...deps.keyring.keys.values()], new Date(deps.clock.now()))
+  // Another process may have registered another key under the same id at the same moment.
   assertMatches(deps.keyring, await deps.store.list())
 }
 
 /**
- * Fails unless every key in use is in the keyring and every known one has the fingerprint it had.
+ * Fails unless every key in use is in the keyring, every known key has the fingerprint that the database holds, and the
+ * active key is not retired.
  *
  * @throws KeyringError with one sentence for each key
  */
@@ -41,4 +42,17 @@ export function assertMatches(keyring: Keyring, known: readonly KnownKek[]): voi
     return kek.retired && kek.id === keyring.activeId ? [`key ${kek.id} is retired and cannot be the active one`] : []
   })
   if (problems.length > 0) throw new KeyringError(problems)
+}
+
+/**
+ * Fails when the database knows an id that the keyring lacks: the id belongs to a key that is only missing here, and a
+ * new key with this id could not unwrap what that one wrapped.
+ *
+ * @param keyring undefined when there is none yet
+ * @throws KeyringError with the fingerprint of the known key
+ */
+export function assertIdIsFree(id: string, keyring: Keyring | undefined, known: readonly KnownKek[]): void {
+  const kek = known.find((other) => other.id === id)
+  if (kek !== undefined && keyring?.keys.has(id) !== true)
+    throw new KeyringError([`the database knows another key ${id} (fingerprint ${kek.fingerprint}); choose a new id`])
 }

@@ -18,7 +18,7 @@ export function createDataKeyStore(db: Db): DataKeyStore {
   }
 }
 
-/** What the database knows of key-encryption keys: never the keys, only their ids and fingerprints. */
+/** Ids and fingerprints of key-encryption keys in Postgres; never the keys. */
 export function createKekStore(db: Db): KekStore {
   return {
     list: async () => {
@@ -43,7 +43,7 @@ export function createKekStore(db: Db): KekStore {
       }))
     },
 
-    introduce: async (keks, now) => {
+    register: async (keks, now) => {
       await db
         .insertInto('keks')
         .values(keks.map((kek) => ({ kek_id: kek.id, fingerprint: kek.fingerprint, first_seen: now })))
@@ -53,7 +53,7 @@ export function createKekStore(db: Db): KekStore {
   }
 }
 
-/** The wrapped keys of the audit log's chain. */
+/** The wrapped keys of the audit chain in Postgres. */
 export function createChainKeyStore(db: Db): ChainKeyStore {
   const keys = db.selectFrom('audit_keys').select(['key_no', 'kek_id', 'wrapped'])
   const present = (row: { key_no: number; kek_id: string; wrapped: Buffer } | undefined) =>

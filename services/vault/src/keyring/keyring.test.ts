@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { BoxError, openBox, sealBox } from './box.ts'
-import { dataKeyVersionOf, openValue, sealValue } from './envelope.ts'
+import { DecryptionError, decrypt, encrypt } from './aead.ts'
+import { dataKeyVersionOf, decryptValue, encryptValue } from './envelope.ts'
 import { assertMatches } from './key-check.ts'
 import { KeyringError, parseKeyringFile, parseKeyringList, unwrapKey, wrapKey } from './keyring.ts'
 
@@ -54,7 +54,7 @@ test('all problems of a list come at once', () => {
 
 const owner = { purpose: 'dek', owner: '01890a5d-ac96-774b-bcce-b302099a8057', version: 1 } as const
 
-test('a data key is wrapped by the active key and unwraps for its owner only', () => {
+test('a data key is wrapped with the active key and unwraps for its owner only', () => {
   const dataKey = createSecretKey(randomBytes(32))
   const stored = wrapKey(keyring, dataKey, owner)
   expect(stored.kekId).toBe('k1')
@@ -64,8 +64,8 @@ test('a data key is wrapped by the active key and unwraps for its owner only', (
     { ...owner, owner: 'other' },
     { ...owner, purpose: 'audit' as const },
   ]
-  for (const wrong of wrongOwners) expect(() => unwrapKey(keyring, stored, wrong)).toThrow(BoxError)
-  expect(() => unwrapKey(keyring, { ...stored, kekId: 'k2' }, owner)).toThrow(BoxError)
+  for (const wrong of wrongOwners) expect(() => unwrapKey(keyring, stored, wrong)).toThrow(DecryptionError)
+  expect(() => unwrapKey(keyring, { ...stored, kekId: 'k2' }, owner)).toThrow(DecryptionError)
   expect(() => unwrapKey(keyring, { ...stored, kekId: 'k3' }, owner)).toThrow('k3 is not in the keyring')
   expect(wrapKey(keyring, dataKey, owner).wrapped).not.toEqual(stored.wrapped)
 })
@@ -73,39 +73,39 @@ test('a data key is wrapped by the active key and unwraps for its owner only', (
 const place = { projectUid: owner.owner, env: 'ab', key: 'c', version: 3 }
 const dataKey = createSecretKey(randomBytes(32))
 
-test('a value opens in its place only; places that join to the same text are not the same', () => {
-  const blob = sealValue(dataKey, 7, place, 'value')
+test('a value decrypts in its place only; places that join to the same text are not the same', () => {
+  const blob = encryptValue(dataKey, 7, place, 'value')
   expect(dataKeyVersionOf(blob)).toBe(7)
-  expect(openValue(dataKey, place, blob)).toBe('value')
+  expect(decryptValue(dataKey, place, blob)).toBe('value')
   const elsewhere = [
     { ...place, env: 'a', key: 'bc' },
     { ...place, key: 'C' },
     { ...place, version: 4 },
     { ...place, projectUid: '01890a5d-ac96-774b-bcce-b302099a8058' },
   ]
-  for (const other of elsewhere) expect(() => openValue(dataKey, other, blob)).toThrow(BoxError)
-  expect(() => openValue(createSecretKey(randomBytes(32)), place, blob)).toThrow(BoxError)
+  for (const other of elsewhere) expect(() => decryptValue(dataKey, other, blob)).toThrow(DecryptionError)
+  expect(() => decryptValue(createSecretKey(randomBytes(32)), place, blob)).toThrow(DecryptionError)
 })
 
-test('the header of a value is bound too', () => {
-  const blob = sealValue(dataKey, 7, place, 'value')
+test('the header of a value is authenticated too', () => {
+  const blob = encryptValue(dataKey, 7, place, 'value')
   blob.writeUInt32BE(8, 2)
-  expect(() => openValue(dataKey, place, blob)).toThrow(BoxError)
+  expect(() => decryptValue(dataKey, place, blob)).toThrow(DecryptionError)
   for (const unknown of [
     Buffer.alloc(0),
     Buffer.from([1, 1, 0]),
     Buffer.from([2, 1, 0, 0, 0, 1]),
     Buffer.from([1, 2, 0, 0, 0, 1]),
   ])
-    expect(() => dataKeyVersionOf(unknown)).toThrow(BoxError)
+    expect(() => dataKeyVersionOf(unknown)).toThrow(DecryptionError)
 })
 
-test('a tag of 4, 8, 12 or 15 bytes opens nothing, although Node would take some of them', () => {
+test('a tag of 4, 8, 12 or 15 bytes is refused, although Node would accept some of them', () => {
   const context = Buffer.from('context')
-  const box = sealBox(dataKey, Buffer.from('text'), context)
-  expect(openBox(dataKey, box, context).toString()).toBe('text')
-  for (const cut of [1, 4, 8, 12, box.length])
-    expect(() => openBox(dataKey, box.subarray(0, box.length - cut), context)).toThrow(BoxError)
+  const encrypted = encrypt(dataKey, Buffer.from('text'), context)
+  expect(decrypt(dataKey, encrypted, context).toString()).toBe('text')
+  for (const cut of [1, 4, 8, 12, encrypted.length])
+    expect(() => decrypt(dataKey, encrypted.subarray(0, encrypted.length - cut), context)).toThrow(DecryptionError)
 })
 
 test('the database may know keys that are missing here, as long as they wrap nothing', () => {

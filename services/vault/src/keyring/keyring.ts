@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { parseStrictJson } from '../requests/strict-json.ts'
-import { openBox, sealBox } from './box.ts'
+import { parseStrictJson } from '../json/strict-json.ts'
+import { decrypt, encrypt } from './aead.ts'
 
-/** What is wrong with a keyring, every problem at once. */
+/** A keyring that cannot be used, or a key that cannot be used as asked. Lists every problem; holds no key material. */
 export class KeyringError extends Error {
   override readonly name = 'KeyringError'
   readonly problems: readonly string[]
@@ -16,15 +16,15 @@ export class KeyringError extends Error {
 /** A key-encryption key (KEK): wraps data keys, never values. */
 export type KeyEncryptionKey = Readonly<{ id: string; fingerprint: string; key: KeyObject }>
 
-/** The key-encryption keys of this process by id. The active one wraps what is new; all of them unwrap. */
+/** The key-encryption keys of this process by id. The active one wraps new data keys; each of them unwraps its own. */
 export type Keyring = Readonly<{ activeId: string; keys: ReadonlyMap<string, KeyEncryptionKey> }>
 
-/** A data key as it is stored: encrypted by the key-encryption key `kekId`. */
+/** A data key as it is stored: encrypted with the key-encryption key `kekId`. */
 export type WrappedKey = Readonly<{ kekId: string; wrapped: Buffer }>
 
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-/** Whether a text can name a key-encryption key. */
+/** Whether a text can be the id of a key-encryption key. */
 export function isKeyId(text: string): boolean {
   return KEY_ID.test(text)
 }
@@ -32,7 +32,7 @@ export function isKeyId(text: string): boolean {
 /**
  * Reads a keyring file: `{"active":"2026-11","keys":{"2026-11":"<base64 of 32 bytes>"}}`.
  *
- * @throws KeyringError listing every problem; key material is never repeated
+ * @throws KeyringError listing every problem, without key material
  */
 export function parseKeyringFile(text: string): Keyring {
   const file = parseJsonObject(text)
@@ -48,7 +48,7 @@ export function parseKeyringFile(text: string): Keyring {
 /**
  * Reads VAULT_KEYRING, `id:base64,id:base64`, and VAULT_KEYRING_ACTIVE.
  *
- * @throws KeyringError listing every problem; key material is never repeated
+ * @throws KeyringError listing every problem, without key material
  */
 export function parseKeyringList(list: string, active: string): Keyring {
   const entries = list.split(',').map((entry): [string, unknown] => {
@@ -66,8 +66,9 @@ function createKeyring(source: string, entries: readonly (readonly [string, unkn
     if (problem === undefined) keys.set(id, createKek(id, Buffer.from(String(encoded), 'base64')))
     else problems.push(`${source}: ${problem}`)
   }
-  const twin = [...keys.values()].find((a) => [...keys.values()].some((b) => a.id < b.id && a.key.equals(b.key)))
-  if (twin) problems.push(`${source}: key ${twin.id} occurs under a second id; every id needs a key of its own`)
+  const duplicate = [...keys.values()].find((a) => [...keys.values()].some((b) => a.id < b.id && a.key.equals(b.key)))
+  if (duplicate)
+    problems.push(`${source}: key ${duplicate.id} occurs under a second id; every id needs a key of its own`)
   if (activeId === '') problems.push(`${source}: no key is named as the active one`)
   else if (entries.every(([id]) => id !== activeId)) problems.push(`${source}: the active key is not in the keyring`)
   if (problems.length > 0) throw new KeyringError(problems)
@@ -99,38 +100,39 @@ function createKek(id: string, material: Buffer): KeyEncryptionKey {
   return { id, fingerprint: fingerprintOf(key), key }
 }
 
-/** 16 hex digits that tell two keys apart without telling anything about them. */
+/** 16 hex digits that identify a key and reveal nothing about it. */
 function fingerprintOf(key: KeyObject): string {
   return createHmac('sha256', key).update('vault/kek-fp/1').digest('hex').slice(0, 16)
 }
 
-/** What a data key belongs to; bound into the wrapping, so that it cannot be moved to another owner. */
+/** What a data key belongs to. It is authenticated with the wrapped key, which unwraps for no other owner. */
 export type DataKeyOwner = { purpose: 'dek' | 'audit'; owner: string; version: number }
 
-/** Wraps a data key under the active key-encryption key. */
+/** Wraps a data key with the active key-encryption key. */
 export function wrapKey(keyring: Keyring, dataKey: KeyObject, owner: DataKeyOwner): WrappedKey {
   const kek = keyring.keys.get(keyring.activeId)
   if (kek === undefined) throw new KeyringError([`the active key ${keyring.activeId} is not in the keyring`])
   const header = wrapHeader(kek.id)
   const material = dataKey.export()
-  const box = sealBox(kek.key, material, wrapContext(header, owner))
+  const encrypted = encrypt(kek.key, material, additionalDataOf(header, owner))
   material.fill(0)
-  return { kekId: kek.id, wrapped: Buffer.concat([header, box]) }
+  return { kekId: kek.id, wrapped: Buffer.concat([header, encrypted]) }
 }
 
 /**
  * Unwraps a data key.
  *
- * @throws KeyringError when its key-encryption key is not in the keyring, BoxError when it was tampered with
+ * @throws KeyringError when its key-encryption key is not in the keyring; DecryptionError when the wrapped key was
+ *   changed or has another owner
  */
 export function unwrapKey(keyring: Keyring, stored: WrappedKey, owner: DataKeyOwner): KeyObject {
   const kek = keyring.keys.get(stored.kekId)
   if (kek === undefined) throw new KeyringError([`key ${stored.kekId} is not in the keyring`])
   const header = wrapHeader(kek.id)
-  const material = openBox(
+  const material = decrypt(
     kek.key,
     stored.wrapped.subarray(header.length),
-    wrapContext(stored.wrapped.subarray(0, header.length), owner),
+    additionalDataOf(stored.wrapped.subarray(0, header.length), owner),
   )
   const key = createSecretKey(material)
   material.fill(0)
@@ -142,7 +144,7 @@ function wrapHeader(kekId: string): Buffer {
   return Buffer.concat([Buffer.from([1, 1, kekId.length]), Buffer.from(kekId, 'latin1')])
 }
 
-function wrapContext(header: Buffer, owner: DataKeyOwner): Buffer {
+function additionalDataOf(header: Buffer, owner: DataKeyOwner): Buffer {
   return Buffer.concat([
     Buffer.from(`vault/${owner.purpose}/1`),
     header,
@@ -151,7 +153,7 @@ function wrapContext(header: Buffer, owner: DataKeyOwner): Buffer {
   ])
 }
 
-/** A text with its length in front: joining with a delimiter would let `a:b` + `c` pass for `a` + `b:c`. */
+/** A text after its length. With a delimiter instead, `a:b` and `c` would give the same bytes as `a` and `b:c`. */
 function lengthPrefixed(text: string): Buffer {
   const bytes = Buffer.from(text)
   return Buffer.concat([uint32(bytes.length), bytes])

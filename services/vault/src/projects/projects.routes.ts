@@ -1,8 +1,8 @@
-import { type Request, Router } from 'express'
 import { z } from 'zod'
-import { jsonBody, methods, pathPart, readBody } from '../http.ts'
+import { OK, ok, time } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
 import { OVERLAP_MS } from './project-keys.ts'
-import { PROJECT_NAME, type Project, type Projects } from './projects.ts'
+import { PROJECT_NAME, type Projects } from './projects.ts'
 
 /** Any other type than a string is an invalid key, not a malformed request. */
 const publicKey = z
@@ -10,81 +10,117 @@ const publicKey = z
   .transform((key) => (typeof key === 'string' ? key : ''))
   .meta({ type: 'string', description: '64 hex digits, or a JWK as a JSON string' })
 
-/** The body of POST /v1/admin/projects. */
-export const createBody = z.strictObject({
-  name: z
-    .string()
-    .regex(PROJECT_NAME, 'must be 1 to 63 letters, digits, dots, dashes and underscores, the first a letter or digit'),
-  publicKey,
-  requireContentDigest: z.boolean().default(false),
-})
+const project = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    publicKey: z.string().regex(/^[0-9a-f]{64}$/),
+    createdAt: time,
+    requireContentDigest: z.literal(true).optional(),
+  })
+  .meta({ id: 'Project' })
 
-/** The body of PUT /v1/admin/projects/:id/rotate, which may be absent. `overlap` is in seconds. */
-export const rotateBody = z.strictObject({
-  publicKey: publicKey.optional(),
-  overlap: z
-    .int()
-    .min(0)
-    .max(OVERLAP_MS / 1000)
-    .default(OVERLAP_MS / 1000),
-})
+const params = z.object({ id: z.string() })
 
-/** The body of PATCH /v1/admin/projects/:id. */
-export const updateBody = z.strictObject({ requireContentDigest: z.boolean() })
+const endpoint = endpoints<{ projects: Projects }>()
+const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
-/** What administrators do with projects. The token is checked before. */
-export function projectRoutes(deps: { projects: Projects; addressOf: (request: Request) => string }): Router {
-  const { projects, addressOf } = deps
-  const router = Router({ caseSensitive: true, strict: true })
-
-  router.all(
-    '/v1/admin/projects',
-    methods({
-      GET: async (_request, response) => {
-        response.json((await projects.list()).map(present))
-      },
-      POST: async (request, response) => {
-        const body = jsonBody(request, await readBody(request, response), createBody)
-        await projects.create({ ...body, ip: addressOf(request) })
-        response.status(201).json({ ok: true, id: body.name })
-      },
+/** What administrators do with projects. */
+export const projectEndpoints = [
+  endpoint({
+    ...admin,
+    method: 'GET',
+    path: '/v1/admin/projects',
+    operationId: 'listProjects',
+    summary: 'All projects',
+    answer: z.array(project),
+    handle: async (_input, { projects }) =>
+      (await projects.list()).map(({ requireContentDigest, createdAt, ...rest }) => ({
+        ...rest,
+        createdAt: createdAt.toISOString(),
+        ...(requireContentDigest && { requireContentDigest }),
+      })),
+  }),
+  endpoint({
+    ...admin,
+    method: 'POST',
+    path: '/v1/admin/projects',
+    operationId: 'createProject',
+    summary: 'Register a project with its public key',
+    body: z.strictObject({
+      name: z
+        .string()
+        .regex(
+          PROJECT_NAME,
+          'must be 1 to 63 letters, digits, dots, dashes and underscores, the first a letter or digit',
+        ),
+      publicKey,
+      requireContentDigest: z.boolean().default(false),
     }),
-  )
-
-  router.all(
-    '/v1/admin/projects/:id',
-    methods({
-      PATCH: async (request, response) => {
-        const body = jsonBody(request, await readBody(request, response), updateBody)
-        const change = { name: pathPart(request, 'id'), required: body.requireContentDigest, ip: addressOf(request) }
-        await projects.setRequireContentDigest(change)
-        response.json({ ok: true })
-      },
-      DELETE: async (request, response) => {
-        await projects.remove({ name: pathPart(request, 'id'), ip: addressOf(request) })
-        response.json({ ok: true })
-      },
+    status: 201,
+    answer: ok.extend({ id: z.string() }),
+    errors: ['invalid_public_key', 'project_exists'],
+    handle: async ({ body, caller }, { projects }) => {
+      await projects.create({ ...body, ip: caller.ip })
+      return { ...OK, id: body.name }
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'PATCH',
+    path: '/v1/admin/projects/:id',
+    operationId: 'updateProject',
+    summary: 'Say whether writes have to cover their body with a digest',
+    params,
+    body: z.strictObject({ requireContentDigest: z.boolean() }),
+    answer: ok,
+    errors: ['not_found'],
+    handle: async ({ params, body, caller }, { projects }) => {
+      await projects.setRequireContentDigest({ name: params.id, required: body.requireContentDigest, ip: caller.ip })
+      return OK
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'DELETE',
+    path: '/v1/admin/projects/:id',
+    operationId: 'deleteProject',
+    summary: 'Delete a project with all its secrets, for good',
+    params,
+    answer: ok,
+    errors: ['not_found'],
+    handle: async ({ params, caller }, { projects }) => {
+      await projects.remove({ name: params.id, ip: caller.ip })
+      return OK
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'PUT',
+    path: '/v1/admin/projects/:id/rotate',
+    operationId: 'rotateProjectKey',
+    summary: 'Replace the key; the private half of a generated one is answered this once',
+    params,
+    body: z.strictObject({
+      publicKey: publicKey.optional(),
+      overlap: z
+        .int()
+        .min(0)
+        .max(OVERLAP_MS / 1000)
+        .default(OVERLAP_MS / 1000)
+        .meta({ description: 'seconds that replaced keys stay valid at most' }),
     }),
-  )
-
-  router.all(
-    '/v1/admin/projects/:id/rotate',
-    methods({
-      PUT: async (request, response) => {
-        const body = jsonBody(request, await readBody(request, response), rotateBody)
-        const rotated = await projects.rotate({
-          name: pathPart(request, 'id'),
-          publicKey: body.publicKey,
-          overlapMs: body.overlap * 1000,
-          ip: addressOf(request),
-        })
-        response.json({ ok: true, ...rotated })
-      },
-    }),
-  )
-  return router
-}
-
-function present({ requireContentDigest, ...project }: Project) {
-  return requireContentDigest ? { ...project, requireContentDigest } : project
-}
+    bodyIsOptional: true,
+    answer: ok.extend({ privateKey: z.string().optional() }),
+    errors: ['invalid_public_key', 'not_found'],
+    handle: async ({ params, body, caller }, { projects }) => {
+      const rotated = await projects.rotate({
+        name: params.id,
+        publicKey: body.publicKey,
+        overlapMs: body.overlap * 1000,
+        ip: caller.ip,
+      })
+      return { ...OK, ...rotated }
+    },
+  }),
+]

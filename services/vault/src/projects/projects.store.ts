@@ -1,6 +1,7 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
 import type { Selectable } from 'kysely'
-import { entryRow } from '../audit/audit.ts'
+import { auditRow } from '../db/audit-row.ts'
+import { lockKek } from '../db/lock-kek.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import type { ProjectKey } from './project-keys.ts'
 import type { ProjectStore, StoredProject } from './projects.ts'
@@ -13,7 +14,7 @@ export function createProjectStore(db: Db): ProjectStore {
       const keys = await db.selectFrom('project_keys').selectAll().orderBy('id').execute()
       const keysOf = new Map<string, Selectable<Schema['project_keys']>[]>()
       for (const key of keys) keysOf.set(key.project_uid, [...(keysOf.get(key.project_uid) ?? []), key])
-      // A project without keys was created between the two queries.
+      // A project whose keys are missing here was created between the two queries.
       return projects.flatMap((project) => {
         const own = keysOf.get(project.uid)
         return own === undefined ? [] : [toProject(project, own)]
@@ -42,7 +43,7 @@ export function createProjectStore(db: Db): ProjectStore {
     create: async (project, dataKey, entry) => {
       try {
         await db.transaction().execute(async (trx) => {
-          await holdKek(trx, dataKey.kekId)
+          await lockKek(trx, dataKey.kekId)
           await trx
             .insertInto('projects')
             .values({
@@ -66,7 +67,7 @@ export function createProjectStore(db: Db): ProjectStore {
               created_at: project.createdAt,
             })
             .execute()
-          await trx.insertInto('audit').values(entryRow(entry, project)).execute()
+          await trx.insertInto('audit').values(auditRow(entry, project)).execute()
         })
         return 'created'
       } catch (error) {
@@ -77,7 +78,7 @@ export function createProjectStore(db: Db): ProjectStore {
 
     changeKeys: (name, decide, entry) =>
       db.transaction().execute(async (trx) => {
-        // Weaker than `for update`, so that secrets can be written meanwhile; two rotations still wait for each other.
+        // Weaker than `for update`: secrets can be written meanwhile, and two rotations still wait for each other.
         const project = await trx
           .selectFrom('projects')
           .select(['uid', 'name'])
@@ -91,7 +92,7 @@ export function createProjectStore(db: Db): ProjectStore {
         for (const { id, notAfter } of change.end)
           await trx.updateTable('project_keys').set({ not_after: notAfter }).where('id', '=', id).execute()
         await trx.insertInto('project_keys').values(keyRow(project.uid, change.add)).execute()
-        await trx.insertInto('audit').values(entryRow(entry, project)).execute()
+        await trx.insertInto('audit').values(auditRow(entry, project)).execute()
         return true
       }),
 
@@ -103,7 +104,7 @@ export function createProjectStore(db: Db): ProjectStore {
           .where('name', '=', name)
           .returning(['uid', 'name'])
           .executeTakeFirst()
-        if (project !== undefined) await trx.insertInto('audit').values(entryRow(entry, project)).execute()
+        if (project !== undefined) await trx.insertInto('audit').values(auditRow(entry, project)).execute()
         return project !== undefined
       }),
 
@@ -114,22 +115,10 @@ export function createProjectStore(db: Db): ProjectStore {
           .where('name', '=', name)
           .returning(['uid', 'name'])
           .executeTakeFirst()
-        if (project !== undefined) await trx.insertInto('audit').values(entryRow(entry, project)).execute()
+        if (project !== undefined) await trx.insertInto('audit').values(auditRow(entry, project)).execute()
         return project !== undefined
       }),
   }
-}
-
-/** A key-encryption key that is being retired must not get a new data key to wrap: the retirement waits for us. */
-async function holdKek(trx: Db, kekId: string): Promise<void> {
-  const kek = await trx
-    .selectFrom('keks')
-    .select('kek_id')
-    .where('kek_id', '=', kekId)
-    .where('retired_at', 'is', null)
-    .forShare()
-    .executeTakeFirst()
-  if (kek === undefined) throw new Error(`key ${kekId} is retired; restart with the active key of the keyring`)
 }
 
 function keyRow(projectUid: string, key: ProjectKey) {

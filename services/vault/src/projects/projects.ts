@@ -22,8 +22,8 @@ export type Project = Readonly<{
   requireContentDigest: boolean
 }>
 
-/** What is needed to check a signature of a project. */
-export type Registration = Readonly<{
+/** What signatures of a project are verified with. `notAfter` is null for a key that does not end. */
+export type SigningProject = Readonly<{
   uid: string
   name: string
   requireContentDigest: boolean
@@ -44,7 +44,7 @@ export type ProjectStore = {
   list(): Promise<readonly StoredProject[]>
   find(name: string): Promise<StoredProject | undefined>
   create(project: StoredProject, dataKey: StoredDataKey, entry: NewEntry): Promise<'created' | 'exists'>
-  /** Locks the project, asks `decide` what changes, and does it. */
+  /** Locks the project, calls `decide` with its keys and applies the change. Returns false for an unknown project. */
   changeKeys(name: string, decide: (keys: readonly ProjectKey[]) => KeyChange, entry: NewEntry): Promise<boolean>
   setRequireContentDigest(name: string, required: boolean, entry: NewEntry): Promise<boolean>
   /** Deletes the project with its keys, data keys, secrets and versions. */
@@ -62,12 +62,12 @@ export function isProjectName(text: string): boolean {
   return PROJECT_NAME.test(text)
 }
 
-/** Registers, lists, rotates and deletes projects, and hands out what signatures are checked against. */
+/** Registers, lists, changes and deletes projects, and provides the keys that signatures are verified with. */
 export function createProjects(deps: {
   store: ProjectStore
   dataKeys: DataKeys
   clock: Clock
-  /** Told the name of every project that changed here. */
+  /** Called with the name of every project that this process changed. */
   onChange: (name: string) => void
 }) {
   const { store, dataKeys, clock, onChange } = deps
@@ -82,7 +82,7 @@ export function createProjects(deps: {
       requireContentDigest: boolean
       ip: string
     }): Promise<void> => {
-      const publicKey = admit(input.publicKey)
+      const publicKey = readPublicKey(input.publicKey)
       const now = new Date(clock.now())
       const uid = newId()
       const entry = newEntry(clock, {
@@ -102,10 +102,10 @@ export function createProjects(deps: {
     },
 
     /**
-     * Replaces the key. Without `publicKey` a key pair is made, whose private half is returned and kept nowhere.
+     * Replaces the key. Without `publicKey` a key pair is generated; the private key is returned and not stored.
      *
-     * @param input `overlapMs` is how long replaced keys stay valid at most
-     * @throws not_found, invalid_public_key, invalid_request for a key that the project has already
+     * @param input `overlapMs` is the time in milliseconds for which replaced keys stay valid
+     * @throws not_found, invalid_public_key, invalid_request when the project has the key already
      */
     rotate: async (input: {
       name: string
@@ -114,7 +114,8 @@ export function createProjects(deps: {
       ip: string
     }): Promise<{ privateKey: string } | undefined> => {
       const pair = input.publicKey === undefined ? generateKeyPair() : undefined
-      const publicKey = pair === undefined ? admit(input.publicKey ?? '') : Buffer.from(pair.publicKeyHex, 'hex')
+      const publicKey =
+        pair === undefined ? readPublicKey(input.publicKey ?? '') : Buffer.from(pair.publicKeyHex, 'hex')
       const now = new Date(clock.now())
       const entry = newEntry(clock, {
         action: 'rotate',
@@ -145,8 +146,8 @@ export function createProjects(deps: {
       onChange(input.name)
     },
 
-    /** What signatures of the project are checked against, with keys imported once. */
-    register: async (name: string): Promise<Registration | undefined> => {
+    /** What signatures of the project are verified with; undefined for an unknown project. */
+    findSigning: async (name: string): Promise<SigningProject | undefined> => {
       const project = isProjectName(name) ? await store.find(name) : undefined
       if (project === undefined) return undefined
       const now = new Date(clock.now())
@@ -174,11 +175,11 @@ function present(project: StoredProject): Project {
   }
 }
 
-function admit(publicKey: string): Uint8Array {
+function readPublicKey(publicKey: string): Uint8Array {
   try {
     return parsePublicKey(publicKey)
   } catch (error) {
-    if (error instanceof SignatureError) throw apiError('invalid_public_key', { cause: error })
+    if (error instanceof SignatureError) throw apiError('invalid_public_key', undefined, { cause: error })
     throw error
   }
 }

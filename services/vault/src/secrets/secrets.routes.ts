@@ -1,72 +1,151 @@
-import { type RequestHandler, Router } from 'express'
+import { JsonText } from '@vault-and-tracker/rest'
 import { z } from 'zod'
 import { apiError } from '../errors.ts'
-import { inShape, jsonBody, methods, pathPart, sendJson } from '../http.ts'
-import { readQuery, requirePlainQuery } from '../requests/query.ts'
-import type { Signed } from '../signed-requests/signed-requests.middleware.ts'
-import type { FetchAll } from './fetches.ts'
+import { OK, ok, time, uuid } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
+import { whileCurrent } from '../signed-requests/signed-requests.ts'
+import type { BatchedFetch } from './batched-fetch.ts'
 import { DEFAULT_ENV, ENV, MAX_VALUE_BYTES, SECRET_KEY, type Secrets } from './secrets.ts'
 
-export const env = z
+const env = z
   .string()
   .regex(ENV, 'must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or digit')
 
-/** The query of GET /v1/secrets. */
-export const fetchQuery = z.object({ env: env.default(DEFAULT_ENV) })
+const secret = z
+  .strictObject({ id: uuid, key: z.string(), env: z.string(), updatedAt: time })
+  .meta({ id: 'SecretMetadata', description: 'A secret without its value' })
 
-/** The body of PUT /v1/secrets. */
-export const putBody = z.strictObject({
-  key: z.string().regex(SECRET_KEY, 'must be 1 to 256 characters without control characters'),
-  value: z.string().refine((value) => Buffer.byteLength(value) <= MAX_VALUE_BYTES, 'must have at most 64 KiB as UTF-8'),
-  env,
-})
+const version = z
+  .strictObject({ version: z.int(), createdAt: time, current: z.boolean() })
+  .meta({ id: 'SecretVersion', description: 'A version of a secret without its value' })
 
-/** What applications do with the secrets of their own project: signed requests. */
-export function secretRoutes(deps: {
-  secrets: Secrets
-  fetchAll: FetchAll
-  signed: Signed
-  fetchLimit: RequestHandler
-  /** Gets to know of requests for a fetch as long as they are checked. */
-  onTheWay: Set<unknown>
-}): Router {
-  const { secrets, fetchAll, signed, fetchLimit, onTheWay } = deps
-  const router = Router({ caseSensitive: true, strict: true })
+const versionNumber = z.string().regex(/^[1-9][0-9]{0,9}$/)
 
-  const get = signed({ isWrite: false }, async ({ caller, request }, response) => {
-    const query = inShape(fetchQuery, readQuery(request.originalUrl, ['env']))
-    onTheWay.delete(request)
-    const fetched = await fetchAll(caller, query.env)
-    return fetched === 'stale' ? 'stale' : () => sendJson(response, fetched.json)
-  })
+const signed = endpoints<{ secrets: Secrets; fetchSecrets: BatchedFetch }>()
+const admin = endpoints<{ secrets: Secrets }>()
 
-  const put = signed({ isWrite: true }, async ({ caller, body, request }, response) => {
-    requirePlainQuery(request.originalUrl)
-    const result = await secrets.put(caller, jsonBody(request, body, putBody))
-    return result === 'stale' ? 'stale' : () => response.json({ ok: true })
-  })
-
-  const remove = signed({ isWrite: false }, async ({ caller, request }, response) => {
-    requirePlainQuery(request.originalUrl)
-    const result = await secrets.remove(caller, pathPart(request, 'id'))
-    if (result === 'absent') throw apiError('not_found')
-    return result === 'stale' ? 'stale' : () => response.json({ ok: true })
-  })
-
-  router.all(
-    '/v1/secrets',
-    methods({
-      GET: (request, response, next) => {
-        onTheWay.add(request)
-        response.once('close', () => onTheWay.delete(request))
-        return fetchLimit(request, response, (error?: unknown) => {
-          if (error === undefined) Promise.resolve(get(request, response, next)).catch(next)
-          else next(error)
-        })
-      },
-      PUT: put,
+/** What applications do with the secrets of their own project, by signed requests. */
+export const secretEndpoints = [
+  signed({
+    method: 'GET',
+    path: '/v1/secrets',
+    operationId: 'fetchSecrets',
+    summary: 'All secrets of the signing project in one environment',
+    tag: 'secrets',
+    access: 'signature',
+    limit: 'fetch',
+    query: z.object({ env: env.default(DEFAULT_ENV) }),
+    answer: z.record(z.string(), z.string()),
+    errors: ['decryption_failed'],
+    handle: async ({ query, caller }, { fetchSecrets }) =>
+      new JsonText((await whileCurrent(caller, (current) => fetchSecrets(current, query.env))).json),
+  }),
+  signed({
+    method: 'PUT',
+    path: '/v1/secrets',
+    operationId: 'putSecret',
+    summary: 'Create a secret or overwrite its value',
+    tag: 'secrets',
+    access: 'signature',
+    limit: 'none',
+    body: z.strictObject({
+      key: z.string().regex(SECRET_KEY, 'must be 1 to 256 characters without control characters'),
+      value: z
+        .string()
+        .refine((value) => Buffer.byteLength(value) <= MAX_VALUE_BYTES, 'must have at most 64 KiB as UTF-8'),
+      env,
     }),
-  )
-  router.all('/v1/secrets/:id', methods({ DELETE: remove }))
-  return router
-}
+    answer: ok,
+    errors: ['decryption_failed'],
+    handle: async ({ body, caller }, { secrets }) => {
+      await whileCurrent(caller, (current) => secrets.put(current, body))
+      return OK
+    },
+  }),
+  signed({
+    method: 'DELETE',
+    path: '/v1/secrets/:id',
+    operationId: 'deleteOwnSecret',
+    summary: 'Delete a secret of the signing project, for good',
+    tag: 'secrets',
+    access: 'signature',
+    limit: 'none',
+    params: z.object({ id: z.string() }),
+    answer: ok,
+    errors: ['not_found'],
+    handle: async ({ params, caller }, { secrets }) => {
+      const result = await whileCurrent(caller, (current) => secrets.remove(current, params.id))
+      if (result === 'absent') throw apiError('not_found')
+      return OK
+    },
+  }),
+]
+
+/** What administrators do with secrets: list, delete, restore; never read. */
+export const secretAdminEndpoints = [
+  admin({
+    method: 'GET',
+    path: '/v1/admin/projects/:id/secrets',
+    operationId: 'listSecrets',
+    summary: 'The secrets of a project, without their values',
+    tag: 'administration',
+    access: 'admin',
+    limit: 'none',
+    params: z.object({ id: z.string() }),
+    query: z.object({ env: env.optional() }),
+    answer: z.array(secret),
+    errors: ['not_found'],
+    handle: async ({ params, query }, { secrets }) => {
+      const listed = await secrets.listOf(params.id, query.env)
+      return listed.map((each) => ({ ...each, updatedAt: each.updatedAt.toISOString() }))
+    },
+  }),
+  admin({
+    method: 'DELETE',
+    path: '/v1/admin/secrets/:id',
+    operationId: 'deleteSecret',
+    summary: 'Delete a secret with all its versions, for good',
+    tag: 'administration',
+    access: 'admin',
+    limit: 'none',
+    params: z.object({ id: z.string() }),
+    answer: ok,
+    errors: ['not_found'],
+    handle: async ({ params, caller }, { secrets }) => {
+      await secrets.removeAny(params.id, caller.ip)
+      return OK
+    },
+  }),
+  admin({
+    method: 'GET',
+    path: '/v1/admin/secrets/:id/versions',
+    operationId: 'listSecretVersions',
+    summary: 'The versions of a secret, newest first, without their values',
+    tag: 'administration',
+    access: 'admin',
+    limit: 'none',
+    params: z.object({ id: z.string() }),
+    answer: z.array(version),
+    errors: ['not_found'],
+    handle: async ({ params }, { secrets }) => {
+      const listed = await secrets.versionsOf(params.id)
+      return listed.map((each) => ({ ...each, createdAt: each.createdAt.toISOString() }))
+    },
+  }),
+  admin({
+    method: 'POST',
+    path: '/v1/admin/secrets/:id/versions/:version/restore',
+    operationId: 'restoreSecretVersion',
+    summary: 'Make the value of an older version current, as a new version',
+    tag: 'administration',
+    access: 'admin',
+    limit: 'none',
+    params: z.object({ id: z.string(), version: versionNumber }),
+    answer: ok.extend({ version: z.int() }),
+    errors: ['not_found', 'decryption_failed'],
+    handle: async ({ params, caller }, { secrets }) => ({
+      ...OK,
+      version: await secrets.restore(params.id, Number(params.version), caller.ip),
+    }),
+  }),
+]

@@ -1,16 +1,17 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
-import { entryRow } from '../audit/audit.ts'
+import { auditRow } from '../db/audit-row.ts'
 import type { Db } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import { type Caller, type Fetch, MAX_ENV_BYTES, type SecretStore, type Stale, type StoredValue } from './secrets.ts'
 
 /**
- * Reads all values and writes the audit entries of all callers that ask at this moment in one statement, which commits
- * by itself: when its rows arrive, the entries are durable. No row at all for a caller means that his key or project
- * is not valid any more; a project without secrets gives one row of nulls. Of callers that ask for the same, the first
- * valid one has the values, and the others a row of nulls. Named, so that each connection parses and plans it once.
+ * Reads the values and writes the audit entries of several callers in one statement. The statement commits by itself:
+ * when its rows arrive, the entries are durable. A caller whose key or project is not valid any more has no row. A
+ * project without secrets has one row of nulls. Of several callers that ask for the same values, the first valid one
+ * has the values and each of the others one row of nulls. The statement is named, so that each connection parses and
+ * plans it once.
  */
 const READ_ALL = {
   name: 'read-all',
@@ -35,10 +36,10 @@ const READ_ALL = {
 
 type ReadAllRow = [n: number, key: string, version: number, blob: Buffer | null] | [n: number, null, null, null]
 
-/** Stands for a value whose row is gone. It does not decrypt, so the whole fetch fails: a partial map is never sent. */
-const LOST = Buffer.alloc(0)
+/** Replaces a value whose row is missing. It does not decrypt, so the fetch fails instead of sending a partial map. */
+const MISSING = Buffer.alloc(0)
 
-/** Secrets in Postgres. `pool` serves the one statement that every fetch runs. */
+/** Secrets in Postgres. `pool` runs the one statement of fetches. */
 export function createSecretStore(db: Db, pool: Pool): SecretStore {
   return {
     readAll: async (fetches) => {
@@ -60,9 +61,9 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
       return row !== undefined
     },
 
-    put: (caller, secret, seal, entryFor) =>
+    put: (caller, secret, encrypt, entryFor) =>
       db.transaction().execute(async (trx) => {
-        if (!(await holdCaller(trx, caller, secret.now, { covered: true }))) return 'stale'
+        if (!(await lockCaller(trx, caller, secret.now, { covered: true }))) return 'stale'
         const { id, version } = await trx
           .insertInto('secrets')
           .values({
@@ -81,19 +82,19 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
           .returning(['id', 'version'])
           .executeTakeFirstOrThrow()
         const dataKey = await reserveDataKey(trx, caller.projectUid)
-        await addVersion(trx, { id, version, dataKey, blob: seal(version, dataKey), now: secret.now })
-        await requireRoom(trx, caller.projectUid, secret.env)
+        await addVersion(trx, { id, version, dataKey, blob: encrypt(version, dataKey), now: secret.now })
+        await requireSpace(trx, caller.projectUid, secret.env)
         const project = { uid: caller.projectUid, name: caller.project }
         await trx
           .insertInto('audit')
-          .values(entryRow(entryFor(id, version), project))
+          .values(auditRow(entryFor(id, version), project))
           .execute()
         return 'stored'
       }),
 
     remove: (caller, id, now, entryFor) =>
       db.transaction().execute(async (trx) => {
-        if (!(await holdCaller(trx, caller, now, { covered: false }))) return 'stale'
+        if (!(await lockCaller(trx, caller, now, { covered: false }))) return 'stale'
         const deleted = await trx
           .deleteFrom('secrets')
           .where('id', '=', id)
@@ -104,7 +105,7 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
         const project = { uid: caller.projectUid, name: caller.project }
         await trx
           .insertInto('audit')
-          .values(entryRow(entryFor(deleted), project))
+          .values(auditRow(entryFor(deleted), project))
           .execute()
         return 'deleted'
       }),
@@ -121,7 +122,7 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
         if (deleted === undefined) return false
         await trx
           .insertInto('audit')
-          .values(entryRow(entryFor(deleted), deleted))
+          .values(auditRow(entryFor(deleted), deleted))
           .execute()
         return true
       }),
@@ -161,9 +162,9 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
       }))
     },
 
-    restore: (id, version, now, reseal, entryFor) =>
+    restore: (id, version, now, reencrypt, entryFor) =>
       db.transaction().execute(async (trx) => {
-        // First the project, like everybody: in another order this and a deletion could wait for each other.
+        // Every transaction locks the project first. In another order, this one and a deletion could deadlock.
         await trx
           .selectFrom('projects')
           .select('uid')
@@ -190,14 +191,14 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
         const next = secret.version + 1
         const dataKey = await reserveDataKey(trx, secret.project_uid)
         const place = { projectUid: secret.project_uid, project: secret.name, env: secret.env, key: secret.key }
-        const blob = reseal({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
+        const blob = reencrypt({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
         await addVersion(trx, { id, version: next, dataKey, blob, now })
-        await requireRoom(trx, secret.project_uid, secret.env)
+        await requireSpace(trx, secret.project_uid, secret.env)
         const project = { uid: secret.project_uid, name: secret.name }
         await trx
           .insertInto('audit')
-          .values(entryRow(entryFor(secret.env, next), project))
+          .values(auditRow(entryFor(secret.env, next), project))
           .execute()
         return next
       }),
@@ -216,16 +217,16 @@ function answersOf(
     const values = valuesOf.get(place) ?? []
     valuesOf.set(place, values)
     answers[n - 1] = values
-    if (key !== null) values.push({ key, version, blob: blob ?? LOST })
+    if (key !== null) values.push({ key, version, blob: blob ?? MISSING })
   }
   return answers
 }
 
 /**
- * Whether the caller's key is valid now, and where the project wants bodies covered, this one is. The project stays
- * until the transaction ends: a deletion waits.
+ * Whether the caller's key is valid now and, where the project requires it, the signature covers the body. Locks the
+ * project until the transaction ends: a deletion waits.
  */
-async function holdCaller(trx: Db, caller: Caller, now: Date, rule: { covered: boolean }): Promise<boolean> {
+async function lockCaller(trx: Db, caller: Caller, now: Date, rule: { covered: boolean }): Promise<boolean> {
   const row = await trx
     .selectFrom('projects as p')
     .innerJoin('project_keys as k', 'k.project_uid', 'p.uid')
@@ -239,7 +240,7 @@ async function holdCaller(trx: Db, caller: Caller, now: Date, rule: { covered: b
   return row !== undefined
 }
 
-/** The newest data key of a project, counting one more encryption. Its row stays locked, so it cannot be removed. */
+/** Counts one more encryption with the newest data key of a project and returns it, locked, so that it stays. */
 async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKey> {
   const row = await trx
     .updateTable('project_deks')
@@ -257,11 +258,11 @@ async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKe
 }
 
 /**
- * Nothing is stored that could not be fetched: all values of an environment are one answer, held in memory.
+ * Refuses values that could not be fetched: all values of an environment are one response, built in memory.
  *
  * @throws invalid_request when the environment has become too large
  */
-async function requireRoom(trx: Db, projectUid: string, env: string): Promise<void> {
+async function requireSpace(trx: Db, projectUid: string, env: string): Promise<void> {
   const { bytes } = await trx
     .selectFrom('secrets as s')
     .innerJoin('secret_versions as v', (join) =>
@@ -271,8 +272,7 @@ async function requireRoom(trx: Db, projectUid: string, env: string): Promise<vo
     .where('s.project_uid', '=', projectUid)
     .where('s.env', '=', env)
     .executeTakeFirstOrThrow()
-  if (bytes > MAX_ENV_BYTES)
-    throw apiError('invalid_request', { message: 'the environment would hold more than 64 MiB' })
+  if (bytes > MAX_ENV_BYTES) throw apiError('invalid_request', 'the environment would hold more than 64 MiB')
 }
 
 async function addVersion(

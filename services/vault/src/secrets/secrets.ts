@@ -3,13 +3,15 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
-import { BoxError } from '../keyring/box.ts'
+import { DecryptionError } from '../keyring/aead.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
-import { dataKeyVersionOf, openValue, sealValue, type ValuePlace } from '../keyring/envelope.ts'
+import { dataKeyVersionOf, decryptValue, encryptValue, type ValuePlace } from '../keyring/envelope.ts'
 import { KeyringError } from '../keyring/keyring.ts'
 import { isProjectName } from '../projects/projects.ts'
 
-/** Who signed a request. Stores check in the very statement that does the work that all of it still holds. */
+/**
+ * The verified signer of a request. A store checks again, in the statement that does the work, that it is still valid.
+ */
 export type Caller = Readonly<{
   projectUid: string
   /** The project's name. */
@@ -20,48 +22,48 @@ export type Caller = Readonly<{
   ip: string
 }>
 
-/** The project, the key or its rules changed since the caller was checked: check again. */
+/** The project, its keys or its rules changed after the signature was verified: verify it again. */
 export type Stale = 'stale'
 
-/** One caller's wish for all values of an environment, with the entry that tells of it. */
+/** A request of one caller for all values of an environment, with its audit entry. */
 export type Fetch = Readonly<{ caller: Caller; env: string; now: Date; entry: NewEntry }>
 
 /** A value as it is stored. */
 export type StoredValue = Readonly<{ key: string; version: number; blob: Buffer }>
 
-/** A secret as it is listed; never its value. */
+/** A secret in a listing, without its value. */
 export type SecretMetadata = Readonly<{ id: string; key: string; env: string; updatedAt: Date }>
 
-/** A version as it is listed; never its value. */
+/** A version in a listing, without its value. */
 export type VersionMetadata = Readonly<{ version: number; createdAt: Date; current: boolean }>
 
-/** Where a value belongs, with the name by which an operator knows the project. */
+/** The place of a value, with the name of the project for log lines. */
 type NamedPlace = ValuePlace & Readonly<{ project: string }>
 
-/** Encrypts a value for the version that a transaction has just reserved, with the data key it has just read. */
-export type Seal = (version: number, dataKey: StoredDataKey) => Buffer
+/** Encrypts a value for the version that the transaction reserved, with the data key that it read. */
+export type EncryptForVersion = (version: number, dataKey: StoredDataKey) => Buffer
 
-/** Writes the entry about a secret that was just deleted. */
+/** Makes the audit entry of a deleted secret. */
 export type EntryForDeleted = (deleted: { env: string; key: string }) => NewEntry
 
-/** A version to restore, read under the lock of its secret. */
+/** A version to restore, read while its secret is locked. `dataKey` encrypts the restored value. */
 export type StoredVersion = StoredValue &
   Readonly<{ projectUid: string; project: string; env: string; dataKey: StoredDataKey }>
 
 /** Secrets and their versions. Every method is one statement or one transaction together with its audit entry. */
 export type SecretStore = {
   /**
-   * All values of each caller's project in an environment, in the callers' order; one array for all that ask for the
-   * same ones. The entries are committed when the promise resolves.
+   * All values of each caller's project in an environment, in the order of the callers; callers that ask for the same
+   * values get the same array. The audit entries are committed when the promise resolves.
    */
   readAll(fetches: readonly Fetch[]): Promise<readonly (readonly StoredValue[] | Stale)[]>
-  /** Whether a project is still there. */
+  /** Whether a project exists. */
   hasProject(projectUid: string): Promise<boolean>
-  /** Adds a version, and the secret if it is new. `entryFor` writes the entry about the reserved version. */
+  /** Adds a version, and the secret if it is new. `entryFor` makes the audit entry for the reserved version. */
   put(
     caller: Caller,
     secret: { id: string; env: string; key: string; now: Date },
-    seal: Seal,
+    encrypt: EncryptForVersion,
     entryFor: (secretId: string, version: number) => NewEntry,
   ): Promise<'stored' | Stale>
   /** Deletes a secret of the caller's project with all its versions. */
@@ -72,12 +74,12 @@ export type SecretStore = {
   listOf(project: string, env: string | undefined): Promise<readonly SecretMetadata[] | undefined>
   /** Newest first; undefined when there is no such secret. */
   versionsOf(id: string): Promise<readonly VersionMetadata[] | undefined>
-  /** Adds a version with an older one's value, as `reseal` encrypts it for the new version. */
+  /** Adds a version with the value of an older one, which `reencrypt` encrypts for the new version. */
   restore(
     id: string,
     version: number,
     now: Date,
-    reseal: (old: StoredVersion, oldKey: StoredDataKey, version: number) => Buffer,
+    reencrypt: (old: StoredVersion, oldKey: StoredDataKey, version: number) => Buffer,
     entryFor: (env: string, version: number) => NewEntry,
   ): Promise<number | undefined>
 }
@@ -90,40 +92,40 @@ export const ENV = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 /** A secret's name: 1 to 256 characters, none of them a control character. */
 export const SECRET_KEY = /^[^\p{Cc}\p{Surrogate}]{1,256}$/u
 
-/** The environment of a fetch that names none. */
+/** The environment of a request that names none. */
 export const DEFAULT_ENV = 'production'
 
 /** The longest value, in bytes of UTF-8. */
 export const MAX_VALUE_BYTES = 65_536
 
-/** The most that the values of one environment may take together, encrypted, in bytes. */
+/** The maximum size of all encrypted values of one environment together, in bytes. */
 export const MAX_ENV_BYTES = 64 * 1024 * 1024
 
-/** The largest number of a version, that of an integer column. */
+/** The largest version, as the column is an integer. */
 const MAX_VERSION = 2_147_483_647
 
-/** Reads and writes secrets; encrypts before and decrypts after the store. */
+/** Reads and writes secrets. Values are encrypted before they reach the store. */
 export function createSecrets(deps: {
   store: SecretStore
   dataKeys: DataKeys
   clock: Clock
-  /** Told of every stored value that does not decrypt; the arguments hold names, never a value. */
+  /** Called for every stored value that does not decrypt, with names and never with a value. */
   onDecryptionFailure: (place: NamedPlace, cause: unknown) => void
 }) {
   const { store, dataKeys, clock } = deps
 
-  /** What to throw for a failed decryption, which is reported on the way. */
-  function reported(place: NamedPlace, error: unknown): unknown {
-    if (!(error instanceof BoxError || error instanceof KeyringError)) return error
+  /** Reports a failed decryption and returns the error to throw. */
+  function reportDecryptionFailure(place: NamedPlace, error: unknown): unknown {
+    if (!(error instanceof DecryptionError || error instanceof KeyringError)) return error
     deps.onDecryptionFailure(place, error)
-    return apiError('decryption_failed', { cause: error })
+    return apiError('decryption_failed', undefined, { cause: error })
   }
 
-  function decrypting<T>(place: NamedPlace, step: () => T): T {
+  function withFailureReport<T>(place: NamedPlace, step: () => T): T {
     try {
       return step()
     } catch (error) {
-      throw reported(place, error)
+      throw reportDecryptionFailure(place, error)
     }
   }
 
@@ -131,46 +133,48 @@ export function createSecrets(deps: {
     return ({ env, key }) => newEntry(clock, { action: 'delete', env, ip, detail: { secretId, key } })
   }
 
-  /** The data key of a value; undefined when its project was deleted meanwhile. */
+  /** The data key of a value; undefined when its project was deleted in the meantime. */
   async function findKey(place: NamedPlace, dekV: number): Promise<KeyObject | undefined> {
     try {
       const key = await dataKeys.find(place.projectUid, dekV)
       if (key === undefined && (await store.hasProject(place.projectUid)))
-        throw new BoxError(`data key ${dekV} is not stored`)
+        throw new DecryptionError(`data key ${dekV} is not stored`)
       return key
     } catch (error) {
-      throw reported(place, error)
+      throw reportDecryptionFailure(place, error)
     }
   }
 
   return {
     /**
-     * Decrypts a value of the caller's project, at once when the data key is at hand. Undefined when the project was
-     * deleted meanwhile.
+     * Decrypts a value of the caller's project, synchronously when the data key is cached. Undefined when the project
+     * was deleted in the meantime.
      *
      * @throws decryption_failed
      */
-    open: (caller: Caller, env: string, stored: StoredValue): string | Promise<string | undefined> => {
+    decrypt: (caller: Caller, env: string, stored: StoredValue): string | Promise<string | undefined> => {
       const { key, version, blob } = stored
       const place = { projectUid: caller.projectUid, project: caller.project, env, key, version }
-      const dekV = decrypting(place, () => dataKeyVersionOf(blob))
+      const dekV = withFailureReport(place, () => dataKeyVersionOf(blob))
       const known = dataKeys.cached(caller.projectUid, dekV)
-      if (known !== undefined) return decrypting(place, () => openValue(known, place, blob))
-      return findKey(place, dekV).then((dataKey) => dataKey && decrypting(place, () => openValue(dataKey, place, blob)))
+      if (known !== undefined) return withFailureReport(place, () => decryptValue(known, place, blob))
+      return findKey(place, dekV).then(
+        (dataKey) => dataKey && withFailureReport(place, () => decryptValue(dataKey, place, blob)),
+      )
     },
 
     put: (caller: Caller, secret: { env: string; key: string; value: string }): Promise<'stored' | Stale> => {
       const { env, key, value } = secret
-      const seal: Seal = (version, stored) => {
+      const encrypt: EncryptForVersion = (version, stored) => {
         const place = { projectUid: caller.projectUid, env, key, version }
-        return sealValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value)
+        return encryptValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value)
       }
-      return store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, seal, (secretId, version) =>
+      return store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, (secretId, version) =>
         newEntry(clock, { action: 'put', env, ip: caller.ip, detail: { secretId, key, version } }),
       )
     },
 
-    /** An id of another project and one that is none at all are as absent as an unknown one. */
+    /** An id of another project and text that is no id are `absent`, like an unknown id. */
     remove: async (caller: Caller, id: string): Promise<'deleted' | 'absent' | Stale> => {
       if (!isId(id)) return 'absent'
       return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller.ip))
@@ -196,24 +200,24 @@ export function createSecrets(deps: {
     },
 
     /**
-     * Makes an older version's value the current one, as a new version.
+     * Makes the value of an older version current again, as a new version.
      *
      * @returns the number of the new version
      * @throws not_found, decryption_failed
      */
     restore: async (id: string, version: number, ip: string): Promise<number> => {
-      const reseal = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {
+      const reencrypt = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {
         const { projectUid, project, env, key } = old
         const place = { projectUid, project, env, key, version: old.version }
-        return decrypting(place, () => {
-          const value = openValue(dataKeys.unwrap(old.projectUid, oldKey), place, old.blob)
+        return withFailureReport(place, () => {
+          const value = decryptValue(dataKeys.unwrap(old.projectUid, oldKey), place, old.blob)
           const target = { ...place, version: next }
-          return sealValue(dataKeys.unwrap(old.projectUid, old.dataKey), old.dataKey.dekV, target, value)
+          return encryptValue(dataKeys.unwrap(old.projectUid, old.dataKey), old.dataKey.dekV, target, value)
         })
       }
       const restored =
         isId(id) && version <= MAX_VERSION
-          ? await store.restore(id, version, new Date(clock.now()), reseal, (env, next) =>
+          ? await store.restore(id, version, new Date(clock.now()), reencrypt, (env, next) =>
               newEntry(clock, {
                 action: 'restore',
                 env,

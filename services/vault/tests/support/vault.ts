@@ -1,51 +1,59 @@
 import { randomBytes } from 'node:crypto'
-import { createTestDatabase, type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import {
+  createTestClock,
+  createTestDatabase,
+  type TestClock,
+  type TestDatabase,
+  testRedis,
+  withClient,
+} from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
-import { createLogger, type Logger } from '@vault-and-tracker/service-kit/logger'
-import { createApp } from '../../src/app.ts'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import type pg from 'pg'
+import { createHttpServer } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { createVaultServer } from '../../src/server.ts'
+import { migrate } from '../../src/db/migrations.ts'
 
 /** The keys every test vault has; the first one is active. */
 export const KEYS = { '2026-11': randomBytes(32).toString('base64'), '2026-12': randomBytes(32).toString('base64') }
 export const ADMIN_TOKEN = randomBytes(32).toString('hex')
 
-/** A clock that a test sets forward and back. */
-export type TestClock = Clock & { offsetMs: number }
+type Env = Readonly<Record<string, string>>
 
-/** A vault that listens on a port of its own. */
+/** A vault of its own: a fresh database, an empty Redis, a free port, a clock that tests move. */
 export type TestVault = {
-  url: string
-  context: Context
-  clock: TestClock
+  readonly url: string
+  readonly context: Context
+  readonly database: TestDatabase
+  readonly redisUrl: string
+  /** Everything that was logged so far. */
+  logged(): string
+  /** What time it is for the vault, in milliseconds. */
+  now(): number
+  advance(ms: number): void
+  /** From here on the clock moves by `advance` only. */
+  holdClock: TestClock['hold']
+  /** Runs a statement as superuser, to look behind the scenes. */
+  sql<Row extends pg.QueryResultRow>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>
+  /** Starts another vault on the same database and Redis, with a clock of its own. */
+  replica(env?: Env): Promise<TestVault>
   stop(): Promise<void>
 }
 
-function createTestClock(): TestClock {
-  return {
-    offsetMs: 0,
-    now() {
-      return Date.now() + this.offsetMs
-    },
-  }
-}
-
-/** A migrated database of the test's own. */
+/** A migrated database of the test's own; on the run's server unless another is given. */
 export function createVaultDatabase(server?: { url: string }): Promise<TestDatabase> {
   return createTestDatabase({
     service: 'vault',
+    ...(server && { server }),
     migrate: async (target) => {
       await migrate(target)
     },
-    ...(server && { server }),
   })
 }
 
-/** The environment of a vault on given stores, as the process would get it. */
-export function vaultEnv(stores: { databaseUrl: string; redisUrl: string }, env: Record<string, string> = {}) {
+/** The environment of a vault on given stores, as the process would get it. The limits are off. */
+export function vaultEnv(stores: { databaseUrl: string; redisUrl: string }, env: Env = {}) {
   return {
     PORT: '0',
     HOST: '127.0.0.1',
@@ -66,30 +74,43 @@ export function vaultEnv(stores: { databaseUrl: string; redisUrl: string }, env:
   }
 }
 
-/** Starts a vault in this process, on the real Express app and the real stores. */
-export async function startVault(options: {
-  databaseUrl: string
-  redisUrl?: string
-  env?: Record<string, string>
-  clock?: TestClock
-  logger?: Logger
-}): Promise<TestVault> {
-  const redisUrl = options.redisUrl ?? (await testRedis()).url
-  const config = readConfig(vaultEnv({ databaseUrl: options.databaseUrl, redisUrl }, options.env))
-  const clock = options.clock ?? createTestClock()
-  const logger = options.logger ?? createLogger({ name: 'vault', level: 'silent' })
-  const context = await createContext(config, { logger, clock })
+/**
+ * The limits are off unless a test is about them. `servers` are for tests that stop or freeze theirs; a `database` that
+ * is given is not dropped in the end.
+ */
+export async function startVault(
+  env: Env = {},
+  servers: { postgres?: { url: string }; database?: TestDatabase; redisUrl?: string } = {},
+): Promise<TestVault> {
+  const database = servers.database ?? (await createVaultDatabase(servers.postgres))
+  const redisUrl = servers.redisUrl ?? (await testRedis()).url
+  const lines: string[] = []
+  const clock = createTestClock()
+  const config = readConfig(vaultEnv({ databaseUrl: database.appUrl, redisUrl }, { LOG_LEVEL: 'debug', ...env }))
+  const destination = { write: (line: string) => void lines.push(line) }
+  const logger = createLogger({ name: 'vault', level: config.LOG_LEVEL, destination })
+  const context = await createContext({ config, logger, clock })
   const stopping = new AbortController()
-  const app = createApp(context, { logger, stopping: stopping.signal })
-  const server = await listen(createVaultServer(app), { host: '127.0.0.1', port: 0 })
+  const server = createHttpServer(context, { logger, stopping: stopping.signal })
+  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+
   return {
-    url: `http://127.0.0.1:${String(server.port)}`,
+    url: `http://127.0.0.1:${String(running.port)}`,
     context,
-    clock,
-    stop: async () => {
+    database,
+    redisUrl,
+    logged: () => lines.join(''),
+    now: clock.now,
+    advance: clock.advance,
+    holdClock: clock.hold,
+    sql: <Row extends pg.QueryResultRow>(statement: string, parameters: readonly unknown[] = []) =>
+      withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows),
+    replica: (more = {}) => startVault({ ...env, ...more }, { database, redisUrl }),
+    async stop() {
       stopping.abort()
-      await server.drain()
+      await running.drain()
       await context.close()
+      if (servers.database === undefined) await database.drop()
     },
   }
 }

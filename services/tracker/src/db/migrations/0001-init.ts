@@ -1,13 +1,8 @@
-import { type Kysely, sql } from 'kysely'
-
-/** Accounts, invites, categories, torrents, and what each user moved of each torrent. */
-export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
-}
+import { type Kysely, type Migration, sql } from 'kysely'
 
 const STATEMENTS = [
-  // Credited counts have multipliers applied, actual ones are what the clients moved. Rows are updated at every flush,
-  // so pages keep room for the new version beside the old one and no index has to be touched.
+  // Credited counts have multipliers applied, actual ones are as the clients reported. Every flush updates rows, so
+  // pages have free space for the new row version and the indexes need no update (HOT).
   `create table users (
     id uuid primary key,
     username text not null check (username ~ '^[A-Za-z0-9_][A-Za-z0-9._-]{1,31}$'),
@@ -35,7 +30,7 @@ const STATEMENTS = [
   'create unique index users_email_unique on users (lower(email))',
   'create unique index users_passkey_unique on users (passkey)',
 
-  // The code itself is a secret that opens an account, so only its SHA-256 is kept.
+  // The code is a credential, so only its SHA-256 is stored.
   `create table invites (
     id uuid primary key,
     code_hash bytea not null check (octet_length(code_hash) = 32),
@@ -64,7 +59,7 @@ const STATEMENTS = [
 
   // info_hash is what clients announce: SHA-1 of BEP 3, or, for a pure v2 torrent, the truncated SHA-256 of BEP 52.
   // info_hash_v2 is the second hash of a hybrid. Hashes are unique among torrents that are not deleted, so that a
-  // deleted one can be uploaded again while its reason is still told.
+  // deleted torrent can be uploaded again while announces still get the reason.
   `create table torrents (
     id uuid primary key,
     info_hash bytea not null check (octet_length(info_hash) = 20),
@@ -102,11 +97,11 @@ const STATEMENTS = [
   )`,
   'create unique index torrents_info_hash_unique on torrents (info_hash) where deleted_at is null',
   'create unique index torrents_info_hash_v2_unique on torrents (info_hash_v2) where deleted_at is null',
-  // Announces look for both kinds at once, which no partial index serves.
+  // Announces look up deleted and other torrents in one query, which no partial index serves.
   'create index torrents_info_hash on torrents (info_hash)',
   'create index torrents_info_hash_v2 on torrents (info_hash_v2) where info_hash_v2 is not null',
   'create index torrents_deleted on torrents (deleted_at) where deleted_at is not null',
-  // Lists are of one state. The first index is for counting: its many equal entries take little room.
+  // A list shows one state. The first index is for counting: its many equal entries are stored once (deduplication).
   'create index torrents_state on torrents (state, category_id) where deleted_at is null',
   'create index torrents_recent on torrents (state, created_at desc, id desc) where deleted_at is null',
   `create index torrents_category_recent on torrents (category_id, state, created_at desc, id desc)
@@ -115,7 +110,7 @@ const STATEMENTS = [
   'create index torrents_uploader on torrents (uploader_id) where deleted_at is null',
   'create index torrents_search on torrents using gin (search) with (fastupdate = off)',
 
-  // Counts change with every flush; in a narrow table of their own they never touch the search index.
+  // Every flush changes counts. In a narrow table of their own, they cause no update of the search index.
   `create table torrent_stats (
     torrent_id uuid primary key references torrents (id) on delete cascade,
     seeders integer not null default 0 check (seeders >= 0),
@@ -140,7 +135,7 @@ const STATEMENTS = [
     primary key (torrent_id, position)
   )`,
 
-  // No foreign keys on purpose: a flush that is behind must not fail because a torrent was purged meanwhile.
+  // No foreign keys: a late flush must not fail because a torrent was purged in the meantime.
   `create table user_torrents (
     user_id uuid not null,
     torrent_id uuid not null,
@@ -170,3 +165,10 @@ const STATEMENTS = [
   )`,
   'insert into site_settings default values',
 ]
+
+/** The first schema: accounts, invites, categories, torrents, and what each user transferred of each torrent. */
+export const init: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
+  },
+}

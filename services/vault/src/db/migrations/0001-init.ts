@@ -1,8 +1,8 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
 const TABLES = [
-  // The API knows a project by its name, ciphertexts by its uid: a project that is deleted and created again under
-  // the same name is another one, and does not accept the old one's rows.
+  // The API identifies a project by its name, ciphertexts by its uid: a project that is created again under the name of
+  // a deleted one is another project, and values of the deleted one do not decrypt in it.
   `create table projects (
     uid uuid primary key,
     name text collate "C" not null constraint projects_name_key unique,
@@ -54,8 +54,8 @@ const TABLES = [
 ]
 
 /**
- * The log has no foreign keys, so entries survive what they tell of. Its id is a UUIDv7, so one index serves identity,
- * order, paging and the monthly partitions; dropping a month is one cheap statement at any size.
+ * The log has no foreign keys, so entries survive their project. The id is a UUIDv7, so one index serves identity,
+ * order, paging and the monthly partitions. Dropping a month is one cheap statement at any size.
  * `seq` numbers the rows for the sealer, which reads them in any partition.
  */
 const AUDIT = [
@@ -73,9 +73,9 @@ const AUDIT = [
   ) partition by range (id)`,
   'create index audit_project_id_id on audit (project_id, id)',
   'create index audit_seq_idx on audit (seq)',
-  // Whoever asks for a rare action does not wade through fetches; writing a fetch does not touch this one.
+  // A listing of a rare action does not scan fetches, and inserting a fetch does not update this index.
   "create index audit_action_id on audit (action, id) where action <> 'fetch'",
-  // Rows of a clock that is far off; a month's partition takes over what is its own when it is made.
+  // Rows with a time outside of all partitions. A new partition takes over its rows from here.
   'create table audit_default partition of audit default',
   `create table audit_keys (
     key_no integer primary key,
@@ -90,13 +90,13 @@ const AUDIT = [
     key_no integer not null references audit_keys,
     seqs bigint[] not null check (cardinality(seqs) > 0),
     codes bytea not null,
-    -- Up to where the log was read, and which numbers below it had not turned up: [first, last, noticed in ms].
+    -- The highest number that was read, and the numbers below it without a visible row: [first, last, noticed in ms].
     position bigint not null,
     gaps jsonb not null,
     sealed_at timestamptz not null,
     check (octet_length(codes) = 32 * cardinality(seqs))
   )`,
-  // Which months were dropped on purpose, so that verification can tell it from a theft.
+  // The months that were dropped on purpose, so that a verification can tell them from deleted rows.
   `create table audit_prunings (
     month date primary key,
     first_seq bigint,
@@ -105,7 +105,7 @@ const AUDIT = [
   )`,
 ]
 
-/** A UUIDv7 starts with its time: the smallest id of a month is where its partition begins. */
+/** A UUIDv7 starts with its time: the smallest id of a month is the lower bound of its partition. */
 const MONTH_BOUND = `create function audit_month_bound(month timestamptz) returns uuid
   language sql immutable set search_path = pg_catalog
   as $$
@@ -114,8 +114,8 @@ const MONTH_BOUND = `create function audit_month_bound(month timestamptz) return
   $$`
 
 /**
- * Creates the partitions of this month and the next ones. It runs with the owner's rights, so that the service, which
- * must not be able to change a table, can keep the log from running out of partitions.
+ * Creates the partitions of this month and the next ones. It runs with the rights of the owner, so that the service can
+ * call it without rights to change tables.
  */
 const ENSURE_PARTITIONS = `create function audit_ensure_partitions(months_ahead integer default 3) returns integer
   language plpgsql security definer set search_path = public, pg_temp

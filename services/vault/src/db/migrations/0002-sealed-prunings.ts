@@ -1,8 +1,8 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
 /**
- * Who owns the database could note a month that nobody dropped, and so hide rows he removed. A pruning is now sealed with a key
- * of the chain, together with how many rows went.
+ * The owner of the database could insert a record of a dropped month and so hide deleted rows. A record now has a code
+ * made with a key of the audit chain, which also covers the count of rows.
  */
 export const sealedPrunings: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
+import { readSettings, type Settings } from './settings.ts'
+
+const root = join(import.meta.dirname, '../../../..')
+const dataDir = mkdtempSync(join(tmpdir(), 'settings-test-'))
+afterAll(() => rmSync(dataDir, { recursive: true }))
+
+const read = (env: NodeJS.ProcessEnv): Promise<Settings> => readSettings(env, { root, fromSource: true, dataDir })
+
+async function problemsOf(env: NodeJS.ProcessEnv): Promise<string> {
+  const error: unknown = await read(env).then(
+    () => undefined,
+    (cause: unknown) => cause,
+  )
+  if (!(error instanceof Error) || error.name !== 'Fault') throw new Error('the settings were accepted')
+  return error.message
+}
+
+test('every wrong setting is told at once, and no value of a URL is repeated', async () => {
+  const env = { VAULT_PORT: 'x', TRACKER_PORT: '70000', DATABASE_URL: 'mysql://root:secret@h/d', REDIS_URL: 'h:6379' }
+  const message = await problemsOf(env)
+  for (const name of Object.keys(env)) expect(message).toContain(name)
+  expect(message).not.toContain('secret')
+})
+
+test('an empty variable is one that is not set', async () => {
+  const empty = { VAULT_PORT: '', TRACKER_PORT: '', DATABASE_URL: '', REDIS_URL: '', TRACKER_MODE: '', TRACKER_MOD: '' }
+  expect(await read(empty)).toEqual({
+    vaultPort: 4200,
+    trackerPort: 6969,
+    databaseUrl: undefined,
+    redisUrl: undefined,
+    variables: { vault: {}, tracker: {} },
+  })
+})
+
+test('each service gets its own settings, both get the common ones, and none gets what is decided for it', async () => {
+  const { variables, databaseUrl } = await read({
+    TRACKER_MODE: 'open',
+    FETCH_RATE_LIMIT: '7',
+    LOG_LEVEL: 'debug',
+    DATABASE_POOL_SIZE: '3',
+    DATABASE_URL: 'postgres://admin@127.0.0.1/mine',
+    REDIS_URL: 'redis://127.0.0.1',
+    HOST: 'my-machine',
+    PORT: '3000',
+    HOME: '/home/me',
+  })
+  expect(variables).toEqual({
+    vault: { FETCH_RATE_LIMIT: '7', LOG_LEVEL: 'debug', DATABASE_POOL_SIZE: '3' },
+    tracker: { TRACKER_MODE: 'open', LOG_LEVEL: 'debug', DATABASE_POOL_SIZE: '3' },
+  })
+  expect(databaseUrl).toBe('postgres://admin@127.0.0.1/mine')
+})
+
+test('what a service would refuse is told before anything starts, for both services at once', async () => {
+  const message = await problemsOf({ TRACKER_MODE: 'opne', ANNOUNCE_LIMIT: 'many', FETCH_RATE_LIMIT: '-1' })
+  expect(message.split('\n')).toEqual([
+    'vault: The configuration has 1 problem(s):',
+    '  - FETCH_RATE_LIMIT: must be a whole number from 0 to 1000000',
+    'tracker: The configuration has 2 problem(s):',
+    '  - TRACKER_MODE: must be private or open',
+    '  - ANNOUNCE_LIMIT: must be a whole number from 0 to 1000000',
+  ])
+})
+
+test('a keyring of the user takes the place of the one that is made up', async () => {
+  const message = await problemsOf({ VAULT_KEYRING: 'mine:not-a-key', VAULT_KEYRING_ACTIVE: 'mine' })
+  expect(message).toMatch(/^vault: The configuration has 1 problem\(s\):\n {2}- .*mine/)
+})
+
+test('a misspelt setting is named with the one that was meant', async () => {
+  expect(await problemsOf({ TRACKER_MOD: 'open' })).toBe('TRACKER_MOD is not a setting; did you mean TRACKER_MODE?')
+  const message = await problemsOf({ TRAKCER_MODE: 'open', ANOUNCE_INTERVALL: '60', tracker_port: '1', VALT_PORT: '2' })
+  expect(message.split('\n').map((line) => line.split(' ')[0])).toEqual([
+    'TRAKCER_MODE',
+    'ANOUNCE_INTERVALL',
+    'tracker_port',
+    'VALT_PORT',
+  ])
+})
+
+test('variables that mean nothing here are no reason to refuse', async () => {
+  const others = ['PATH', 'POST', 'HOSTS', 'LOGLEVEL', 'DATABASE_URI', 'REDIS_URI', 'VAULT_ADDR', 'VAULT_TOKEN']
+  const more = ['VAULT_URL', 'TRACKER_HOST', 'MODE', 'TEST_DATABASE_URL', 'npm_config_port', 'DATADIR', 'ADMIN']
+  const { variables } = await read(Object.fromEntries([...others, ...more].map((name) => [name, 'x'])))
+  expect(variables).toEqual({ vault: {}, tracker: {} })
+})

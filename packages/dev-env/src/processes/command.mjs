@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { killTree } from './stop.mjs'
+
+/** Something the user can do something about: its message is shown as it is, without a stack. */
+export class Fault extends Error {
+  /** @override */
+  name = 'Fault'
+}
+
+/**
+ * An error as it is shown to the user.
+ *
+ * @param {unknown} error
+ */
+export function describeError(error) {
+  if (!(error instanceof Error)) return String(error)
+  // By name, because this module is loaded twice: from its source before the build, and from `dist` after it.
+  return error.name === 'Fault' ? error.message : String(error.stack)
+}
+
+/**
+ * Where a program is.
+ *
+ * @param {string} name
+ * @returns {string | undefined} undefined when this machine has no program of that name
+ */
+export function findProgram(name, path = process.env['PATH'] ?? '') {
+  // Debian leaves the system programs out of an ordinary user's PATH.
+  const folders = [...path.split(delimiter), '/usr/sbin', '/sbin', '/usr/local/sbin'].filter(Boolean)
+  return folders.map((folder) => join(folder, name)).find(isExecutable)
+}
+
+/** @param {string} file */
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** @type {Set<number>} */
+const running = new Set()
+
+/** Ends the commands that still run, with everything they have started. */
+export function stopCommands() {
+  for (const pid of running) killTree(pid)
+}
+
+/**
+ * What a command runs with, and the time in milliseconds after which it is ended.
+ *
+ * @typedef {{ cwd?: string, env?: NodeJS.ProcessEnv, stdin?: string, timeoutMs?: number }} CommandOptions
+ * @typedef {{ code: number, signal: NodeJS.Signals | null, stdout: string, output: string }} CommandResult `output` is
+ *   what it wrote to stdout and stderr, in the order in which it came
+ */
+
+/**
+ * Runs a command to its end.
+ *
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {CommandOptions} [options]
+ * @returns {Promise<CommandResult>}
+ * @throws {Fault} when it cannot be started
+ */
+export async function capture(command, args, { stdin = '', timeoutMs, ...options } = {}) {
+  const child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
+  const { pid } = child
+  if (pid !== undefined) running.add(pid)
+  /** @type {Buffer[]} */
+  const stdout = []
+  /** @type {Buffer[]} */
+  const output = []
+  const onTimeout = () => {
+    output.push(Buffer.from(`\nIt was ended because it took longer than ${Number(timeoutMs) / 1000} s.\n`))
+    if (pid !== undefined) killTree(pid)
+  }
+  const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs)
+  child.stdout.on('data', (chunk) => {
+    stdout.push(chunk)
+    output.push(chunk)
+  })
+  child.stderr.on('data', (chunk) => output.push(chunk))
+  // A command may end without reading its input.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(stdin)
+  try {
+    return await new Promise((resolve, reject) => {
+      child.once('error', (cause) => reject(new Fault(`${command} could not be started: ${cause.message}`, { cause })))
+      child.once('close', (code, signal) =>
+        resolve({ code: code ?? 1, signal, stdout: textOf(stdout), output: textOf(output) }),
+      )
+    })
+  } finally {
+    if (pid !== undefined) running.delete(pid)
+    clearTimeout(timer)
+  }
+}
+
+/** @param {Buffer[]} chunks */
+function textOf(chunks) {
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/**
+ * Runs a command that has to succeed.
+ *
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {CommandOptions} [options]
+ * @throws {Fault} with everything the command wrote, when it fails
+ */
+export async function run(command, args, options) {
+  const { code, signal, output } = await capture(command, args, options)
+  if (code === 0) return
+  const ending = signal === null ? `failed with exit code ${code}` : `was ended by ${signal}`
+  throw new Fault(`${[command, ...args].join(' ')} ${ending}\n\n${output.trimEnd()}`)
+}

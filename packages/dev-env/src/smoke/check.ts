@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Compose } from './compose.ts'
+
+const READY_TIMEOUT_MS = 60_000
+
+/** What a check of a service works with. */
+export interface Check {
+  /** Where the service is. */
+  url: string
+  /** A name of its own for everything that this run makes. */
+  runId: string
+  /** The environment, and beneath it what `.env` says. */
+  settings: Record<string, string | undefined>
+  compose: Compose
+  /** Reports a fact that holds. */
+  ok: (fact: string) => void
+  /** Has something that was made undone in the end, in reverse order, whatever happens. */
+  later: (what: string, undo: () => unknown) => void
+}
+
+/** @throws with `reason` unless the condition holds */
+export function expect(condition: boolean, reason: string): asserts condition {
+  if (!condition) throw new Error(reason)
+}
+
+/** An error as one line; fetch hides the reason in the cause. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? error.cause.message : ''
+  return cause === '' || error.message.includes(cause) ? error.message : `${error.message}: ${cause}`
+}
+
+/** Waits until a service says that it is ready. */
+export async function ready(url: string): Promise<void> {
+  const deadline = Date.now() + READY_TIMEOUT_MS
+  let last = 'no answer'
+  while (Date.now() < deadline) {
+    try {
+      const response = await fetch(new URL('/ready', url), { signal: AbortSignal.timeout(5_000) })
+      if (response.ok) return
+      last = `${response.status} ${await response.text()}`
+    } catch (error) {
+      last = reasonOf(error)
+    }
+    await sleep(500)
+  }
+  throw new Error(`${url}/ready was not 200 within ${READY_TIMEOUT_MS / 1000} s: ${last}`)
+}
+
+/** Sends a request, a plain object as JSON. */
+export function send(
+  url: string,
+  path: string,
+  { method, body, headers = {} }: { method: string; body?: object | undefined; headers?: Record<string, string> },
+): Promise<Response> {
+  const isForm = body instanceof FormData
+  return fetch(new URL(path, url), {
+    method,
+    headers: { ...headers, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+    signal: AbortSignal.timeout(15_000),
+  })
+}
+
+/** Sends a request and returns the bytes of the answer, which has to be a success. */
+export async function answer(...[url, path, request]: Parameters<typeof send>): Promise<Buffer> {
+  const response = await send(url, path, request)
+  const bytes = Buffer.from(await response.arrayBuffer())
+  expect(response.ok, `${request.method} ${path} was answered ${response.status} ${bytes.toString().slice(0, 300)}`)
+  return bytes
+}

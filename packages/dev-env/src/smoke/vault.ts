@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto'
+import { generateKeyPair, importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
+import { createVaultClient, type VaultError } from '@vault-and-tracker/vault-client'
+import { answer, type Check, expect, ready } from './check.ts'
+
+/** A project with a new key stores a secret and reads it back, signed; a replay is refused; the audit log has both. */
+export async function checkVault({ url, runId, settings, compose, ok, later }: Check): Promise<void> {
+  await ready(url)
+  const token = settings['ADMIN_TOKEN']
+  expect(token !== undefined, 'ADMIN_TOKEN is neither in the environment nor in .env')
+  const admin = (method: string, path: string, body?: object): Promise<Buffer> =>
+    answer(url, path, { method, body, headers: { authorization: `Bearer ${token}` } })
+
+  const { privateJwk: privateKey, publicKeyHex } = generateKeyPair()
+  await admin('POST', '/v1/admin/projects', { name: runId, publicKey: publicKeyHex })
+  let isRegistered = true
+  const removeProject = async (): Promise<void> => {
+    if (isRegistered) await admin('DELETE', `/v1/admin/projects/${runId}`)
+    isRegistered = false
+  }
+  later(`the project ${runId}`, removeProject)
+  ok('a project is registered')
+
+  const client = createVaultClient({ url, project: runId, privateKey })
+  const value = randomBytes(24).toString('base64')
+  await client.put('SMOKE', value, 'production')
+  expect((await client.getAll())['SMOKE'] === value, 'the secret that was read is not the one that was written')
+  ok('a secret is written and read back with signed requests')
+
+  const dump = compose.exec('postgres', ['pg_dump', '--username=postgres', '--data-only', 'vault'])
+  const clear = [value, Buffer.from(value).toString('hex'), Buffer.from(value).toString('base64')]
+  expect(dump.includes(runId), 'the dump of the database lacks the project')
+  expect(!clear.some((text) => dump.includes(text)), 'the database holds the value in the clear')
+  ok('the database does not hold the value in the clear')
+
+  const request = { method: 'GET', url: new URL('/v1/secrets', url).href }
+  const nonce = randomBytes(16).toString('hex')
+  const created = Math.floor(Date.now() / 1000)
+  const headers = { ...signRequest({ ...request, project: runId, key: importPrivateKey(privateKey), created, nonce }) }
+  const [first, replay] = [await fetch(request.url, { headers }), await fetch(request.url, { headers })]
+  const refusal = (await replay.json()) as { error?: string }
+  expect(first.status === 200, `a signed request was answered ${first.status}`)
+  expect(replay.status === 401 && refusal.error === 'replayed_nonce', `a replay was answered ${replay.status}`)
+  ok('a replayed request is refused')
+
+  const log = (await admin('GET', `/v1/admin/audit?projectId=${runId}`)).toString()
+  const entries = JSON.parse(log) as { action: string }[]
+  expect(entries.filter(({ action }) => action === 'fetch').length === 2, 'the audit log lacks the two fetches')
+  ok('the audit log tells of both fetches and of no more')
+
+  await removeProject()
+  const code = await client.getAll().then(
+    () => 'success',
+    (error: unknown) => (error as VaultError).code,
+  )
+  expect(code === 'unknown_project', `a request of the deleted project ended with ${code}`)
+  ok('the project is deleted')
+}

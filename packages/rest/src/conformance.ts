@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Description, Surface } from './endpoint.ts'
+
+/** An answer that a test received. `code` is that of an error, read from the service's own error body. */
+export type AnswerCheck = {
+  readonly method: string
+  readonly pathname: string
+  readonly status: number
+  readonly body: unknown
+  readonly code: string | undefined
+}
+
+/**
+ * Holds an answer against the description of its endpoint: the status, and the schema of the body or the error code.
+ *
+ * @param errorsOf the codes an endpoint can answer, those of its guards included
+ * @returns what is not documented, or undefined; answers of paths that no endpoint has are not judged
+ */
+export function undocumentedAnswer<S extends Surface>(
+  endpoints: readonly Description<S>[],
+  errorsOf: (endpoint: Description<S>) => readonly string[],
+  { method, pathname, status, body, code }: AnswerCheck,
+): string | undefined {
+  const endpoint = endpoints.find((each) => each.method === method && pattern(each.path).test(pathname))
+  if (endpoint === undefined) return undefined
+  const name = `${method} ${endpoint.path}`
+  if (status >= 400)
+    return code !== undefined && errorsOf(endpoint).includes(code)
+      ? undefined
+      : `${name} answered ${String(status)} ${String(code)}, which is not documented`
+  if (status !== endpoint.status) return `${name} answered ${String(status)}, documented is ${String(endpoint.status)}`
+  if (endpoint.answer === undefined || body === undefined) return undefined
+  const parsed = endpoint.answer.safeParse(body)
+  return parsed.success && isDeepStrictEqual(parsed.data, withoutProto(body))
+    ? undefined
+    : `${name} answered a body that does not fit its schema: ${parsed.error?.message ?? 'unknown members'}`
+}
+
+/** Schemas leave a member of this name out of what they parse. */
+function withoutProto(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body), (name, value: unknown) => (name === '__proto__' ? undefined : value))
+}
+
+function pattern(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)
+}

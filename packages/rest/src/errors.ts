@@ -1,0 +1,67 @@
+import { ApiError, isError, UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
+import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
+import type { ErrorRequestHandler } from 'express'
+
+/** How one service answers errors. */
+export type ErrorSurface<Code extends string> = {
+  /** Every code the service can answer, with its HTTP status. */
+  readonly table: Readonly<Record<Code, { readonly status: number }>>
+  /** The body of an error, and headers that belong to its code. */
+  readonly present: (error: ApiError<Code>) => {
+    readonly body: unknown
+    readonly headers?: Readonly<Record<string, string>>
+  }
+  /** The service's own errors for what goes wrong outside its handlers. */
+  readonly standard: {
+    readonly unavailable: (cause: unknown) => ApiError<Code>
+    readonly internal: (cause: unknown) => ApiError<Code>
+    /** A path that cannot be percent-decoded. */
+    readonly malformedPath: (cause: unknown) => ApiError<Code>
+    readonly malformedBody: (cause: unknown) => ApiError<Code>
+    readonly bodyTooLarge: (cause: unknown) => ApiError<Code>
+    readonly bodyNotSupported: (cause: unknown) => ApiError<Code>
+  }
+  readonly logger: Logger
+}
+
+/**
+ * Answers every error in the service's one shape. What is not in the error table is answered as internal, without a
+ * word of what it said, and logged.
+ */
+export function createErrorHandler<Code extends string>(surface: ErrorSurface<Code>): ErrorRequestHandler {
+  const { table, logger } = surface
+  // Express tells an error handler by its four parameters.
+  return (error: unknown, request, response, _next) => {
+    const known = toApiError(error, surface)
+    const { status } = table[known.code]
+    if (status === 500) logger.error({ err: error, method: request.method, code: known.code }, 'request failed')
+    else if (status === 503 && known !== error) logger.warn({ err: error }, 'request not carried out')
+    else if (isError(known.cause)) logger.debug({ reason: known.cause.message, code: known.code }, 'request refused')
+    if (response.headersSent) {
+      response.destroy()
+      return
+    }
+    const { body, headers = {} } = surface.present(known)
+    response.set(headers).status(status).json(body)
+  }
+}
+
+function toApiError<Code extends string>(
+  error: unknown,
+  { table, standard }: Pick<ErrorSurface<Code>, 'table' | 'standard'>,
+): ApiError<Code> {
+  if (error instanceof ApiError && Object.hasOwn(table, String(error.code))) return error as ApiError<Code>
+  if (error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error))
+    return standard.unavailable(error)
+  if (!isError(error)) return standard.internal(error)
+  // The router could not decode a segment of the path.
+  if (error.name === 'URIError') return standard.malformedPath(error)
+  // Body parsers document the types of their errors.
+  const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
+  if (type === 'entity.too.large') return standard.bodyTooLarge(error)
+  if (type === 'charset.unsupported' || type === 'encoding.unsupported') return standard.bodyNotSupported(error)
+  if (type.startsWith('entity.') || type.startsWith('request.')) return standard.malformedBody(error)
+  return standard.internal(error)
+}

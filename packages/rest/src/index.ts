@@ -1,0 +1,18 @@
+export { FileAnswer, JsonText } from './answer.ts'
+export { type AnswerCheck, undocumentedAnswer } from './conformance.ts'
+export { documentRoutes } from './docs.ts'
+export { type DocumentOptions, type OpenApiDocument, openApiDocument } from './document.ts'
+export {
+  type AccessOf,
+  type DefineEndpoint,
+  type Description,
+  type Endpoint,
+  endpointsOf,
+  type Method,
+  type Surface,
+  type Upload,
+} from './endpoint.ts'
+export { createErrorHandler, type ErrorSurface } from './errors.ts'
+export type { InputProblem } from './input.ts'
+export { runMiddleware } from './middleware.ts'
+export { type Guard, type ReadBody, type Serving, serve } from './serve.ts'

@@ -1,0 +1,121 @@
+import { type Request, type Response, Router } from 'express'
+import { FileAnswer, JsonText } from './answer.ts'
+import type { AccessOf, Description, Endpoint, ParseInput, Surface } from './endpoint.ts'
+import { type InputProblem, parseInput } from './input.ts'
+
+/** The body of a request, parsed; `file` where the endpoint takes an upload. */
+export type ReadBody = { readonly body: unknown; readonly file?: Buffer | undefined }
+
+/**
+ * Lets a request in, or throws the service's error: applies limits and finds out who calls.
+ *
+ * @returns what the handler gets to know of the caller
+ */
+export type Guard<S extends Surface, Caller> = (
+  endpoint: Description<S>,
+  request: Request,
+  response: Response,
+) => Promise<Caller>
+
+/** How one service reads and guards requests. */
+export type Serving<S extends Surface> = {
+  readonly guards: { readonly [Access in keyof S['callers']]: Guard<S, S['callers'][Access]> }
+  /** The query as the schemas expect it. `names` are the parameters that the endpoint knows. */
+  readonly readQuery: (request: Request, names: readonly string[]) => unknown
+  /** Called for endpoints that read a body, after the guard. */
+  readonly readBody: (
+    endpoint: Description<S>,
+    request: Request,
+    response: Response,
+    caller: S['callers'][keyof S['callers']],
+  ) => Promise<ReadBody>
+  /** Makes the error for a query or body that is malformed. */
+  readonly malformed: (problem: InputProblem) => Error
+  /** Makes the error for a path that names nothing. */
+  readonly notFound: () => Error
+  /** Makes the error for a path without this method; the `Allow` header is set already. */
+  readonly methodNotAllowed: () => Error
+  /** Whether HEAD is answered as GET without its body. */
+  readonly answersHead: boolean
+  /** Whether the methods of a path are a secret: then its guard comes before the 405. */
+  readonly guardsMethods: (access: AccessOf<S>) => boolean
+}
+
+/**
+ * Serves endpoints: guard, input, handler, answer, in this order. Other methods on their paths are refused with the
+ * list of those there are (RFC 9110 section 15.5.6). Errors go to the error handler of the app.
+ */
+export function serve<S extends Surface, Deps>(
+  endpoints: readonly Endpoint<S, Deps>[],
+  deps: Deps,
+  serving: Serving<S>,
+): Router {
+  const router = Router({ caseSensitive: true, strict: true })
+  const parse: ParseInput = (schema, value, part) =>
+    parseInput(schema, value, part === 'params' ? serving.notFound : serving.malformed)
+  for (const [path, here] of byPath(endpoints)) {
+    const methods = new Map<string, Endpoint<S, Deps>>(here.map((endpoint) => [endpoint.method, endpoint]))
+    const allow = [...methods.keys()].flatMap((method) => (hasHead(method, serving) ? [method, 'HEAD'] : [method]))
+    const get = methods.get('GET')
+    if (get !== undefined && serving.answersHead) methods.set('HEAD', get)
+    const [first] = here
+    router.all(path, async (request, response) => {
+      const endpoint = methods.get(request.method)
+      if (endpoint === undefined) {
+        if (first !== undefined && serving.guardsMethods(first.access))
+          await guardOf(first, serving)(first, request, response)
+        response.setHeader('Allow', allow.join(', '))
+        throw serving.methodNotAllowed()
+      }
+      const caller = await guardOf(endpoint, serving)(endpoint, request, response)
+      const query = serving.readQuery(request, endpoint.query === undefined ? [] : Object.keys(endpoint.query.shape))
+      const { body, file } = readsBody(endpoint) ? await serving.readBody(endpoint, request, response, caller) : NO_BODY
+      const result = await endpoint.run({ params: request.params, query, body, file, caller }, deps, parse)
+      send(response, endpoint.status, result)
+    })
+  }
+  return router
+}
+
+const NO_BODY: ReadBody = { body: undefined }
+
+function readsBody<S extends Surface>({ body, upload }: Description<S>): boolean {
+  return body !== undefined || upload !== undefined
+}
+
+function guardOf<S extends Surface>(
+  endpoint: Description<S>,
+  serving: Serving<S>,
+): Guard<S, S['callers'][keyof S['callers']]> {
+  return serving.guards[endpoint.access]
+}
+
+function hasHead(method: string, { answersHead }: { readonly answersHead: boolean }): boolean {
+  return method === 'GET' && answersHead
+}
+
+function byPath<S extends Surface, Deps>(
+  endpoints: readonly Endpoint<S, Deps>[],
+): ReadonlyMap<string, Endpoint<S, Deps>[]> {
+  const paths = new Map<string, Endpoint<S, Deps>[]>()
+  for (const endpoint of endpoints) {
+    const here = paths.get(endpoint.path) ?? []
+    if (here.some(({ method }) => method === endpoint.method))
+      throw new Error(`${endpoint.method} ${endpoint.path} is defined twice`)
+    paths.set(endpoint.path, [...here, endpoint])
+  }
+  return paths
+}
+
+/** The one place that answers a request that succeeded. */
+function send(response: Response, status: number, result: unknown): void {
+  response.statusCode = status
+  if (result === undefined) response.end()
+  else if (result instanceof FileAnswer) response.set(result.headers).end(result.bytes)
+  else if (result instanceof JsonText) {
+    // Header and body in one write.
+    response.setHeader('Content-Type', 'application/json; charset=utf-8')
+    response.setHeader('Content-Length', Buffer.byteLength(result.text))
+    response.end(result.text)
+  } else response.json(result)
+}

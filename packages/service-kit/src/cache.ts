@@ -1,0 +1,150 @@
+import { LRUCache } from 'lru-cache'
+import { type BatcherOptions, createBatcher } from './batch.ts'
+import type { Clock } from './clock.ts'
+
+/** A value, or `undefined` for a known absence; a promise of it where it has to be loaded first. */
+export type Lookup<Value> = Value | undefined | Promise<Value | undefined>
+
+/** A bounded cache in front of a source of single values. */
+export type LookupCache<Key extends string, Value> = {
+  /**
+   * Looks a key up. Simultaneous lookups of one key share one load.
+   *
+   * @returns at once what is cached, absences too
+   * @throws whatever loading throws, when nothing is cached under the key
+   */
+  get(key: Key): Lookup<Value>
+  /** Loads a key now, sharing no load that began earlier, and caches the result. @throws whatever loading throws */
+  reload(key: Key): Promise<Value | undefined>
+  /** Drops what is cached of a value that changed, under all of its keys, and every absence. */
+  forget(key: Key): void
+  /** Makes every entry stale. Called when changes may have been missed. */
+  revalidateAll(): void
+}
+
+export type LookupCacheOptions<Key extends string, Value> = {
+  /** Reads a key from its source, `undefined` when there is no such value. {@link batchedLoader} makes one from a bulk read. */
+  readonly load: (key: Key) => Promise<Value | undefined>
+  readonly clock: Clock
+  /** How many keys with a value are kept; the least recently used goes first. */
+  readonly maxValues: number
+  /** How many absences are kept. They have a place of their own, so that unknown keys never push out a value. */
+  readonly maxAbsences: number
+  /** How long a value is fresh, in milliseconds. */
+  readonly valueTtlMs: number
+  /** How long an absence is fresh, in milliseconds. */
+  readonly absenceTtlMs: number
+  /**
+   * What happens to an entry that is no longer fresh. `true`: it is returned, however old, while it is loaded again in
+   * the background, so lookups go on while the source is away. `false`: the lookup waits for the new value.
+   */
+  readonly serveStale: boolean
+  /** Every key under which a value is found; by default the one it was loaded by. */
+  readonly keysOf?: (value: Value, key: Key) => readonly Key[]
+  /** Copies a key that is to be kept. A key cut out of a longer string would keep all of that string in memory. */
+  readonly copyKey?: (key: Key) => Key
+}
+
+type Entry<Value> = { readonly value: Value | undefined; freshUntil: number; generation: number }
+
+/** A stale entry that could not be loaded again is not retried sooner. */
+const RETRY_MS = 2_000
+
+/** Creates a cache. A load that began before `forget` or `revalidateAll` is answered to its callers and not cached. */
+export function createLookupCache<Key extends string, Value>(
+  options: LookupCacheOptions<Key, Value>,
+): LookupCache<Key, Value> {
+  const { clock } = options
+  const keysOf = options.keysOf ?? ((_value: Value, key: Key): readonly Key[] => [key])
+  const copyKey = options.copyKey ?? ((key: Key): Key => key)
+  const values = boundedMap<Key, Entry<Value>>(options.maxValues)
+  const absences = boundedMap<Key, Entry<Value>>(options.maxAbsences)
+  const loading = new Map<Key, Promise<Value | undefined>>()
+  // Entries of an older generation are stale.
+  let generation = 0
+  let invalidations = 0
+
+  const store = (key: Key, value: Value | undefined): void => {
+    if (value === undefined) {
+      values.delete(key)
+      absences.set(key, { value, freshUntil: clock.now() + options.absenceTtlMs, generation })
+      return
+    }
+    const freshUntil = clock.now() + options.valueTtlMs
+    for (const each of keysOf(value, key)) {
+      absences.delete(each)
+      values.set(each, { value, freshUntil, generation })
+    }
+  }
+
+  const loadAndStore = async (key: Key): Promise<Value | undefined> => {
+    const before = invalidations
+    const value = await options.load(key)
+    if (invalidations === before) store(key, value)
+    return value
+  }
+
+  const joinOrLoad = (asked: Key): Promise<Value | undefined> => {
+    const underWay = loading.get(asked)
+    if (underWay !== undefined) return underWay
+    const key = copyKey(asked)
+    const promise = loadAndStore(key).finally(() => {
+      if (loading.get(key) === promise) loading.delete(key)
+    })
+    loading.set(key, promise)
+    return promise
+  }
+
+  const revalidate = (key: Key, entry: Entry<Value>): void => {
+    entry.freshUntil = clock.now() + RETRY_MS
+    entry.generation = generation
+    joinOrLoad(key).catch(() => {
+      entry.freshUntil = clock.now() + RETRY_MS
+    })
+  }
+
+  return {
+    get: (key) => {
+      const entry = values.get(key) ?? absences.get(key)
+      if (entry === undefined) return joinOrLoad(key)
+      if (entry.freshUntil > clock.now() && entry.generation === generation) return entry.value
+      if (!options.serveStale) return joinOrLoad(key)
+      revalidate(key, entry)
+      return entry.value
+    },
+
+    reload: (key) => loadAndStore(copyKey(key)),
+
+    forget: (key) => {
+      invalidations += 1
+      loading.delete(key)
+      const value = values.peek(key)?.value
+      if (value !== undefined) for (const each of keysOf(value, key)) values.delete(each)
+      // A value that is new may have been looked up before under any of its keys.
+      absences.clear()
+    },
+
+    revalidateAll: () => {
+      generation += 1
+      invalidations += 1
+    },
+  }
+}
+
+/** A loader of one key that reads all keys asked for at about the same time in one call; see `createBatcher`. */
+export function batchedLoader<Key extends string, Value>(
+  loadMany: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>,
+  options: BatcherOptions,
+): (key: Key) => Promise<Value | undefined> {
+  const load = createBatcher(async (keys: readonly Key[]) => {
+    const found = await loadMany(keys)
+    // Wrapped, since a batch needs a result for each of its items.
+    return keys.map((key) => ({ value: found.get(key) }))
+  }, options)
+  return async (key) => (await load(key)).value
+}
+
+/** Bounded by size, since a bound by number would allocate the room for all entries at once. */
+function boundedMap<Key extends string, Value extends object>(bound: number): LRUCache<Key, Value> {
+  return new LRUCache({ maxSize: bound, sizeCalculation: () => 1 })
+}

@@ -1,0 +1,78 @@
+import { type Migration, Migrator, sql } from 'kysely'
+import pg from 'pg'
+import { z } from 'zod'
+import { type Command, defineAction, messageOf } from './command.ts'
+import { connectionUrl, parseEnv } from './env.ts'
+import { createKysely } from './postgres.ts'
+
+/** The database to migrate: `url` connects as its owner, `runtimeRole` is the role that the service connects as. */
+export type MigrationTarget = Readonly<{ url: string; runtimeRole: string }>
+
+/** Brings a database to the newest schema. Returns the names of the migrations that ran now. */
+export type Migrate = (target: MigrationTarget) => Promise<readonly string[]>
+
+/**
+ * Makes the function that brings a service's database to the newest schema and grants the run-time role its rights. It
+ * is safe to run again, and several times at once: the first run takes a lock, the others find nothing to do.
+ *
+ * The function fails when the database has migrations that this release does not know, because a newer release made
+ * them.
+ *
+ * @param options `migrations` by name: they run in alphabetical order, forward only; `grants` are statements that run
+ *   after every migration, so that a new table is never forgotten
+ */
+export function createMigrate(options: {
+  migrations: Readonly<Record<string, Migration>>
+  grants: (role: string) => readonly string[]
+}): Migrate {
+  return async ({ url, runtimeRole }) => {
+    if (!/^[a-z_][a-z0-9_]{0,62}$/.test(runtimeRole)) throw new Error('RUNTIME_ROLE must be a plain role name')
+    const db = createKysely<unknown>(new pg.Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 10_000 }))
+    try {
+      const migrations = { ...options.migrations }
+      const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } })
+      const { error, results } = await migrator.migrateToLatest()
+      if (error !== undefined) throw migrationError(error)
+      for (const statement of options.grants(runtimeRole)) await sql.raw(statement).execute(db)
+      return (results ?? []).filter((result) => result.status === 'Success').map((result) => result.migrationName)
+    } finally {
+      await db.destroy()
+    }
+  }
+}
+
+function migrationError(error: unknown): Error {
+  const message = messageOf(error)
+  return new Error(
+    message.includes('corrupted migrations')
+      ? 'the database was migrated by a newer release; deploy that release or restore a backup taken before it'
+      : `migration failed: ${message}`,
+    { cause: error },
+  )
+}
+
+/**
+ * The command `migrate` of a service. It reads MIGRATION_DATABASE_URL and RUNTIME_ROLE.
+ *
+ * @param options `runtimeRole` is used where RUNTIME_ROLE is not set
+ */
+export function migrateCommand(options: { migrate: Migrate; runtimeRole: string }): Command {
+  return {
+    name: 'migrate',
+    actions: defineAction({
+      summary: 'Brings the database of MIGRATION_DATABASE_URL to the newest schema and grants RUNTIME_ROLE its rights.',
+      inputs: {},
+      run: async (_input, { env, stdout }) => {
+        const { MIGRATION_DATABASE_URL: url, RUNTIME_ROLE: runtimeRole } = parseEnv(
+          z.object({
+            MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql'),
+            RUNTIME_ROLE: z.string().default(options.runtimeRole),
+          }),
+          env,
+        )
+        const done = await options.migrate({ url, runtimeRole })
+        stdout.write(done.length === 0 ? 'The schema is up to date.\n' : `Migrated: ${done.join(', ')}\n`)
+      },
+    }),
+  }
+}

@@ -1,0 +1,69 @@
+import { newId } from '@vault-and-tracker/service-kit/ids'
+import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
+import type { Cluster, Redis } from 'ioredis'
+import type { Delta } from '../swarm/swarm.ts'
+import { TAGS, tagOf, tagPrefix } from '../swarm/tags.ts'
+import { decodeDelta, type RedisFunctions } from '../swarm/wire.ts'
+import type { AccountingQueue, Batch } from './accounting.ts'
+
+/** Fields read in one step, so that a large batch does not delay announces. */
+const SCAN_COUNT = 500
+
+/**
+ * Deltas that accumulate in Redis beside the swarms.
+ *
+ * @param functions those of lua/accounting.lua
+ */
+export function createAccountingQueue(redis: Redis | Cluster, functions: RedisFunctions): AccountingQueue {
+  return {
+    take: async (now) => {
+      const tags = Array.from({ length: TAGS }, (_, tag) => tag)
+      const taken = await Promise.all(
+        tags.map((tag) => functions.call('take', [`${tagPrefix(tag)}flushing`], [newId(), String(now)])),
+      )
+      return taken.flatMap((value, tag) => {
+        const [id, second] = Buffer.isBuffer(value) ? value.toString('latin1').split(' ') : []
+        return id === undefined ? [] : [{ id, tag, takenAt: Number(second) }]
+      })
+    },
+
+    read: (batch) =>
+      orRedisUnavailable(async () => {
+        const key = batchKey(batch)
+        const deltas: Delta[] = []
+        for await (const [field, value] of pairs(redis, key)) deltas.push(decodeDelta(field, value))
+        return { deltas, changed: await redis.smembersBuffer(`${key}:dirty`) }
+      }),
+
+    drop: async (batch) => {
+      await functions.call('drop', [`${tagPrefix(batch.tag)}flushing`], [batch.id])
+    },
+
+    markChanged: (names) =>
+      orRedisUnavailable(async () => {
+        // One command each, since a command to a Cluster may have keys of one slot.
+        await Promise.all(names.map((name) => redis.sadd(`${tagPrefix(tagOf(name))}dirty`, name)))
+      }),
+  }
+}
+
+function batchKey(batch: Batch): string {
+  return `${tagPrefix(batch.tag)}flush:${batch.id}`
+}
+
+/** The fields of a hash that does not change; a scan may return one of them twice. */
+async function* pairs(redis: Redis | Cluster, key: string): AsyncGenerator<[Buffer, Buffer]> {
+  const seen = new Set<string>()
+  let cursor = '0'
+  do {
+    const [next, flat] = await redis.hscanBuffer(key, cursor, 'COUNT', SCAN_COUNT)
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const [field, value] = [flat[i], flat[i + 1]]
+      if (field === undefined || value === undefined) continue
+      const name = field.toString('latin1')
+      if (!seen.has(name)) yield [field, value]
+      seen.add(name)
+    }
+    cursor = next.toString('latin1')
+  } while (cursor !== '0')
+}

@@ -1,0 +1,28 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { FlushCounters } from './accounting.ts'
+
+/** Flushes in Prometheus. */
+export function createAccountingMetrics(registry: Registry): FlushCounters {
+  const written = new Counter({
+    name: 'tracker_accounting_batches_written_total',
+    help: 'Accounting batches written to Postgres.',
+    registers: [registry],
+  })
+  const failed = new Counter({
+    name: 'tracker_accounting_failures_total',
+    help: 'Accounting batches that could not be read or written; they are retried.',
+    registers: [registry],
+  })
+  const waiting = new Gauge({
+    name: 'tracker_accounting_batches_waiting',
+    help: 'Accounting batches taken from Redis and not yet written to Postgres, on the process that leads.',
+    registers: [registry],
+  })
+  return {
+    countFlush: (result) => {
+      written.inc(result.written)
+      failed.inc(result.failed)
+      waiting.set(result.waiting + result.failed)
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { FAILURES, WARNINGS } from '@vault-and-tracker/bencode-tracker'
+import { Counter, type Registry } from 'prom-client'
+import type { AnnounceCounters } from './announce-counters.ts'
+
+/** Announces and scrapes in Prometheus. Every series exists from the start, so that its first increase is visible. */
+export function createAnnounceMetrics(registry: Registry): AnnounceCounters {
+  const announces = new Counter({
+    name: 'tracker_announces_total',
+    help: 'Announces carried out, by event.',
+    labelNames: ['event'],
+    registers: [registry],
+  })
+  const failures = new Counter({
+    name: 'tracker_failures_total',
+    help: 'Announces and scrapes refused, by reason.',
+    labelNames: ['action', 'rule'],
+    registers: [registry],
+  })
+  const warnings = new Counter({
+    name: 'tracker_warnings_total',
+    help: 'Announces answered with a warning, by reason.',
+    labelNames: ['rule'],
+    registers: [registry],
+  })
+  const anomalies = new Counter({
+    name: 'tracker_notices_total',
+    help: 'Anomalies of announces: peers of a lost swarm that rejoined, implausible counters that were not credited.',
+    labelNames: ['what'],
+    registers: [registry],
+  })
+  const scrapes = new Counter({
+    name: 'tracker_scraped_torrents_total',
+    help: 'Torrents returned in scrapes.',
+    registers: [registry],
+  })
+  for (const rule of Object.keys(FAILURES)) {
+    failures.labels('announce', rule).inc(0)
+    failures.labels('scrape', rule).inc(0)
+  }
+  for (const rule of Object.keys(WARNINGS)) warnings.labels(rule).inc(0)
+  // A child bound once costs a tenth of looking its labels up at each announce.
+  const events = {
+    none: announces.labels('none'),
+    started: announces.labels('started'),
+    completed: announces.labels('completed'),
+    stopped: announces.labels('stopped'),
+    paused: announces.labels('paused'),
+  }
+  return {
+    countAnnounce: (event) => events[event].inc(),
+    countScrape: (torrents) => scrapes.inc(torrents),
+    countFailure: (action, failure) => failures.labels(action, failure).inc(),
+    countWarning: (warning) => warnings.labels(warning).inc(),
+    countAnomaly: (anomaly) => anomalies.labels(anomaly).inc(),
+  }
+}

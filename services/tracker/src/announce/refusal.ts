@@ -1,0 +1,63 @@
+import { FAILURES, type FailureName, type TrackerAction } from '@vault-and-tracker/bencode-tracker'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import type { AnnounceCounters } from './announce-counters.ts'
+
+/** Why an announce or a scrape was refused, and when to try again. */
+export type Refusal = {
+  readonly failure: FailureName
+  /** Seconds. */
+  readonly interval: number
+  /** Seconds. */
+  readonly minInterval: number
+  /** BEP 31: minutes; undefined for what the table of failures says. */
+  readonly retryIn: number | undefined
+  readonly detail: string | undefined
+}
+
+/** Makes refusals, and counts them. */
+export type Refusals = {
+  readonly refuse: (action: TrackerAction, failure: FailureName, detail?: string | null) => Refusal
+  /** Refuses an announce over the limit; `wait` in seconds. */
+  readonly refuseOverLimit: (wait: number) => Refusal
+  /** Refuses because of an error: a dependency that is away, or else a fault of ours, which is reported. */
+  readonly refuseError: (action: TrackerAction, error: unknown) => Refusal
+}
+
+/**
+ * Creates the maker of refusals.
+ *
+ * @param options intervals in seconds; `reportError` gets every error that is a fault of ours
+ */
+export function createRefusals(options: {
+  interval: number
+  minInterval: number
+  counters: AnnounceCounters
+  reportError: (error: unknown, action: TrackerAction) => void
+}): Refusals {
+  const { counters } = options
+
+  const refuse: Refusals['refuse'] = (action, failure, detail) => {
+    counters.countFailure(action, failure)
+    const { retryIn } = FAILURES[failure]
+    // Clients that do not know BEP 31 read the interval instead.
+    const interval = retryIn === 'never' ? options.interval : Math.min(options.interval, retryIn * 60)
+    const minInterval = Math.min(interval, options.minInterval)
+    return { failure, interval, minInterval, retryIn: undefined, detail: detail ?? undefined }
+  }
+
+  return {
+    refuse,
+
+    refuseOverLimit: (wait) => {
+      counters.countFailure('announce', 'announce_limit')
+      const retryIn = Math.ceil(wait / 60)
+      return { failure: 'announce_limit', interval: wait, minInterval: wait, retryIn, detail: undefined }
+    },
+
+    refuseError: (action, error) => {
+      if (error instanceof UnavailableError) return refuse(action, 'tracker_unavailable')
+      options.reportError(error, action)
+      return refuse(action, 'internal_error')
+    },
+  }
+}

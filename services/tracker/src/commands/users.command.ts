@@ -1,0 +1,177 @@
+import { text } from 'node:stream/consumers'
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import {
+  type Command,
+  defineAction,
+  option,
+  runIfMain,
+  type Terminal,
+  UsageError,
+} from '@vault-and-tracker/service-kit/command'
+import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/env'
+import { ApiError } from '@vault-and-tracker/service-kit/errors'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
+import { closeRedis, connectRedis } from '@vault-and-tracker/service-kit/redis'
+import { z } from 'zod'
+import { createAccountStore } from '../accounts/accounts.store.ts'
+import {
+  ACCOUNT_STATES,
+  type Account,
+  type Accounts,
+  createAccounts,
+  PASSWORD_LENGTH,
+  ROLES,
+  USERNAME_PATTERN,
+} from '../accounts/accounts.ts'
+import { createPasswords } from '../accounts/passwords.argon2.ts'
+import type { Db } from '../db/schema.ts'
+import { createInvalidationPublisher } from '../invalidation/invalidation.redis.ts'
+
+const LIST_PAGE = 100
+
+const username = option('NAME', z.string())
+const role = z.enum(ROLES, `must be one of ${ROLES.join(', ')}`)
+/** Required, so that nobody who runs the command waits for a prompt: the password is piped in. */
+const passwordStdin = z.literal(true)
+const state = z.enum(ACCOUNT_STATES, `must be one of ${ACCOUNT_STATES.join(', ')}`)
+
+const create = defineAction({
+  summary: 'Creates a user and prints the passkey. The password is read from standard input.',
+  inputs: {
+    username: option(
+      'NAME',
+      z.string().regex(USERNAME_PATTERN, 'must be 2 to 32 letters, digits, dots, dashes or underscores'),
+    ),
+    email: option('ADDRESS', z.string().regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address')),
+    role: option(ROLES.join('|'), role.default('member')),
+    'password-stdin': passwordStdin,
+  },
+  run: async (input, terminal) => {
+    const password = await readPassword(terminal)
+    await withAccounts(terminal, async (accounts) => {
+      const account = await accounts.create({ ...input, password })
+      print(terminal, { ...present(account), passkey: account.passkey })
+    })
+  },
+})
+
+const setRole = defineAction({
+  summary: 'Changes the role of a user.',
+  inputs: { username, role: option(ROLES.join('|'), role) },
+  run: (input, terminal) =>
+    withAccounts(terminal, async (accounts) => {
+      const { id } = await accounts.byUsername(input.username)
+      print(terminal, present(await accounts.change(id, { role: input.role })))
+    }),
+})
+
+const setState = defineAction({
+  summary: 'Suspends, bans or reactivates a user.',
+  inputs: { username, state: option(ACCOUNT_STATES.join('|'), state) },
+  run: (input, terminal) =>
+    withAccounts(terminal, async (accounts) => {
+      const { id } = await accounts.byUsername(input.username)
+      const account = await accounts.change(id, { state: input.state })
+      print(terminal, { ...present(account), state: account.state })
+    }),
+})
+
+const resetPasskey = defineAction({
+  summary: 'Gives a user a new passkey and prints it.',
+  inputs: { username },
+  run: (input, terminal) =>
+    withAccounts(terminal, async (accounts) => {
+      const { id } = await accounts.byUsername(input.username)
+      const account = await accounts.resetPasskey(id)
+      print(terminal, { ...present(account), passkey: account.passkey })
+    }),
+})
+
+const resetPassword = defineAction({
+  summary: 'Sets a new password, read from standard input, and ends every session of the user.',
+  inputs: { username, 'password-stdin': passwordStdin },
+  run: async (input, terminal) => {
+    const password = await readPassword(terminal)
+    await withAccounts(terminal, async (accounts) => {
+      const { id } = await accounts.byUsername(input.username)
+      print(terminal, present(await accounts.resetPassword(id, password)))
+    })
+  },
+})
+
+const list = defineAction({
+  summary: 'Lists users, the newest first; --search: those whose name or email address contains the text.',
+  inputs: { search: option('TEXT', z.string().optional()) },
+  run: ({ search }, terminal) =>
+    withAccounts(terminal, async (accounts) => {
+      for (let page = 1; ; page++) {
+        const { items, total } = await accounts.list({ search, page, limit: LIST_PAGE })
+        for (const account of items) {
+          const { email, state, createdAt, lastSeenAt } = account
+          print(terminal, { ...present(account), email, state, created: createdAt, lastSeen: lastSeenAt })
+        }
+        if (page * LIST_PAGE >= total) return
+      }
+    }),
+})
+
+/** Reads a password from standard input: as an argument, other users of the machine could read it. */
+async function readPassword({ stdin }: Terminal): Promise<string> {
+  const password = (await text(stdin)).replace(/\r?\n$/, '')
+  if (password.length < PASSWORD_LENGTH.min || password.length > PASSWORD_LENGTH.max)
+    throw new UsageError(`the password must be ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters long`)
+  return password
+}
+
+async function withAccounts(terminal: Terminal, work: (accounts: Accounts) => Promise<void>): Promise<undefined> {
+  const env = parseEnv(
+    z.object({ DATABASE_URL: connectionUrl('postgres', 'postgresql'), REDIS_URL: connectionUrl('redis', 'rediss') }),
+    terminal.env,
+  )
+  const logger = createLogger({ name: 'tracker-users', level: 'silent', destination: terminal.stderr })
+  await withDatabase({ url: env.DATABASE_URL, name: 'tracker-users', size: 1, logger }, async (db: Db) => {
+    const redis = await connectRedis({ url: env.REDIS_URL, name: 'tracker-users', logger })
+    try {
+      await work(
+        createAccounts({
+          store: createAccountStore(db),
+          passwords: await createPasswords(),
+          publish: createInvalidationPublisher(redis, logger),
+          registration: 'closed',
+          clock: systemClock,
+        }),
+      )
+    } finally {
+      await closeRedis(redis)
+    }
+  })
+}
+
+function present({ id, username, role }: Account) {
+  return { id, username, role }
+}
+
+function print({ stdout }: Terminal, line: object): void {
+  stdout.write(`${JSON.stringify(line)}\n`)
+}
+
+/** Manages users without a session: the first administrator, and passwords that were lost. */
+export const usersCommand: Command = {
+  name: 'users',
+  actions: {
+    create,
+    'set-role': setRole,
+    'set-state': setState,
+    'reset-passkey': resetPasskey,
+    'reset-password': resetPassword,
+    list,
+  },
+  notes: `Reads DATABASE_URL and REDIS_URL. Every user is printed as one line of JSON.
+
+Exit status: 0 done; 1 Postgres or Redis is unavailable or not configured; 2 wrong usage, or the change is not
+possible, for example because the name is taken.`,
+  exitStatus: (error) => (error instanceof ApiError && error.code !== 'UNAVAILABLE' ? 2 : 1),
+}
+
+await runIfMain(import.meta, usersCommand)

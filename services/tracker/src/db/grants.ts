@@ -1,0 +1,16 @@
+/**
+ * The rights of the run-time role: it reads and writes rows, but can neither change nor truncate a table.
+ *
+ * @param role a plain role name, checked by the caller
+ * @returns statements that can be run again at any time
+ */
+export function grants(role: string): readonly string[] {
+  return [
+    `grant usage on schema public to ${role}`,
+    `grant select, insert, update, delete on all tables in schema public to ${role}`,
+    `revoke insert, update, delete on kysely_migration, kysely_migration_lock from ${role}`,
+    `revoke insert, delete on site_settings from ${role}`,
+    `revoke update on flush_log from ${role}`,
+    `revoke delete on users from ${role}`,
+  ]
+}

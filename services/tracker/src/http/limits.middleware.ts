@@ -1,0 +1,91 @@
+import { runMiddleware } from '@vault-and-tracker/rest'
+import { addressKey } from '@vault-and-tracker/service-kit/client-address'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
+import type { Request, RequestHandler, Response } from 'express'
+import { apiError } from '../errors.ts'
+import type { LimitKind } from './access.ts'
+import type { Visitor } from './surface.ts'
+
+const MINUTE_MS = 60_000
+
+/** One address may make this many times the attempts of one account: a household or an office signs in together. */
+const ATTEMPTS_PER_ADDRESS = 10
+
+/** Counts a request against a limit. @throws RATE_LIMITED, or UnavailableError where a limit depends on Redis */
+export type ApplyLimit = (kind: LimitKind, request: Request, response: Response, visitor: Visitor) => Promise<void>
+
+/**
+ * The limits of the REST surface, shared by all replicas through Redis.
+ *
+ * Reads and writes are counted by user, or by address without a session. Sign-ins are counted by address and account
+ * together, so that one client cannot block the account of another, and also by address alone. While Redis is away reads pass
+ * uncounted; writes and sign-ins fail as unavailable.
+ *
+ * @param options requests per minute, and attempts per five minutes; 0 switches a limit off
+ */
+export function createLimits(options: {
+  redis: Parameters<typeof createRateLimit>[0]['redis']
+  logger: Logger
+  read: number
+  write: number
+  authentication: number
+}): ApplyLimit {
+  // The library asks for the key of a request and passes nothing else on.
+  const visitors = new WeakMap<Request, Visitor>()
+  const keyBy =
+    (key: (visitor: Visitor, request: Request) => string) =>
+    (request: Request): string => {
+      const visitor = visitors.get(request)
+      if (visitor === undefined) throw new Error('a limit was applied to a request without a visitor')
+      return key(visitor, request)
+    }
+  const limit = (
+    name: string,
+    perWindow: number,
+    windowMs: number,
+    key: (visitor: Visitor, request: Request) => string,
+    whenRedisIsAway: 'allow' | 'refuse',
+  ): RequestHandler =>
+    createRateLimit({
+      name,
+      redis: options.redis,
+      logger: options.logger,
+      limit: perWindow,
+      windowMs,
+      keyOf: keyBy(key),
+      refuse: () => {
+        throw apiError('RATE_LIMITED', 'Too many requests. Retry-After tells when to try again.')
+      },
+      whenRedisIsAway,
+    })
+  const attempts = options.authentication
+  const limits: Readonly<Record<LimitKind, readonly RequestHandler[]>> = {
+    read: [limit('rest-read', options.read, MINUTE_MS, byUser, 'allow')],
+    write: [limit('rest-write', options.write, MINUTE_MS, byUser, 'refuse')],
+    authentication: [
+      limit('sign-in-address', attempts * ATTEMPTS_PER_ADDRESS, 5 * MINUTE_MS, byAddress, 'refuse'),
+      limit('sign-in', attempts, 5 * MINUTE_MS, byAttempt, 'refuse'),
+    ],
+  }
+  return async (kind, request, response, visitor) => {
+    visitors.set(request, visitor)
+    for (const each of limits[kind]) await runMiddleware(each, request, response)
+  }
+}
+
+function byAddress(visitor: Visitor): string {
+  return addressKey(visitor.address)
+}
+
+function byUser(visitor: Visitor): string {
+  return visitor.session?.account.id ?? byAddress(visitor)
+}
+
+/** The account an attempt is about: one's own when signed in, else the one named in the body. */
+function byAttempt(visitor: Visitor, request: Request): string {
+  const body: unknown = request.body
+  const named = typeof body === 'object' && body !== null && 'username' in body ? body.username : undefined
+  const account = visitor.session?.account.id ?? (typeof named === 'string' ? named.toLowerCase() : '')
+  return `${byAddress(visitor)} ${account.slice(0, 64)}`
+}

@@ -1,0 +1,44 @@
+import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } from '@vault-and-tracker/rest'
+import type { Session } from '../accounts/sessions.ts'
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import type { Access, LimitKind } from './access.ts'
+
+/** Where a request came from, and the session of its cookie if there is one. */
+export type Visitor = {
+  readonly address: string
+  readonly userAgent: string
+  readonly session: Session | undefined
+  setSession(token: string): void
+  clearSession(): void
+}
+
+/** A visitor with a session, whose account is active and may do what the endpoint does. */
+export type SignedInUser = Visitor & { readonly session: Session }
+
+/** What the tracker's endpoints have in common. */
+export type TrackerSurface = {
+  callers: { anyone: Visitor } & Record<Exclude<Access, 'anyone'>, SignedInUser>
+  limit: LimitKind
+  code: ErrorCode
+}
+
+/** An endpoint of the tracker; `Deps` are the use cases that its handler calls. */
+export type TrackerEndpoint<Deps> = Endpoint<TrackerSurface, Deps>
+
+/** Returns the function that defines endpoints whose handlers call the given use cases. */
+export function endpoints<Deps>(): DefineEndpoint<TrackerSurface, Deps> {
+  return endpointsOf<TrackerSurface, Deps>()
+}
+
+/** The codes that an endpoint can answer: its own, and those of its guard and its input. */
+export function errorsOf(endpoint: Description<TrackerSurface>): readonly ErrorCode[] {
+  const codes = new Set<ErrorCode>(endpoint.errors)
+  const { method, access, params, query, body, upload } = endpoint
+  const hasBody = body !== undefined || upload !== undefined
+  if (params !== undefined || query !== undefined || hasBody) codes.add('BAD_REQUEST')
+  if (access !== 'anyone') codes.add('UNAUTHORIZED').add('FORBIDDEN')
+  if (method !== 'GET') codes.add('FORBIDDEN')
+  if (hasBody) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
+  codes.add('RATE_LIMITED').add('INTERNAL_ERROR').add('UNAVAILABLE')
+  return Object.keys(ERRORS).filter((code): code is ErrorCode => codes.has(code as ErrorCode))
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { downloadPercent, uploadPercent } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
+import type { SiteSettings } from './site-settings.ts'
+
+const settings = z.object({ downloadPercent: z.int(), uploadPercent: z.int() }).meta({ id: 'SiteSettings' })
+
+const endpoint = endpoints<{ siteSettings: SiteSettings }>()
+const admin = { tag: 'site', access: 'admin', limit: 'write' } as const
+
+/** What administrators set for the whole site. */
+export const siteSettingsEndpoints = [
+  endpoint({
+    ...admin,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/site',
+    operationId: 'getSiteSettings',
+    summary: 'What holds for the whole site',
+    answer: settings,
+    handle: (_input, { siteSettings }) => siteSettings.read(),
+  }),
+  endpoint({
+    ...admin,
+    method: 'PATCH',
+    path: '/api/admin/site',
+    operationId: 'updateSiteSettings',
+    summary: 'Set how much of downloads is charged and of uploads credited, everywhere; 0 and 100 is freeleech',
+    body: z.object({ downloadPercent, uploadPercent }).partial(),
+    answer: settings,
+    handle: ({ body }, { siteSettings }) => siteSettings.change(body),
+  }),
+]

@@ -1,0 +1,45 @@
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { Cluster } from 'ioredis'
+
+/**
+ * Connects to a Redis Cluster for the swarms. As with a single Redis, commands fail at once while it is away.
+ *
+ * @param options `urls` of some of its nodes, which know the others; the first one's user and password are used for all
+ * @throws UnavailableError when the cluster is not ready within ten seconds
+ */
+export async function connectSwarmCluster(options: { urls: readonly string[]; logger: Logger }): Promise<Cluster> {
+  const nodes = options.urls.map((url) => new URL(url))
+  const [first] = nodes
+  const cluster = new Cluster(
+    nodes.map((node) => ({ host: node.hostname, port: Number(node.port || '6379') })),
+    {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      clusterRetryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
+      redisOptions: {
+        connectionName: 'tracker',
+        username: decodeURIComponent(first?.username ?? ''),
+        password: decodeURIComponent(first?.password ?? ''),
+        commandTimeout: 1_000,
+        socketTimeout: 2_000,
+        connectTimeout: 3_000,
+        ...(first?.protocol === 'rediss:' && { tls: {} }),
+      },
+    },
+  )
+  cluster.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis Cluster connection error'))
+  const ready = new Promise<void>((resolve, reject) => {
+    const giveUp = setTimeout(() => {
+      cluster.disconnect()
+      reject(new UnavailableError('redis'))
+    }, 10_000)
+    cluster.once('ready', () => {
+      clearTimeout(giveUp)
+      resolve()
+    })
+  })
+  cluster.connect().catch(() => undefined)
+  await ready
+  return cluster
+}

@@ -1,0 +1,272 @@
+import { type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
+import type { AnnounceKind, PeerState } from './peer-state.ts'
+import type { AnnounceStatus, Delta, PeerAnnounce, SwarmAnswer, SwarmCounts, SwarmSettings } from './swarm.ts'
+
+// The binary layouts shared with lua/swarm.lua, under the names that they have there. All numbers are big-endian.
+
+/** Functions that run inside Redis. */
+export type RedisFunctions = {
+  /**
+   * Calls a function.
+   *
+   * @param name as registered in lua/, without its version
+   * @returns integers as numbers, strings as buffers
+   * @throws UnavailableError when Redis is away or refuses work
+   */
+  call(name: string, keys: readonly (Buffer | string)[], args: readonly (Buffer | string)[]): Promise<unknown>
+}
+
+// SETTINGS ----------------------------------------------------------------------------------------------------------
+
+const SETTINGS_LENGTH = 32
+
+/** The settings of a call and its time; `now` in seconds since the epoch. */
+export function encodeSettings(settings: SwarmSettings, now: number): Buffer {
+  const bytes = Buffer.alloc(SETTINGS_LENGTH)
+  bytes.writeUInt32BE(now, 0)
+  bytes.writeUInt32BE(settings.timeToLive, 4)
+  bytes.writeUInt32BE(settings.minInterval, 8)
+  bytes.writeUInt32BE(settings.repeatWindow, 12)
+  bytes.writeUInt32BE(settings.recoveryInterval, 16)
+  bytes.writeUInt16BE(settings.maxPeersPerOwner, 20)
+  bytes.writeUInt32BE(settings.keepCountersFor, 22)
+  bytes.writeUIntBE(settings.maxBytesPerSecond, 26, 6)
+  return bytes
+}
+
+// ANNOUNCE ----------------------------------------------------------------------------------------------------------
+
+const ANNOUNCE_LENGTH = 126
+const KINDS: Record<AnnounceKind, number> = { regular: 0, started: 1, completed: 2, stopped: 3 }
+/** In the order of their numbers. */
+const STATES = ['stopped', 'leecher', 'seeder', 'paused'] as const satisfies readonly PeerState[]
+const STATE_NUMBERS: Record<PeerState, number> = { stopped: 0, leecher: 1, seeder: 2, paused: 3 }
+const IS_ACCOUNTED = 1
+const WANTS_IDS = 2
+const EVICTS = 4
+
+/** Records picked beyond those wanted, to replace the requester, their other clients and peers of another family. */
+const SPARE_RECORDS = 10
+
+/**
+ * One announce.
+ *
+ * @param evictsOldest as `SwarmSettings` has it
+ * @param random 32 random bits, which decide where the picking of records starts
+ */
+export function encodeAnnounce(announce: PeerAnnounce, evictsOldest: boolean, random: number): Buffer {
+  const bytes = Buffer.allocUnsafe(ANNOUNCE_LENGTH)
+  const { account, ipv4, ipv6 } = announce
+  announce.owner.copy(bytes, 0)
+  bytes.write(announce.peerId, 8, 'hex')
+  bytes[28] = (ipv4 === undefined ? 0 : 1) + (ipv6 === undefined ? 0 : 2)
+  bytes.fill(0, 29, 53)
+  if (ipv4 !== undefined) bytes.set(ipv4, 29)
+  if (ipv6 !== undefined) bytes.set(ipv6, 35)
+  bytes[53] = KINDS[announce.kind]
+  bytes[54] = STATE_NUMBERS[announce.state]
+  writeUint56(bytes, announce.uploaded, 55)
+  writeUint56(bytes, announce.downloaded, 62)
+  writeUint56(bytes, announce.left, 69)
+  bytes[76] = announce.want === 0 ? 0 : announce.want + SPARE_RECORDS
+  bytes.writeUInt32BE(random, 77)
+  bytes.writeUInt16BE(account?.uploadPercent ?? 0, 81)
+  bytes.writeUInt16BE(account?.downloadPercent ?? 0, 83)
+  bytes.writeUInt32BE(announce.completed, 85)
+  bytes.writeUInt32BE(announce.expectedPeers, 89)
+  bytes[93] = (account ? IS_ACCOUNTED : 0) + (announce.withPeerIds ? WANTS_IDS : 0) + (evictsOldest ? EVICTS : 0)
+  if (account) account.id.copy(bytes, 94)
+  else bytes.fill(0, 94)
+  return bytes
+}
+
+// RESULT ------------------------------------------------------------------------------------------------------------
+
+const RESULT_LENGTH = 20
+/** In the order of their numbers. */
+const STATUSES: readonly AnnounceStatus[] = ['accepted', 'stopped_unknown_peer', 'announce_too_soon', 'slots_full']
+const REJOINED = 1
+const IMPLAUSIBLE = 2
+const RECOVERING = 4
+
+/** The answers to several announces, each behind its length. They are views of the bytes. */
+export function decodeAnswers(bytes: Buffer, count: number): SwarmAnswer[] {
+  const answers: SwarmAnswer[] = []
+  for (let at = 0; answers.length < count; ) {
+    const start = at + 4
+    at = start + bytes.readUInt32BE(at)
+    answers.push(decodeAnswer(bytes.subarray(start, at)))
+  }
+  return answers
+}
+
+function decodeAnswer(bytes: Buffer): SwarmAnswer {
+  const status = STATUSES[bytes[0] ?? STATUSES.length]
+  if (status === undefined || bytes.length < RESULT_LENGTH) throw new Error('a swarm answer has an unknown form')
+  const flags = bytes[1] ?? 0
+  return {
+    status,
+    rejoined: (flags & REJOINED) !== 0,
+    implausible: (flags & IMPLAUSIBLE) !== 0,
+    recovering: (flags & RECOVERING) !== 0,
+    complete: bytes.readUInt32BE(2),
+    incomplete: bytes.readUInt32BE(6),
+    completed: bytes.readUInt32BE(10),
+    lastAnnounce: bytes.readUInt32BE(14),
+    recordCount: bytes.readUInt16BE(18),
+    records: bytes.subarray(RESULT_LENGTH),
+  }
+}
+
+/** The counts of one swarm, as `scrape` returns them. */
+export function decodeCounts(bytes: Buffer): SwarmCounts {
+  return {
+    complete: bytes.readUInt32BE(0),
+    incomplete: bytes.readUInt32BE(4),
+    paused: bytes.readUInt32BE(8),
+    completed: bytes.readUInt32BE(12),
+  }
+}
+
+// RECORD: peers as an answer holds them, one behind the other; then, on request, their peer ids in the same order -------
+
+const RECORD_LENGTH = 37
+const IPV4_AT = 10
+const EXPIRY_AT = 16
+const IPV6_AT = 19
+const PEER_ID_LENGTH = 20
+/** Minutes of expiry count from 2020. */
+const EPOCH_SECONDS = 1_577_836_800
+
+/** Bytes of a compact peer (BEP 23) and of a compact peer over IPv6 (BEP 7): the address, then the port. */
+export const IPV4_LENGTH = 6
+export const IPV6_LENGTH = 18
+
+/** Where the record of peer number `index` starts. */
+export function recordAt(index: number): number {
+  return index * RECORD_LENGTH
+}
+
+/** The minute in which a time falls, as records count it; `now` in seconds since the epoch. */
+export function minuteOf(now: number): number {
+  return Math.floor((now - EPOCH_SECONDS) / 60)
+}
+
+/** The last minute in which the peer lives. */
+export function expiryOf(records: Buffer, at: number): number {
+  return (records[at + EXPIRY_AT] ?? 0) * 65_536 + records.readUInt16BE(at + EXPIRY_AT + 1)
+}
+
+/** Whether the peer belongs to an owner, 8 bytes. */
+export function isOwnedBy(records: Buffer, at: number, owner: Uint8Array): boolean {
+  return hasBytes(records, at, owner)
+}
+
+/** Whether the peer can be reached over IPv4. An endpoint that must not be handed out has port 0. */
+export function hasIpv4(records: Buffer, at: number): boolean {
+  return (records[at + IPV4_AT + 4] ?? 0) + (records[at + IPV4_AT + 5] ?? 0) > 0
+}
+
+/** Likewise, over IPv6. */
+export function hasIpv6(records: Buffer, at: number): boolean {
+  return (records[at + IPV6_AT + 16] ?? 0) + (records[at + IPV6_AT + 17] ?? 0) > 0
+}
+
+/** Whether the peer listens at an endpoint, 6 bytes. */
+export function listensAtIpv4(records: Buffer, at: number, endpoint: Uint8Array): boolean {
+  return hasIpv4(records, at) && hasBytes(records, at + IPV4_AT, endpoint)
+}
+
+/** Likewise, 18 bytes. */
+export function listensAtIpv6(records: Buffer, at: number, endpoint: Uint8Array): boolean {
+  return hasIpv6(records, at) && hasBytes(records, at + IPV6_AT, endpoint)
+}
+
+/** Copies the 6 bytes of the IPv4 endpoint; returns the position behind them. */
+export function copyIpv4(records: Buffer, at: number, to: Buffer, position: number): number {
+  return copyBytes(records, at + IPV4_AT, IPV4_LENGTH, to, position)
+}
+
+/** Copies the 18 bytes of the IPv6 endpoint; returns the position behind them. */
+export function copyIpv6(records: Buffer, at: number, to: Buffer, position: number): number {
+  return copyBytes(records, at + IPV6_AT, IPV6_LENGTH, to, position)
+}
+
+/** The IPv4 endpoint: a view of the address, and the port. */
+export function ipv4Of(records: Buffer, at: number): { address: Buffer; port: number } {
+  const end = at + IPV4_AT + 4
+  return { address: records.subarray(at + IPV4_AT, end), port: records.readUInt16BE(end) }
+}
+
+/** The IPv6 endpoint, likewise. */
+export function ipv6Of(records: Buffer, at: number): { address: Buffer; port: number } {
+  const end = at + IPV6_AT + 16
+  return { address: records.subarray(at + IPV6_AT, end), port: records.readUInt16BE(end) }
+}
+
+/** The peer id of peer number `index` of `count`; undefined when the announce did not ask for peer ids. */
+export function peerIdOf(records: Buffer, index: number, count: number): PeerId | undefined {
+  const at = recordAt(count) + index * PEER_ID_LENGTH
+  return parsePeerId(records.toString('hex', at, at + PEER_ID_LENGTH))
+}
+
+function hasBytes(records: Buffer, at: number, bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) if (records[at + i] !== bytes[i]) return false
+  return true
+}
+
+/** For so few bytes a loop is several times faster than `Buffer.copy`. */
+function copyBytes(from: Buffer, at: number, length: number, to: Buffer, position: number): number {
+  for (let i = 0; i < length; i++) to[position + i] = from[at + i] ?? 0
+  return position + length
+}
+
+// DELTA -------------------------------------------------------------------------------------------------------------
+
+const DELTA_LENGTH = 53
+const ACCOUNT_LENGTH = 32
+
+/**
+ * What accumulated for one user and torrent.
+ *
+ * @param account the 16 bytes of the user's id, then those of the torrent's
+ * @throws Error when one of them has another form
+ */
+export function decodeDelta(account: Buffer, bytes: Buffer): Delta {
+  const state = STATES[bytes[44] ?? STATES.length]
+  if (account.length !== ACCOUNT_LENGTH || bytes.length !== DELTA_LENGTH || state === undefined)
+    throw new Error('an accounting delta in Redis has an unknown form')
+  const completedAt = bytes.readUInt32BE(45)
+  return {
+    userId: uuidOf(account.subarray(0, 16)),
+    torrentId: uuidOf(account.subarray(16)),
+    creditedUp: readUint56(bytes, 0),
+    creditedDown: readUint56(bytes, 7),
+    actualUp: readUint56(bytes, 14),
+    actualDown: readUint56(bytes, 21),
+    seedSeconds: bytes.readUIntBE(28, 5),
+    lastSeen: bytes.readUInt32BE(33),
+    left: readUint56(bytes, 37),
+    state,
+    completedAt: completedAt === 0 ? undefined : completedAt,
+    firstSeen: bytes.readUInt32BE(49),
+  }
+}
+
+function uuidOf(bytes: Buffer): string {
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+/** Numbers up to 2^53 - 1 take seven bytes, and Buffer's own methods stop at six. */
+function readUint56(bytes: Buffer, at: number): number {
+  return bytes.readUIntBE(at, 3) * 0x1_0000_0000 + bytes.readUInt32BE(at + 3)
+}
+
+function writeUint56(bytes: Buffer, value: number, at: number): void {
+  const high = Math.floor(value / 0x1_0000_0000)
+  bytes[at] = high >>> 16
+  bytes[at + 1] = high >>> 8
+  bytes[at + 2] = high
+  bytes.writeUInt32BE(value % 0x1_0000_0000, at + 3)
+}

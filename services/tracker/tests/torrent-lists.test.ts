@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Client } from './support/client.ts'
+import { makeTorrent } from './support/make-torrent.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+let member: Client
+let other: Client
+
+beforeAll(async () => {
+  tracker = await startTracker()
+  await tracker.context.useCases.categories.seed()
+  member = await tracker.signedIn('member')
+  other = await tracker.signedIn('other')
+})
+
+afterAll(() => tracker.stop())
+
+async function uploaded(name: string, fields: Record<string, string> = {}): Promise<string> {
+  const answer = await member.upload(makeTorrent(name), { category: 'movies', ...fields })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.member('id')
+}
+
+test('a list holds a page of items and the total', async () => {
+  for (const name of ['First', 'Second', 'Third', 'Fourth']) await uploaded(name)
+  const answer = await other.get('/api/torrents?limit=2&page=2')
+  expect(answer.json).toMatchObject({ page: 2, limit: 2, items: [{}, {}] })
+  const all = await other.get('/api/torrents')
+  expect(all.json).toMatchObject({ page: 1, limit: 25 })
+  const beyond = await other.get('/api/torrents?page=9999')
+  expect(beyond.json).toMatchObject({ items: [] })
+})
+
+test.each([
+  ['limit=101', 'limit'],
+  ['limit=0', 'limit'],
+  ['limit=-1', 'limit'],
+  ['limit=ten', 'limit'],
+  ['limit=1&limit=2', 'limit'],
+  ['page=0', 'page'],
+  ['page=1e3', 'page'],
+  ['sort=name', 'sort'],
+  ['order=up', 'order'],
+  ['category=nowhere', 'category'],
+  ['category=No%20Where', 'category'],
+  [`search=${'x'.repeat(257)}`, 'search'],
+  ['search=a&search=b', 'search'],
+])('?%s is refused, naming %s', async (query, name) => {
+  const answer = await other.get(`/api/torrents?${query}`)
+  expect([answer.status, answer.member('error', 'code')]).toEqual([400, 'BAD_REQUEST'])
+  expect(answer.member('error', 'message')).toMatch(new RegExp(`^${name}: `))
+})
+
+test('a category includes its subcategories, and a well-known slug stands for its Torznab id', async () => {
+  const root = await uploaded('In.Books', { category: 'books' })
+  const leaf = await uploaded('In.Comics', { category: 'comics' })
+  const ids = async (slug: string) => idsOf(await other.get(`/api/torrents?category=${slug}`))
+  expect(await ids('books')).toEqual([leaf, root])
+  expect(await ids('comics')).toEqual([leaf])
+  const uhd = await uploaded('In.UHD', { category: 'movies-4k' })
+  expect(await ids('movies-4k')).toEqual([uhd])
+  expect(await ids('movies-uhd')).toEqual([uhd])
+})
+
+test.each([
+  ['searchable example', ['dotted', 'accented']],
+  ['SEARCHABLE.EXAMPLE.2001', ['dotted']],
+  ['the searchable example', ['dotted', 'accented']],
+  ['example searchable cafe', ['accented']],
+  ['searchable swat', ['initials']],
+  ['searchable dont', ['apostrophe']],
+  ["searchable don't", ['apostrophe']],
+  ['searchable example nothing', []],
+  ['searchabl', []],
+  ["searchable ' & | ! <-> :* \\", ['dotted', 'accented', 'initials', 'apostrophe', 'japanese']],
+  ['searchable 東京', ['japanese']],
+  ['searchable 京喰', ['japanese']],
+  ['searchable 東喰', []],
+  ['...', []],
+])('a search for %j finds %j', async (search, expected) => {
+  const found = await other.get(`/api/torrents?limit=100&search=${encodeURIComponent(search)}`)
+  const names: Record<string, string> = {
+    'Searchable.Example.2001.1080p.BluRay.x264-GRP': 'dotted',
+    'Searchable Éxample Café': 'accented',
+    'S.W.A.T.Searchable.S01': 'initials',
+    "Searchable - Don't Look": 'apostrophe',
+    'Searchable 東京喰種': 'japanese',
+  }
+  if ((await other.get('/api/torrents?search=searchable')).text.includes('"total":0'))
+    for (const name of Object.keys(names)) await uploaded(name)
+  const again = await other.get(`/api/torrents?limit=100&search=${encodeURIComponent(search)}`)
+  expect(found.status).toBe(200)
+  expect(
+    itemsOf(again)
+      .map(({ name }) => names[name])
+      .toSorted(),
+  ).toEqual([...expected].toSorted())
+})
+
+test('sorting goes by each column both ways, and ties have a stable order', async () => {
+  const made = []
+  for (const [i, size] of [300_000, 100_000, 200_000].entries()) {
+    const answer = await member.upload(makeTorrent(`Sorted.${i}`, { size }), { category: 'xxx' })
+    made.push(answer.member('id'))
+  }
+  const [a = '', b = '', c = ''] = made
+  const set = (id: string, seeders: number, leechers: number) =>
+    tracker.sql('update torrent_stats set seeders = $2, leechers = $3 where torrent_id = $1', [id, seeders, leechers])
+  await Promise.all([set(a, 5, 1), set(b, 7, 1), set(c, 6, 1)])
+  const order = async (query: string) => idsOf(await other.get(`/api/torrents?category=xxx&${query}`))
+  expect(await order('')).toEqual([c, b, a])
+  expect(await order('sort=created&order=asc')).toEqual([a, b, c])
+  expect(await order('sort=size')).toEqual([a, c, b])
+  expect(await order('sort=size&order=asc')).toEqual([b, c, a])
+  expect(await order('sort=seeders')).toEqual([b, c, a])
+  expect(await order('sort=seeders&search=sorted')).toEqual([b, c, a])
+  expect(await order('sort=leechers')).toEqual([c, b, a])
+  expect(await order('sort=leechers&order=asc')).toEqual([a, b, c])
+  const pages = await Promise.all([1, 2, 3].map((page) => order(`sort=leechers&limit=1&page=${page}`)))
+  expect(pages.flat()).toEqual([c, b, a])
+})
+
+function itemsOf(answer: { json: unknown }): { id: string; name: string }[] {
+  return (answer.json as { items: { id: string; name: string }[] }).items
+}
+
+function idsOf(answer: { json: unknown }): string[] {
+  return itemsOf(answer).map(({ id }) => id)
+}

@@ -1,0 +1,77 @@
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { type Command, defineAction, option, runIfMain, type Terminal } from '@vault-and-tracker/service-kit/command'
+import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/env'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
+import { z } from 'zod'
+import { createRetentionStore } from '../audit/retention.store.ts'
+import { pruneAudit } from '../audit/retention.ts'
+import { createVerificationStore } from '../audit/seals.store.ts'
+import { verifyAudit } from '../audit/verification.ts'
+import { readCommandConfig, readKeyringConfig } from '../config.ts'
+import type { Db } from '../db/schema.ts'
+import { createChainKeys } from '../keyring/chain-keys.ts'
+import { createChainKeyStore } from '../keyring/keyring.store.ts'
+
+/** Verification reads the whole log, and a month has many rows to count. */
+const STATEMENT_TIMEOUT_MS = 600_000
+
+const seal = z
+  .string()
+  .regex(/^[1-9][0-9]{0,14}:[0-9a-f]{64}$/, 'takes a seal and its code, like 12:9f86…')
+  .transform((text) => {
+    const [sealNo, code = ''] = text.split(':')
+    return { sealNo: Number(sealNo), code }
+  })
+
+const verify = defineAction({
+  summary: 'Recomputes the chain of the whole log and prints the verdict. --expect: the chain must contain this seal.',
+  inputs: { expect: option('SEAL:CODE', seal.optional()) },
+  run: ({ expect }, { env, stdout, stderr }) => {
+    const { DATABASE_URL: url, LOG_LEVEL: level, keyring } = readCommandConfig(env)
+    return withDatabase(poolOptions(url, level, stderr), async (db: Db) => {
+      const keys = createChainKeys({ keyring, store: createChainKeyStore(db), clock: systemClock })
+      const store = createVerificationStore(db)
+      const verdict = await verifyAudit({ store, keyOf: (keyNo) => keys.byNumber(keyNo) }, expect)
+      stdout.write(`${JSON.stringify(verdict)}\n`)
+      return verdict.intact ? 0 : 1
+    })
+  },
+})
+
+const prune = defineAction({
+  summary: 'Drops the months before a month. Runs as the owner of the database, with MIGRATION_DATABASE_URL.',
+  inputs: {
+    before: option('YYYY-MM', z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'takes a month, like 2027-01')),
+  },
+  run: ({ before }, { env, stdout, stderr }) => {
+    const schema = z.object({ MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql') })
+    const { MIGRATION_DATABASE_URL: url } = parseEnv(schema, env)
+    const keyring = readKeyringConfig(env)
+    return withDatabase(poolOptions(url, 'warn', stderr), async (db: Db) => {
+      const keys = createChainKeys({ keyring, store: createChainKeyStore(db), clock: systemClock })
+      const deps = { store: createRetentionStore(db), chainKey: await keys.current(), clock: systemClock }
+      stdout.write(`${JSON.stringify({ dropped: await pruneAudit(deps, before) })}\n`)
+      return 0
+    })
+  },
+})
+
+function poolOptions(url: string, level: string, stderr: Terminal['stderr']) {
+  const logger = createLogger({ name: 'audit', level, destination: stderr })
+  return { url, name: 'audit', size: 2, logger, statementTimeoutMs: STATEMENT_TIMEOUT_MS }
+}
+
+/** Verifies and prunes the audit log. Status 1 is kept for a broken chain, so that a job can tell it from a failure. */
+export const auditCommand: Command = {
+  name: 'audit',
+  actions: { verify, prune },
+  notes: `Both read the keyring like the service. verify also reads DATABASE_URL. The service logs the end of the chain
+as sealNo and code: --expect SEAL:CODE proves that nothing up to there was removed or replaced.
+
+Exit status: 0 done, and the chain is intact; 1 the chain is broken, the verdict names the first row that does not
+fit; 2 wrong usage, or the work could not be done.`,
+  exitStatus: () => 2,
+}
+
+await runIfMain(import.meta, auditCommand)

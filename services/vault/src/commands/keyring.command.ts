@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs'
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import {
+  type Command,
+  defineAction,
+  flag,
+  operand,
+  option,
+  runIfMain,
+  type Terminal,
+} from '@vault-and-tracker/service-kit/command'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
+import { z } from 'zod'
+import { readCommandConfig, readCommandEnv } from '../config.ts'
+import type { Db } from '../db/schema.ts'
+import { createDataKeys } from '../keyring/data-keys.ts'
+import { assertIdIsFree, checkKeyring } from '../keyring/key-check.ts'
+import { createKeyRotationStore } from '../keyring/key-rotation.store.ts'
+import { createKeyRotation, type KeyRotation } from '../keyring/key-rotation.ts'
+import { createDataKeyStore, createKekStore } from '../keyring/keyring.store.ts'
+import { KeyringError } from '../keyring/keyring.ts'
+import { activateInKeyringFile, addToKeyringFile, removeFromKeyringFile } from './keyring-file.ts'
+
+const id = operand('ID', z.string())
+const days = z.string().regex(/^\d{1,5}$/, 'takes a number of days')
+
+const status = defineAction({
+  summary: 'Lists the key-encryption keys and how many keys each of them wraps.',
+  inputs: {},
+  run: (_input, terminal) => withRotation(terminal, async (rotation) => print(terminal, await rotation.status())),
+})
+
+const add = defineAction({
+  summary: 'Adds a new random key to the keyring file, and creates the file if there is none.',
+  inputs: { id },
+  run: async (input, terminal) => {
+    const file = keyringFile(terminal)
+    if (existsSync(file)) {
+      const { keyring } = readCommandConfig(terminal.env)
+      await withRotation(terminal, async (_rotation, db) =>
+        assertIdIsFree(input.id, keyring, await createKekStore(db).list()),
+      )
+    } else {
+      const { DATABASE_URL: url, LOG_LEVEL: level } = readCommandEnv(terminal.env)
+      await withDatabase(poolOptions(url, level, terminal), async (db: Db) =>
+        assertIdIsFree(input.id, undefined, await createKekStore(db).list()),
+      )
+    }
+    const added = addToKeyringFile(file, input.id)
+    // Registers the fingerprint of the new key in the database.
+    await withRotation(terminal, () => Promise.resolve())
+    print(terminal, { id: input.id, added })
+  },
+})
+
+const activate = defineAction({
+  summary: 'Makes a key the active one: it wraps new data keys.',
+  inputs: { id },
+  run: async (input, terminal) => {
+    await withRotation(terminal, (rotation) => rotation.assertNotRetired(input.id))
+    print(terminal, { id: input.id, activated: activateInKeyringFile(keyringFile(terminal), input.id) })
+  },
+})
+
+const rewrap = defineAction({
+  summary: 'Wraps all data keys with the active key.',
+  inputs: {},
+  run: (_input, terminal) => withRotation(terminal, async (rotation) => print(terminal, await rotation.rewrap())),
+})
+
+const renew = defineAction({
+  summary: 'Replaces data keys older than DAYS (default 365; 0 replaces all) and encrypts their values again.',
+  inputs: { 'older-than': option('DAYS', days.transform(Number).default(365)) },
+  run: ({ 'older-than': olderThan }, terminal) =>
+    withRotation(terminal, async (rotation) => print(terminal, await rotation.renew(olderThan))),
+})
+
+const retire = defineAction({
+  summary: 'Marks a key that wraps nothing as retired. --remove: removes it from the keyring file too.',
+  inputs: { id, remove: flag() },
+  run: async (input, terminal) => {
+    await withRotation(terminal, (rotation) => rotation.retire(input.id))
+    const removed = input.remove && removeFromKeyringFile(keyringFile(terminal), input.id)
+    print(terminal, { id: input.id, retired: true, removed })
+  },
+})
+
+function keyringFile({ env }: Terminal): string {
+  const { keyringFile: file } = readCommandEnv(env)
+  if (file === undefined)
+    throw new KeyringError(['the keyring is not in a file (VAULT_KEYRING_FILE): change VAULT_KEYRING yourself'])
+  return file
+}
+
+/** Runs work after the keyring was checked against the database, as the service does when it starts. */
+function withRotation<T>(terminal: Terminal, work: (rotation: KeyRotation, db: Db) => Promise<T>): Promise<T> {
+  const { DATABASE_URL: url, LOG_LEVEL: level, keyring } = readCommandConfig(terminal.env)
+  const clock = systemClock
+  return withDatabase(poolOptions(url, level, terminal), async (db: Db) => {
+    await checkKeyring({ keyring, store: createKekStore(db), clock })
+    const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
+    return work(createKeyRotation({ keyring, store: createKeyRotationStore(db), dataKeys, clock }), db)
+  })
+}
+
+function poolOptions(url: string, level: string, { stderr }: Terminal) {
+  const logger = createLogger({ name: 'vault-keys', level, destination: stderr })
+  return { url, name: 'vault-keys', size: 2, logger, statementTimeoutMs: 60_000 }
+}
+
+function print({ stdout }: Terminal, result: object): undefined {
+  stdout.write(`${JSON.stringify(result, undefined, 2)}\n`)
+}
+
+/** Manages key-encryption keys and data keys. */
+export const keyringCommand: Command = {
+  name: 'vault-keys',
+  actions: { status, add, activate, rewrap, renew, retire },
+  notes: `To replace a key-encryption key while the service runs: add, restart all replicas, activate, restart all
+replicas, rewrap, retire. Each step may be run again. rewrap and renew continue where they were interrupted,
+and several at once share the work. Backups need the keys of their time: keep a removed key as long as you
+keep them.`,
+}
+
+await runIfMain(import.meta, keyringCommand)

@@ -1,0 +1,4 @@
+import { describeApi } from '../app.ts'
+
+// Writes the OpenAPI document of the vault to standard output.
+process.stdout.write(`${JSON.stringify(describeApi(), undefined, 2)}\n`)

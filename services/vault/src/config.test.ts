@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { EnvError } from '@vault-and-tracker/service-kit/env'
+import { vaultEnv } from '../tests/support/vault.ts'
+import { CONFIG_VARIABLES, readConfig } from './config.ts'
+
+const good = vaultEnv({ databaseUrl: 'postgres://vault_app:pg-password@db/vault', redisUrl: 'redis://redis' })
+
+function problems(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems
+    throw error
+  }
+}
+
+test('defaults are those of the documentation', () => {
+  const { DATABASE_URL, REDIS_URL, ADMIN_TOKEN, VAULT_KEYRING, VAULT_KEYRING_ACTIVE } = { VAULT_KEYRING: '', ...good }
+  const config = readConfig({ DATABASE_URL, REDIS_URL, ADMIN_TOKEN, VAULT_KEYRING, VAULT_KEYRING_ACTIVE })
+  expect(config).toMatchObject({
+    PORT: 4200,
+    HOST: '0.0.0.0',
+    DATABASE_POOL_SIZE: 10,
+    FETCH_RATE_LIMIT: 300,
+    SIGNATURE_FAILURE_LIMIT: 100,
+    ADMIN_FAILURE_LIMIT: 10,
+    LOG_LEVEL: 'info',
+  })
+  expect(JSON.stringify(config)).not.toContain(VAULT_KEYRING)
+})
+
+test('an empty environment is refused with everything that is missing, at once', () => {
+  expect(problems({}).map((problem) => problem.split(':')[0])).toEqual([
+    'DATABASE_URL',
+    'REDIS_URL',
+    'ADMIN_TOKEN',
+    'VAULT_KEYRING_FILE',
+  ])
+})
+
+test.each([
+  ['short', '0123456789abcdef-0123456789abcd'],
+  ['one letter', 'a'.repeat(64)],
+  ['two letters', 'ab'.repeat(32)],
+  ['digits in a row', '12345678901234567890123456789012'],
+  ['the alphabet', 'abcdefghijklmnopqrstuvwxyzabcdefgh'],
+  ['a part again and again', 'k3J!x9Qz'.repeat(5)],
+  ['a placeholder', 'please-changeme-0123456789-abcdefgh'],
+  ['with a space', `${'0123456789abcdef'.repeat(2)} x`],
+])('an admin token that is %s is refused, without being repeated', (_name, token) => {
+  for (const name of ['ADMIN_TOKEN', 'ADMIN_TOKEN_PREVIOUS']) {
+    const [problem = '', ...others] = problems({ ...good, [name]: token })
+    expect([problem.split(':')[0], others]).toEqual([name, []])
+    expect(problem).not.toContain(token)
+  }
+})
+
+test('problems of variables, proxies and keyring come together', () => {
+  const env = { ...good, PORT: 'x', FETCH_RATE_LIMIT: '-1', VAULT_KEYRING: 'a:b', VAULT_KEYRING_ACTIVE: 'c' }
+  expect(problems(env).map((problem) => problem.split(':')[0])).toEqual([
+    'PORT',
+    'FETCH_RATE_LIMIT',
+    'VAULT_KEYRING',
+    'VAULT_KEYRING',
+  ])
+  expect(problems({ ...good, TRUSTED_PROXIES: '10.0.0.0/99' })).toEqual([expect.stringContaining('TRUSTED_PROXIES')])
+  expect(problems({ ...good, VAULT_KEYRING_FILE: '/x' })).toEqual([expect.stringContaining('not both')])
+})
+
+test('a keyring file has to be there and belong to its owner alone', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vault-config-'))
+  const file = join(folder, 'keyring.json')
+  const env = { ...good, VAULT_KEYRING: '', VAULT_KEYRING_FILE: file }
+  try {
+    expect(problems(env)).toEqual([expect.stringContaining('ENOENT')])
+    const key = randomBytes(32).toString('base64')
+    writeFileSync(file, JSON.stringify({ active: 'k', keys: { k: key } }))
+    for (const mode of [0o640, 0o604, 0o660]) {
+      chmodSync(file, mode)
+      expect(problems(env)).toEqual([expect.stringContaining(`chmod 600 ${file}`)])
+    }
+    chmodSync(file, 0o400)
+    expect(readConfig(env).keyring.activeId).toBe('k')
+    chmodSync(file, 0o600)
+    writeFileSync(file, `{"active":"k","keys":{"k":"${key}`)
+    expect(problems(env).join()).not.toContain(key)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('.env.example describes every variable, and no other', () => {
+  const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
+  const named = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
+  expect(named.toSorted()).toEqual(CONFIG_VARIABLES.toSorted())
+})

@@ -1,0 +1,132 @@
+import type { IncomingMessage } from 'node:http'
+import { runMiddleware, type Serving } from '@vault-and-tracker/rest'
+import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
+import type { Redis } from 'ioredis'
+import type { Registry } from 'prom-client'
+import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admin/admin.middleware.ts'
+import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
+import type { Config } from '../config.ts'
+import { apiError, ERRORS, isApiError } from '../errors.ts'
+import { createLimitFailures, type LimitFailures } from '../http/failure-limit.middleware.ts'
+import { parseJsonBody, readBody, readQuery } from '../http/input.ts'
+import type { VaultSurface } from '../http/surface.ts'
+import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
+import { createFailureLimit } from '../limits/failure-limit.ts'
+import { createVerifySignature } from '../signed-requests/signed-requests.middleware.ts'
+import type { SignedRequests } from '../signed-requests/signed-requests.ts'
+
+/** The REST surface: how requests are guarded and read. */
+export type Rest = {
+  readonly serving: Serving<VaultSurface>
+  /** Lets administrators in, also below paths that name nothing. */
+  readonly administrator: IdentifyAdministrator
+  /** How many requests for a fetch are being verified now. */
+  readonly fetchesExpected: () => number
+}
+
+/** Joins limits, the admin token and signatures into the guards of the REST surface. */
+export function createRest(options: {
+  config: Config
+  logger: Logger
+  clock: Clock
+  redis: Redis
+  registry: Registry
+  signedRequests: SignedRequests
+}): Rest {
+  const { config, logger, clock, redis, signedRequests } = options
+  const { proxies } = config
+  const authentication = createAuthenticationMetrics(options.registry)
+
+  const sharedLimit = (name: string, limit: number, windowMs: number) =>
+    createRateLimit({
+      name: `vault-${name}`,
+      redis,
+      limit,
+      windowMs,
+      logger,
+      keyOf: (request) => addressKey(clientAddress(request, proxies)),
+      refuse: () => {
+        throw apiError('rate_limited')
+      },
+      whenRedisIsAway: 'refuse',
+    })
+  const failureLimit = (
+    name: string,
+    limit: number,
+    windowMs: number,
+    isAttempt: (request: IncomingMessage) => boolean,
+  ): LimitFailures =>
+    createLimitFailures({
+      limit: createFailureLimit({
+        limit,
+        windowMs,
+        clock,
+        onBlocked: (address) => logger.warn({ address, limit: name }, 'too many failures: address blocked'),
+      }),
+      countShared: sharedLimit(name, limit, windowMs),
+      proxies,
+      isFailure: (error, request) => {
+        if (!isApiError(error) || ERRORS[error.code].status !== 401) return false
+        authentication.failed(error.code)
+        return isAttempt(request)
+      },
+    })
+
+  const administrator = createIdentifyAdministrator({
+    isToken: createTokenCheck([config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN]),
+    limitFailures: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000, hasToken),
+    addressOf: (request) => clientAddress(request, proxies),
+  })
+  const verifySignature = createVerifySignature({
+    signedRequests,
+    limitFailures: failureLimit('signature-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000, () => true),
+    proxies,
+  })
+  const fetchLimit = sharedLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
+  let fetchesExpected = 0
+
+  return {
+    administrator,
+    fetchesExpected: () => fetchesExpected,
+    serving: servingWith({
+      admin: (_endpoint, request, response) => administrator(request, response),
+      signature: async ({ limit, method }, request, response) => {
+        const isWrite = method === 'PUT'
+        if (limit === 'none') return verifySignature(request, response, { isWrite })
+        fetchesExpected++
+        try {
+          await runMiddleware(fetchLimit, request, response)
+          return await verifySignature(request, response, { isWrite })
+        } finally {
+          fetchesExpected--
+        }
+      },
+    }),
+  }
+}
+
+/** A request without a token guesses none: a probe must not block the administrators behind its address. */
+function hasToken(request: IncomingMessage): boolean {
+  return bearerToken(request.headers.authorization) !== undefined
+}
+
+/** How the vault reads and guards requests. HEAD is refused: it would read secrets under a signature made for GET. */
+function servingWith(guards: Serving<VaultSurface>['guards']): Serving<VaultSurface> {
+  return {
+    guards,
+    readQuery: (request, names) => readQuery(request.originalUrl, names),
+    readBody: async (_endpoint, request, response, caller) => {
+      const bytes = 'body' in caller ? caller.body : await readBody(request, response)
+      return { body: parseJsonBody(request, bytes) }
+    },
+    malformed: ({ name, problem }) =>
+      apiError('invalid_request', name === '' ? `the body ${problem}` : `${name}: ${problem}`),
+    notFound: () => apiError('not_found'),
+    methodNotAllowed: () => apiError('method_not_allowed'),
+    answersHead: false,
+    guardsMethods: (access) => access === 'admin',
+  }
+}

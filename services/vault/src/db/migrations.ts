@@ -1,0 +1,12 @@
+import { createMigrate, type Migrate } from '@vault-and-tracker/service-kit/migrate'
+import { grants } from './grants.ts'
+import { init } from './migrations/0001-init.ts'
+import { sealedPrunings } from './migrations/0002-sealed-prunings.ts'
+
+/**
+ * Brings the vault's database to the newest schema. A new migration is added at the end, a released one never changed.
+ */
+export const migrate: Migrate = createMigrate({
+  migrations: { '0001-init': init, '0002-sealed-prunings': sealedPrunings },
+  grants,
+})

@@ -1,0 +1,22 @@
+import { createErrorHandler } from '@vault-and-tracker/rest'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import type { ErrorRequestHandler } from 'express'
+import { apiError, ERRORS, type ErrorCode, presentApiError } from '../errors.ts'
+
+/** Answers every error in the vault's shape. */
+export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
+  const caused = (code: ErrorCode, message?: string) => (cause: unknown) => apiError(code, message, { cause })
+  return createErrorHandler<ErrorCode>({
+    table: ERRORS,
+    present: presentApiError,
+    standard: {
+      unavailable: caused('unavailable'),
+      internal: caused('internal_error'),
+      malformedPath: caused('not_found'),
+      malformedBody: caused('invalid_request', 'the body could not be read'),
+      bodyTooLarge: caused('payload_too_large'),
+      bodyNotSupported: caused('unsupported_media_type'),
+    },
+    logger,
+  })
+}

@@ -1,0 +1,15 @@
+import { z } from 'zod'
+
+/** Parts of answers that several features share. */
+
+/** The answer of what succeeded and has nothing else to say. */
+export const ok = z.strictObject({ ok: z.literal(true) }).meta({ id: 'Ok' })
+
+/** What such an endpoint returns. */
+export const OK = { ok: true } as const
+
+/** A time as ISO 8601 in UTC with milliseconds. */
+export const time = z.iso.datetime({ precision: 3 })
+
+/** A UUIDv7 (RFC 9562). */
+export const uuid = z.uuidv7()

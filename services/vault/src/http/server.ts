@@ -1,0 +1,32 @@
+import { createServer, type Server } from 'node:http'
+import { expressClasses } from '@vault-and-tracker/service-kit/express-classes'
+import { answerMalformed } from '@vault-and-tracker/service-kit/http-server'
+import type { Express } from 'express'
+import { apiError, presentApiError } from '../errors.ts'
+
+/** Slow senders: 10 s for the headers, 30 s for all of a request. A missing Host is refused in our own words. */
+const OPTIONS = { headersTimeout: 10_000, requestTimeout: 30_000, requireHostHeader: false }
+
+/** The HTTP server of an app, not listening yet. What is not HTTP never reaches the app; it is answered in the same shape. */
+export function createVaultServer(app: Express): Server {
+  const server: Server = createServer({ ...OPTIONS, ...expressClasses(app) }, app)
+  // Node would answer an expectation it does not know by itself, without a body; nothing obliges us to refuse it.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  const answer = answerToMalformed()
+  answerMalformed(server, () => answer)
+  return server
+}
+
+function answerToMalformed(): string {
+  const { status, body } = presentApiError(apiError('invalid_request', 'this is not a request of HTTP/1.1'))
+  const text = JSON.stringify(body)
+  return [
+    `HTTP/1.1 ${String(status)} Bad Request`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${String(text.length)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+    '',
+    text,
+  ].join('\r\n')
+}

@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { type NewEntry, newEntry } from '../audit/audit.ts'
+import { DecryptionError } from './aead.ts'
+import { chainKeyOwner, type StoredChainKey } from './chain-keys.ts'
+import { type DataKeys, dataKeyOwner, type StoredDataKey } from './data-keys.ts'
+import { decryptValue, encryptValue, type ValuePlace } from './envelope.ts'
+import type { KnownKek } from './key-check.ts'
+import { type DataKeyOwner, type Keyring, KeyringError, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
+
+/** A data key with its project. */
+export type ProjectDataKey = StoredDataKey & Readonly<{ projectUid: string; project: string }>
+
+/** A stored value that is to be encrypted again, from the data key it has to the newest one of its project. */
+export type ValueToReencrypt = Readonly<{
+  place: ValuePlace
+  project: string
+  blob: Buffer
+  from: StoredDataKey
+  to: StoredDataKey
+}>
+
+/** A key-encryption key and how many keys it wraps: data keys and keys of the audit chain. */
+export type KekUsage = KnownKek & Readonly<{ wraps: number }>
+
+/** `oldest` is the time at which the oldest of the current data keys was made. */
+export type DataKeyUsage = Readonly<{ projects: number; dataKeys: number; valuesBehind: number; oldest: Date | null }>
+
+/**
+ * The store of key rotation. Every method is one transaction. Those with a `limit` skip rows that another command has
+ * locked, so that several commands share the work.
+ */
+export type KeyRotationStore = {
+  kekUsage(): Promise<readonly KekUsage[]>
+  dataKeyUsage(): Promise<DataKeyUsage>
+  /** Wraps up to `limit` data keys again that another key-encryption key wraps. Returns how many. */
+  rewrapDataKeys(
+    activeId: string,
+    limit: number,
+    rewrap: (key: ProjectDataKey) => WrappedKey,
+    entryFor: (key: ProjectDataKey) => NewEntry,
+  ): Promise<number>
+  /** Wraps all keys of the audit chain again that another key-encryption key wraps. Returns how many. */
+  rewrapChainKeys(activeId: string, rewrap: (key: StoredChainKey) => WrappedKey): Promise<number>
+  /** How many data keys are wrapped by another key-encryption key. */
+  countDataKeysToRewrap(activeId: string): Promise<number>
+  /** Adds a new data key to up to `limit` projects whose newest one is older or used more often than the limits. */
+  renewDataKeys(
+    limits: { before: Date; encryptions: number },
+    limit: number,
+    now: Date,
+    create: (projectUid: string, dekV: number) => StoredDataKey,
+    entryFor: (dekV: number) => NewEntry,
+  ): Promise<number>
+  /**
+   * Encrypts up to `limit` values again that do not use the newest data key of their project, in the order of project
+   * uids from `fromUid` on. `last` is the uid of the last project it reached.
+   */
+  reencryptValues(
+    fromUid: string,
+    limit: number,
+    reencrypt: (value: ValueToReencrypt) => Buffer,
+  ): Promise<{ moved: number; last: string | undefined }>
+  /** How many values do not use the newest data key of their project. */
+  countValuesToReencrypt(): Promise<number>
+  /** Deletes data keys that no value uses and whose successor was made before a time. Returns how many. */
+  deleteUnusedDataKeys(successorBefore: Date): Promise<number>
+  /** Marks a key-encryption key as retired unless it wraps a key. */
+  retire(id: string, now: Date): Promise<'retired' | 'in use' | 'unknown'>
+}
+
+/** What operators do with keys. */
+export type KeyRotation = ReturnType<typeof createKeyRotation>
+
+const REWRAP_BATCH = 500
+const REENCRYPT_BATCH = 200
+/** Far below the 2^32 encryptions that NIST SP 800-38D section 8.3 allows under one key with random nonces. */
+const MAX_ENCRYPTIONS = 2 ** 30
+/** A fetch may still hold rows that it read before they were encrypted again. */
+const DELETE_AFTER_MS = 600_000
+/** Every audit entry has an address. Those of a command have the loopback address. */
+const LOCAL_ADDRESS = '127.0.0.1'
+const DAY_MS = 86_400_000
+const FIRST_UID = '00000000-0000-0000-0000-000000000000'
+
+/** Rewraps and renews data keys, and retires key-encryption keys, while the service runs. */
+export function createKeyRotation(deps: {
+  keyring: Keyring
+  store: KeyRotationStore
+  dataKeys: DataKeys
+  clock: Clock
+}) {
+  const { keyring, store, dataKeys, clock } = deps
+
+  function rewrapped(key: WrappedKey, owner: DataKeyOwner): WrappedKey {
+    return wrapKey(keyring, unwrapKey(keyring, key, owner), owner)
+  }
+
+  function reencrypt({ place, project, blob, from, to }: ValueToReencrypt): Buffer {
+    try {
+      const value = decryptValue(dataKeys.unwrap(place.projectUid, from), place, blob)
+      return encryptValue(dataKeys.unwrap(place.projectUid, to), to.dekV, place, value)
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error
+      const { env, key, version } = place
+      const what = `version ${version} of ${JSON.stringify(key)} in ${env} of project ${project}`
+      throw new KeyringError([`${what} does not decrypt; restore it or delete the secret, then run again`], {
+        cause: error,
+      })
+    }
+  }
+
+  return {
+    /** Key-encryption keys of the database and of the keyring, and how many data keys and values depend on them. */
+    status: async () => ({
+      activeId: keyring.activeId,
+      keks: await store.kekUsage(),
+      inKeyring: [...keyring.keys.values()].map(({ id, fingerprint }) => ({ id, fingerprint })),
+      ...(await store.dataKeyUsage()),
+    }),
+
+    /** @throws KeyringError when the key is retired */
+    assertNotRetired: async (id: string): Promise<void> => {
+      const kek = (await store.kekUsage()).find((known) => known.id === id)
+      if (kek?.retired === true) throw new KeyringError([`key ${id} is retired`])
+    },
+
+    /** Wraps every data key with the active key-encryption key. It can be interrupted and run again at any time. */
+    rewrap: async (): Promise<{ rewrapped: number }> => {
+      let total = await store.rewrapChainKeys(keyring.activeId, (key) => rewrapped(key, chainKeyOwner(key.keyNo)))
+      const rewrapDataKey = (key: ProjectDataKey) => rewrapped(key, dataKeyOwner(key.projectUid, key.dekV))
+      const entryFor = (key: ProjectDataKey) =>
+        newEntry(clock, {
+          action: 'key.rewrap',
+          ip: LOCAL_ADDRESS,
+          detail: { dekV: key.dekV, from: key.kekId, to: keyring.activeId },
+        })
+      await repeatUntilDone(
+        async () => {
+          const done = await store.rewrapDataKeys(keyring.activeId, REWRAP_BATCH, rewrapDataKey, entryFor)
+          total += done
+          return done
+        },
+        () => store.countDataKeysToRewrap(keyring.activeId),
+      )
+      return { rewrapped: total }
+    },
+
+    /**
+     * Gives projects new data keys, encrypts their values again and deletes data keys that nothing uses. It can be
+     * interrupted and run again at any time: it continues with the values that are left.
+     *
+     * @param olderThanDays a project whose newest data key is younger keeps it, unless the key was used too often
+     */
+    renew: async (olderThanDays: number): Promise<{ renewed: number; moved: number; dropped: number }> => {
+      const now = clock.now()
+      const limits = { before: new Date(now - olderThanDays * DAY_MS), encryptions: MAX_ENCRYPTIONS }
+      const entryFor = (dekV: number) => newEntry(clock, { action: 'key.rotate', ip: LOCAL_ADDRESS, detail: { dekV } })
+      const result = { renewed: 0, moved: 0, dropped: 0 }
+      const create = (projectUid: string, dekV: number) => dataKeys.create(projectUid, dekV)
+      let made: number
+      do {
+        made = await store.renewDataKeys(limits, REWRAP_BATCH, new Date(now), create, entryFor)
+        result.renewed += made
+      } while (made > 0)
+      // In the order of projects, so that no batch reads again what an earlier one finished.
+      let from = FIRST_UID
+      await repeatUntilDone(
+        async () => {
+          const { moved, last } = await store.reencryptValues(from, REENCRYPT_BATCH, reencrypt)
+          result.moved += moved
+          from = last ?? FIRST_UID
+          return moved
+        },
+        () => store.countValuesToReencrypt(),
+      )
+      result.dropped = await store.deleteUnusedDataKeys(new Date(clock.now() - DELETE_AFTER_MS))
+      return result
+    },
+
+    /** @throws KeyringError when the key is the active one, unknown, or wraps a key */
+    retire: async (id: string): Promise<void> => {
+      if (id === keyring.activeId)
+        throw new KeyringError([`key ${id} is the active one; activate another and rewrap first`])
+      const result = await store.retire(id, new Date(clock.now()))
+      if (result === 'unknown') throw new KeyringError([`key ${id} is not known to the database`])
+      if (result === 'in use') throw new KeyringError([`key ${id} still wraps data keys; rewrap first`])
+    },
+  }
+}
+
+/** Runs batches until nothing is left. It waits for rows that others have locked, because their work may fail. */
+async function repeatUntilDone(batch: () => Promise<number>, left: () => Promise<number>): Promise<void> {
+  for (;;) {
+    if ((await batch()) > 0) continue
+    if ((await left()) === 0) return
+    await sleep(100)
+  }
+}

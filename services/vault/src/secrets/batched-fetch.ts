@@ -1,0 +1,99 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createBatcher } from '@vault-and-tracker/service-kit/batch'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { newEntry } from '../audit/audit.ts'
+import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue } from './secrets.ts'
+
+/**
+ * Commits and round trips are most of what a fetch costs Postgres, and decryption most of what it costs the event loop.
+ * So fetches under load share them, and wait a moment for others that are being verified; docs/performance.md has the
+ * measurements.
+ */
+const SMALL = { concurrency: 4, maxBatchSize: 64, lingerMs: 8 }
+
+/** From this many bytes on, an environment is fetched in batches of its own, so that others do not wait for it. */
+const LARGE_BYTES = 256 * 1024
+const LARGE = { concurrency: 1, maxBatchSize: 64, lingerMs: 0, isReady: () => false }
+const MAX_KNOWN_LARGE = 10_000
+
+/** How much is decrypted before other requests have their turn. */
+const TURN_BYTES = 256 * 1024
+
+/** All values of an environment, as the text of a JSON object. */
+export type Fetched = Readonly<{ json: string }>
+
+/** Fetches all values of the caller's project in an environment. */
+export type BatchedFetch = (caller: Caller, env: string) => Promise<Fetched | Stale>
+
+/**
+ * All callers of one moment share a statement, and those among them that ask for the same environment of the same
+ * project share its decryption: when a hundred instances of an application start, they start together. Nothing
+ * decrypted is kept beyond that.
+ */
+export function createBatchedFetch(deps: {
+  store: Pick<SecretStore, 'readAll'>
+  decrypt: Secrets['decrypt']
+  clock: Clock
+  /** How many requests for a fetch are being verified now. */
+  fetchesExpected: () => number
+}): BatchedFetch {
+  const { store, decrypt, clock, fetchesExpected } = deps
+  const large = new Set<string>()
+
+  /** One value that does not decrypt fails them all: a variable that is silently missing is worse than an error. */
+  async function present(caller: Caller, env: string, rows: readonly StoredValue[]): Promise<Fetched | Stale> {
+    const members: string[] = []
+    let bytes = 0
+    for (const row of rows) {
+      const decrypted = decrypt(caller, env, row)
+      const value = typeof decrypted === 'string' ? decrypted : await decrypted
+      if (value === undefined) return 'stale'
+      members.push(`${JSON.stringify(row.key)}:${JSON.stringify(value)}`)
+      bytes += row.blob.length
+      if (bytes > TURN_BYTES) {
+        bytes = 0
+        await nextTurn()
+      }
+    }
+    return { json: `{${members.join(',')}}` }
+  }
+
+  /** Remembers which environments are large; the least recently fetched is forgotten first. */
+  function noteSize(place: string, rows: readonly StoredValue[]): void {
+    large.delete(place)
+    if (rows.reduce((bytes, { blob }) => bytes + blob.length, 0) < LARGE_BYTES) return
+    large.add(place)
+    if (large.size > MAX_KNOWN_LARGE) large.delete(large.values().next().value ?? '')
+  }
+
+  async function readTogether(asked: readonly Fetch[]): Promise<readonly (Stale | Promise<Fetched | Stale>)[]> {
+    const found = await store.readAll(asked)
+    const presented = new Map<readonly StoredValue[], Promise<Fetched | Stale>>()
+    return asked.map(({ caller, env }, i) => {
+      const rows = found[i]
+      if (rows === undefined || rows === 'stale') return 'stale'
+      const known = presented.get(rows)
+      if (known !== undefined) return known
+      noteSize(placeOf(caller, env), rows)
+      const body = present(caller, env, rows)
+      presented.set(rows, body)
+      return body
+    })
+  }
+
+  const fetchSmall = createBatcher(readTogether, {
+    ...SMALL,
+    isReady: (waiting) => fetchesExpected() === 0 || waiting >= SMALL.maxBatchSize,
+  })
+  const fetchLarge = createBatcher(readTogether, LARGE)
+
+  return (caller, env) => {
+    const entry = newEntry(clock, { action: 'fetch', env, ip: caller.ip })
+    const asked = { caller, env, now: new Date(clock.now()), entry }
+    return large.has(placeOf(caller, env)) ? fetchLarge(asked) : fetchSmall(asked)
+  }
+}
+
+function placeOf(caller: Caller, env: string): string {
+  return `${caller.projectUid}/${env}`
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type CommandOutcome, captureCommand, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { runCommand } from '@vault-and-tracker/service-kit/command'
+import { auditCommand } from '../src/commands/audit.command.ts'
+import { createProject } from './support/client.ts'
+import { createVaultDatabase, startVault, vaultEnv } from './support/vault.ts'
+
+let database: TestDatabase
+let env: Record<string, string>
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  const vault = await startVault({}, { database })
+  await createProject(vault.url, 'shop')
+  await vault.context.sealer.sealNow()
+  await vault.stop()
+  env = { ...vaultEnv({ databaseUrl: database.appUrl, redisUrl: '' }), MIGRATION_DATABASE_URL: database.ownerUrl }
+})
+afterAll(() => database.drop())
+
+function audit(args: readonly string[], given = env): Promise<CommandOutcome> {
+  return captureCommand((terminal) => runCommand(auditCommand, terminal), { args, env: given })
+}
+
+test('an intact log is status 0, and its last seal can be given back', async () => {
+  const first = await audit(['verify'])
+  expect([first.status, first.stderr]).toEqual([0, ''])
+  const { sealNo, code } = JSON.parse(first.stdout) as { sealNo: number; code: string }
+  expect(await audit(['verify', '--expect', `${String(sealNo)}:${code}`])).toEqual(first)
+  const other = await audit(['verify', '--expect', `${String(sealNo)}:${'0'.repeat(64)}`])
+  expect([other.status, JSON.parse(other.stdout)]).toMatchObject([1, { intact: false }])
+})
+
+test('a month without rows to drop is no failure', async () => {
+  expect(await audit(['prune', '--before', '2020-01'])).toEqual({ status: 0, stdout: '{"dropped":[]}\n', stderr: '' })
+})
+
+test.each([
+  [[], 'give a command'],
+  [['verify', '--expect', '12'], '--expect takes a seal and its code'],
+  [['verify', '--before', '2027-01'], '--before is not an option of this command'],
+  [['prune'], '--before is required'],
+  [['prune', '--before', '2027-13'], '--before takes a month'],
+])('%j is wrong usage, status 2', async (args, message) => {
+  const outcome = await audit(args)
+  expect(outcome).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(message) })
+  expect(outcome.stderr).toContain('Usage: audit COMMAND')
+})
+
+test('what keeps the log from being read is status 2 as well, since 1 says that it is broken', async () => {
+  const unset = await audit(['verify'], {})
+  expect(unset).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('DATABASE_URL') })
+  const away = await audit(['verify'], { ...env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
+  expect(away).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('audit: ') })
+})

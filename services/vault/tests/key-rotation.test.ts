@@ -1,0 +1,263 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { eventually } from '@vault-and-tracker/dev-env'
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import pg from 'pg'
+import { activateInKeyringFile, addToKeyringFile } from '../src/commands/keyring-file.ts'
+import type { Schema } from '../src/db/schema.ts'
+import { createDataKeys } from '../src/keyring/data-keys.ts'
+import { createKeyRotationStore } from '../src/keyring/key-rotation.store.ts'
+import { createKeyRotation } from '../src/keyring/key-rotation.ts'
+import { createDataKeyStore } from '../src/keyring/keyring.store.ts'
+import { parseKeyringFile } from '../src/keyring/keyring.ts'
+import { admin, createProject, type Key, newKey, signedSend } from './support/client.ts'
+import { createKeyringFixture, type KeyringFixture } from './support/keyring.ts'
+import type { TestVault } from './support/vault.ts'
+import { startProgram } from './support/vault-process.ts'
+
+let fixture: KeyringFixture
+
+beforeEach(async () => {
+  fixture = await createKeyringFixture()
+})
+afterEach(() => fixture.remove())
+
+async function fill(vault: TestVault, projects: number): Promise<Map<string, Key>> {
+  const made = new Map<string, Key>()
+  for (let i = 0; i < projects; i++) {
+    const name = `p${String(i)}`
+    const key = await createProject(vault.url, name)
+    made.set(name, key)
+    for (const value of ['old', `value-${name}`]) await put(vault, name, key, value)
+  }
+  return made
+}
+
+function put(vault: TestVault, project: string, key: Key, value: string) {
+  const body = { key: 'A', value, env: 'production' }
+  return signedSend({ project, key, method: 'PUT', url: `${vault.url}/v1/secrets`, body })
+}
+
+async function readAll(vault: TestVault, projects: Map<string, Key>): Promise<void> {
+  for (const [project, key] of projects) {
+    const answer = await signedSend({ project, key, method: 'GET', url: `${vault.url}/v1/secrets` })
+    expect([answer.status, answer.body]).toEqual([200, { A: `value-${project}` }])
+  }
+}
+
+test('a key is replaced while the vault runs: add, activate, rewrap, retire; nothing becomes unreadable', async () => {
+  const first = await fixture.startVault()
+  const projects = await fill(first, 5)
+  await first.context.sealer.sealNow()
+
+  expect((await fixture.keys('add', 'k2')).status).toBe(0)
+  // The replica that does not know the new key goes on.
+  await readAll(first, projects)
+  await first.stop()
+  const second = await fixture.startVault()
+  expect((await fixture.keys('activate', 'k2')).status).toBe(0)
+  expect((await fixture.keys('activate', 'k2')).status).toBe(0)
+  expect(await fixture.keys('retire', 'k1')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('still wraps data keys'),
+  })
+
+  const both = await Promise.all([fixture.keys('rewrap'), fixture.keys('rewrap')])
+  expect(both.map(({ status }) => status)).toEqual([0, 0])
+  const total = both.reduce((sum, { stdout }) => sum + (JSON.parse(stdout) as { rewrapped: number }).rewrapped, 0)
+  expect(total).toBe(6)
+  expect(JSON.parse((await fixture.keys('rewrap')).stdout)).toEqual({ rewrapped: 0 })
+  await readAll(second, projects)
+  expect((await admin(second.url, 'GET', '/audit?action=key.rewrap')).body).toHaveLength(5)
+
+  expect(await fixture.keys('retire', 'k2')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('is the active one'),
+  })
+  expect((await fixture.keys('retire', 'k1', '--remove')).status).toBe(0)
+  expect(Object.keys((JSON.parse(readFileSync(fixture.file, 'utf8')) as { keys: object }).keys)).toEqual(['k2'])
+  // A replica that still has the retired key as the active one must not wrap anything by it any more.
+  const { publicKeyHex } = [...projects.values()][0] ?? { publicKeyHex: '' }
+  expect((await admin(second.url, 'POST', '/projects', { name: 'late', publicKey: publicKeyHex })).status).toBe(500)
+  await second.stop()
+
+  const third = await fixture.startVault()
+  await readAll(third, projects)
+  const status = JSON.parse((await fixture.keys('status')).stdout) as { activeId: string; keks: object[] }
+  expect(status).toMatchObject({
+    activeId: 'k2',
+    keks: [
+      { id: 'k1', retired: true, wraps: 0 },
+      { id: 'k2', retired: false, wraps: 6 },
+    ],
+  })
+  expect(await fixture.keys('activate', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('retired') })
+  expect(await fixture.keys('add', 'k1')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('choose a new id'),
+  })
+  await third.stop()
+})
+
+test('a command that began before a key was retired wraps nothing by it any more', async () => {
+  const vault = await fixture.startVault()
+  const projects = await fill(vault, 2)
+  await vault.context.sealer.sealNow()
+  await vault.stop()
+  addToKeyringFile(fixture.file, 'k2')
+  const before = parseKeyringFile(readFileSync(fixture.file, 'utf8'))
+  activateInKeyringFile(fixture.file, 'k2')
+  for (const step of [['rewrap'], ['retire', 'k1']]) expect((await fixture.keys(...step)).status).toBe(0)
+
+  const logger = createLogger({ name: 'test', level: 'silent' })
+  const db = createKysely<Schema>(createPool({ url: fixture.database.appUrl, name: 'test', size: 2, logger }))
+  const clock = systemClock
+  const dataKeys = createDataKeys({ keyring: before, store: createDataKeyStore(db), clock })
+  const late = createKeyRotation({ keyring: before, store: createKeyRotationStore(db), dataKeys, clock })
+  await expect(late.rewrap()).rejects.toThrow('key k1 is retired')
+  await expect(late.renew(0)).rejects.toThrow('key k1 is retired')
+  await db.destroy()
+  expect(await fixture.count("select count(*) from project_deks where kek_id = 'k1'")).toBe(0)
+  expect(await fixture.count("select count(*) from audit_keys where kek_id = 'k1'")).toBe(0)
+
+  expect((await fixture.keys('retire', 'k1', '--remove')).status).toBe(0)
+  const again = await fixture.startVault()
+  await readAll(again, projects)
+  await again.stop()
+})
+
+test('a rewrap that was killed is finished by the next one', async () => {
+  const vault = await fixture.startVault()
+  const key = newKey()
+  const names = Array.from({ length: 700 }, (_, i) => `p${i}`)
+  for (const name of names)
+    await vault.context.useCases.projects.create({
+      name,
+      publicKey: key.publicKeyHex,
+      requireContentDigest: false,
+      ip: '127.0.0.1',
+    })
+  const last = names.at(-1) ?? ''
+  await put(vault, last, key, `value-${last}`)
+  await vault.stop()
+  addToKeyringFile(fixture.file, 'k2')
+  activateInKeyringFile(fixture.file, 'k2')
+
+  const left = () => fixture.count("select count(*) from project_deks where kek_id = 'k1'")
+  // The first batch waits for its audit entries, and the command is killed there: none of it counts.
+  const blocker = new pg.Client({ connectionString: fixture.database.ownerUrl })
+  await blocker.connect()
+  await blocker.query('begin')
+  await blocker.query('lock table audit in exclusive mode')
+  const killed = startProgram('commands/keyring.command.ts', ['rewrap'], fixture.env)
+  await eventually(async () => (await fixture.count('select count(*) from pg_locks where not granted')) > 0)
+  killed.kill('SIGKILL')
+  await once(killed, 'close')
+  await blocker.query('rollback')
+  await blocker.end()
+  expect(await left()).toBe(700)
+
+  const interrupted = startProgram('commands/keyring.command.ts', ['rewrap'], fixture.env)
+  await eventually(async () => (await left()) < 700)
+  interrupted.kill('SIGKILL')
+  await once(interrupted, 'close')
+  expect(await fixture.keys('rewrap')).toMatchObject({ status: 0, stderr: '' })
+  expect(await left()).toBe(0)
+  const again = await fixture.startVault()
+  await readAll(again, new Map([[last, key]]))
+  expect(await fixture.count("select count(*) from audit where action = 'key.rewrap'")).toBe(700)
+  await again.stop()
+})
+
+test('projects that are deleted while their values are moved break nothing', async () => {
+  const vault = await fixture.startVault()
+  const projects = await fill(vault, 8)
+  const [renewed] = await Promise.all([
+    Promise.all([fixture.keys('renew', '--older-than', '0'), fixture.keys('renew', '--older-than', '0')]),
+    (async () => {
+      await sleep(500)
+      for (const name of ['p0', 'p1', 'p2', 'p3']) {
+        expect((await admin(vault.url, 'DELETE', `/projects/${name}`)).status).toBe(200)
+        projects.delete(name)
+        await sleep(50)
+      }
+    })(),
+  ])
+  expect(renewed.map(({ status, stderr }) => [status, stderr])).toEqual([
+    [0, ''],
+    [0, ''],
+  ])
+  await readAll(vault, projects)
+  await vault.stop()
+})
+
+test('data keys are renewed while the vault reads and writes, and the old ones go once nothing needs them', async () => {
+  const vault = await fixture.startVault()
+  const projects = await fill(vault, 4)
+  expect(JSON.parse((await fixture.keys('renew')).stdout)).toEqual({ renewed: 0, moved: 0, dropped: 0 })
+
+  const working = { on: true, failures: 0 }
+  const load = (async () => {
+    const [[project, key] = ['', undefined]] = projects
+    while (working.on && key !== undefined) {
+      const answer = await put(vault, project, key, `value-${project}`)
+      if (answer.status !== 200) working.failures++
+      await readAll(vault, new Map([[project, key]]))
+    }
+  })()
+  const both = await Promise.all([
+    fixture.keys('renew', '--older-than', '0'),
+    fixture.keys('renew', '--older-than', '0'),
+  ])
+  working.on = false
+  await load
+  expect([both.map(({ status }) => status), working.failures]).toEqual([[0, 0], 0])
+
+  // Whatever was written under an old key meanwhile is moved by the next run.
+  expect((await fixture.keys('renew')).status).toBe(0)
+  await readAll(vault, projects)
+  const behind = `select count(*) from secret_versions v join secrets s on s.id = v.secret_id
+    where v.dek_v < (select max(dek_v) from project_deks d where d.project_uid = s.project_uid)`
+  expect(await fixture.count(behind)).toBe(0)
+  expect(await fixture.count('select count(*) from project_deks where dek_v = 1')).toBe(4)
+  await fixture.sql("update project_deks set created_at = created_at - interval '11 minutes'")
+  expect(JSON.parse((await fixture.keys('renew')).stdout)).toMatchObject({ renewed: 0, moved: 0 })
+  expect(await fixture.count('select count(*) from project_deks')).toBe(4)
+  await readAll(vault, projects)
+  const [secret] = (await admin(vault.url, 'GET', '/projects/p1/secrets')).body as { id: string }[]
+  expect((await admin(vault.url, 'POST', `/secrets/${String(secret?.id)}/versions/1/restore`)).status).toBe(200)
+  await vault.stop()
+})
+
+test('a renewal that meets a damaged value names it, and is finished once it is gone', async () => {
+  const vault = await fixture.startVault()
+  const projects = await fill(vault, 2)
+  await fixture.sql(
+    'update secret_versions set blob = blob || $1 where version = 1 and secret_id in (select s.id from secrets s join projects p on p.uid = s.project_uid where p.name = $2)',
+    [Buffer.alloc(1), 'p1'],
+  )
+  expect(await fixture.keys('renew', '--older-than', '0')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('version 1 of "A" in production of project p1 does not decrypt'),
+  })
+  await fixture.sql('delete from secret_versions where version = 1')
+  expect((await fixture.keys('renew')).status).toBe(0)
+  await readAll(vault, projects)
+  await vault.stop()
+})
+
+test('a worn-out data key is renewed whatever its age', async () => {
+  const vault = await fixture.startVault()
+  const projects = await fill(vault, 2)
+  await fixture.sql(
+    'update project_deks set encryptions = 1073741824 where project_uid = (select uid from projects where name = $1)',
+    ['p0'],
+  )
+  expect(JSON.parse((await fixture.keys('renew')).stdout)).toEqual({ renewed: 1, moved: 2, dropped: 0 })
+  await readAll(vault, projects)
+  await vault.stop()
+})

@@ -1,0 +1,89 @@
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { captureCommand } from '@vault-and-tracker/dev-env'
+import { runCommand } from '@vault-and-tracker/service-kit/command'
+import { keyringCommand } from '../src/commands/keyring.command.ts'
+import { addToKeyringFile } from '../src/commands/keyring-file.ts'
+import { createKeyringFixture, type KeyringFixture } from './support/keyring.ts'
+import { KEYS } from './support/vault.ts'
+import { runProgram } from './support/vault-process.ts'
+
+let fixture: KeyringFixture
+
+beforeEach(async () => {
+  fixture = await createKeyringFixture()
+})
+afterEach(() => fixture.remove())
+
+test('the first key makes the file, readable by its owner only, and is active; adding it again changes nothing', async () => {
+  const { file, keys } = fixture
+  rmSync(file)
+  expect((await keys('add', 'k1')).status).toBe(0)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const text = readFileSync(file, 'utf8')
+  expect(JSON.parse(text)).toEqual({ active: 'k1', keys: { k1: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/) } })
+  const again = await keys('add', 'k1')
+  expect([again.status, JSON.parse(again.stdout)]).toEqual([0, { id: 'k1', added: false }])
+  expect(readFileSync(file, 'utf8')).toBe(text)
+  // The database knows the key now: another one of the name would leave what it wraps unreadable.
+  rmSync(file)
+  expect(await keys('add', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('choose a new id') })
+})
+
+test('two commands that change the file at once do not lose a key', () => {
+  const { file } = fixture
+  writeFileSync(`${file}.lock`, '')
+  expect(() => addToKeyringFile(file, 'k2')).toThrow('another command is changing the keyring')
+  rmSync(`${file}.lock`)
+  expect(addToKeyringFile(file, 'k2')).toBe(true)
+  expect(Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { keys: object }).keys)).toEqual(['k1', 'k2'])
+})
+
+test('wrong usage says how to use it', async () => {
+  const { keys } = fixture
+  const outcomes = await Promise.all([
+    keys(),
+    keys('status', 'a', 'b'),
+    keys('add'),
+    keys('add', 'k2', '--remove'),
+    keys('renew', '--older-than', 'x'),
+    keys('status', '--nonsense'),
+  ])
+  for (const outcome of outcomes)
+    expect(outcome).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Usage') })
+})
+
+test('a key that is not in the file cannot be made active', async () => {
+  expect(await fixture.keys('activate', 'k2')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: 'vault-keys: key k2 is not in the keyring; add it first\n',
+  })
+})
+
+test('a keyring that is not in a file is the operator’s to change', async () => {
+  const env = {
+    DATABASE_URL: fixture.database.appUrl,
+    VAULT_KEYRING: `2026-11:${KEYS['2026-11']}`,
+    VAULT_KEYRING_ACTIVE: '2026-11',
+  }
+  const add = await captureCommand((terminal) => runCommand(keyringCommand, terminal), { args: ['add', 'k2'], env })
+  expect(add).toMatchObject({ status: 1, stderr: expect.stringContaining('change VAULT_KEYRING yourself') })
+})
+
+test('a keyring that others can read is refused, in words', async () => {
+  const { file, keys } = fixture
+  chmodSync(file, 0o640)
+  expect(await keys('status')).toMatchObject({ status: 1, stderr: expect.stringContaining(`chmod 600 ${file}`) })
+})
+
+test('the program is the command', async () => {
+  const script = 'commands/keyring.command.ts'
+  const [usage, status] = await Promise.all([
+    runProgram(script, ['--help'], {}),
+    runProgram(script, ['status'], fixture.env),
+  ])
+  expect(usage).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('retire ID [--remove]') })
+  expect([status.status, status.stderr]).toEqual([0, ''])
+  expect(JSON.parse(status.stdout)).toMatchObject({ activeId: 'k1', keks: [{ id: 'k1', wraps: 0 }], valuesBehind: 0 })
+})

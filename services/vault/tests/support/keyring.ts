@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CommandOutcome, captureCommand, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { runCommand } from '@vault-and-tracker/service-kit/command'
+import { keyringCommand } from '../../src/commands/keyring.command.ts'
+import { addToKeyringFile } from '../../src/commands/keyring-file.ts'
+import { connectSql, type Sql } from './sql.ts'
+import { createVaultDatabase, startVault, type TestVault } from './vault.ts'
+
+/** A database and a keyring file with one key, `k1`. */
+export type KeyringFixture = {
+  database: TestDatabase
+  /** A connection as the owner of the database. */
+  sql: Sql
+  file: string
+  env: Record<string, string>
+  /** Runs `vault-keys` in this process. */
+  keys: (...args: string[]) => Promise<CommandOutcome>
+  /** Starts a vault with the keyring as it is now. */
+  startVault(): Promise<TestVault>
+  /** The number that a query counts. */
+  count(text: string): Promise<number>
+  remove(): Promise<void>
+}
+
+export async function createKeyringFixture(): Promise<KeyringFixture> {
+  const database = await createVaultDatabase()
+  const sql = await connectSql(database.ownerUrl)
+  const folder = mkdtempSync(join(tmpdir(), 'vault-keys-'))
+  const file = join(folder, 'keyring.json')
+  addToKeyringFile(file, 'k1')
+  const env = { DATABASE_URL: database.appUrl, VAULT_KEYRING_FILE: file }
+  return {
+    database,
+    sql,
+    file,
+    env,
+    keys: (...args) => captureCommand((terminal) => runCommand(keyringCommand, terminal), { args, env }),
+    startVault: () =>
+      startVault({ VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '', VAULT_KEYRING_FILE: file }, { database }),
+    count: async (text) => Number((await sql<{ count: string }>(text))[0]?.count),
+    remove: async () => {
+      await sql.end()
+      await database.drop()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { eventually, freePort, type ManagedProcess, sourceArguments, startProcess } from '@vault-and-tracker/dev-env'
+import { vaultEnv } from './vault.ts'
+
+const SOURCES = join(import.meta.dirname, '../../src')
+
+/** The service as a process of its own, run from its sources. */
+export type VaultProcess = { url: string; port: number; process: ManagedProcess; log(): string }
+
+/** What to run. A port can be given again, so that a request signed for one process fits the next. */
+export type VaultProcessOptions = {
+  folder: string
+  databaseUrl: string
+  redisUrl: string
+  port?: number
+  env?: Record<string, string>
+}
+
+/** Starts the service without waiting until it is ready. */
+export async function spawnVaultProcess(options: VaultProcessOptions): Promise<VaultProcess> {
+  const port = options.port ?? (await freePort())
+  const logFile = join(options.folder, `vault-${port}.log`)
+  const process = await startProcess({
+    name: 'vault',
+    command: globalThis.process.execPath,
+    args: sourceArguments(join(SOURCES, 'main.ts')),
+    env: { ...vaultEnv(options, { LOG_LEVEL: 'info', ...options.env }), PORT: String(port) },
+    cwd: options.folder,
+    logFile,
+    pidFile: join(options.folder, `vault-${port}.json`),
+    stopSignal: 'SIGTERM',
+    graceMs: 12_000,
+    phase: 0,
+  })
+  return { url: `http://127.0.0.1:${port}`, port, process, log: () => readFileSync(logFile, 'utf8') }
+}
+
+/** Starts the service and returns once it is ready. */
+export async function startVaultProcess(options: VaultProcessOptions): Promise<VaultProcess> {
+  const vault = await spawnVaultProcess(options)
+  await eventually(async () => {
+    if (!vault.process.isRunning()) throw new Error(`the vault ended while starting:\n${vault.log()}`)
+    return (await statusOf(`${vault.url}/ready`)) === 200
+  })
+  return vault
+}
+
+/** The status of an answer, undefined when there is none. */
+export async function statusOf(url: string): Promise<number | undefined> {
+  try {
+    const response = await fetch(url)
+    await response.body?.cancel()
+    return response.status
+  } catch {
+    return undefined
+  }
+}
+
+/** What a finished process left. */
+export type Outcome = { status: number | null; stdout: string; stderr: string }
+
+/** Starts a program of the service, such as `commands/keyring.command.ts`. */
+export function startProgram(
+  script: string,
+  args: string[],
+  env: Record<string, string>,
+): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [...sourceArguments(join(SOURCES, script)), ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+  })
+}
+
+/** Runs a program of the service to its end. */
+export async function runProgram(script: string, args: string[], env: Record<string, string>): Promise<Outcome> {
+  const child = startProgram(script, args, env)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, stdout, stderr }
+}
