@@ -150,11 +150,7 @@ test('a feed of 1,000 items, each with a control character and a lone surrogate,
   const items = Array.from({ length: 1_000 }, (_, i) => ({ ...item, title: `\u0001Item ${i} \uD800` }))
   const [rss] = readWithPython([writeFeed({ ...FEED, items })])
   const titles = childrenNamed(childrenNamed(rss, 'channel')[0], 'item').map((read) => childrenNamed(read, 'title')[0])
-  expect([titles.length, titles[0]?.text, titles.at(-1)?.text]).toEqual([
-    10_000,
-    'Item 0 \u{FFFD}',
-    'Item 999 \u{FFFD}',
-  ])
+  expect([titles.length, titles[0]?.text, titles.at(-1)?.text]).toEqual([1_000, 'Item 0 \u{FFFD}', 'Item 999 \u{FFFD}'])
 })
 
 describe('whatever query string comes in', () => {
