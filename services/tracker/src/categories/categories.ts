@@ -2,6 +2,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import type { ActedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
+import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 
 /** A category. Categories are a tree of two levels; a root has no parent. */
 export type Category = {
@@ -177,11 +178,12 @@ export function withSubcategories(categories: readonly Category[], category: Cat
 }
 
 /** Reads and changes the tree of categories. Changes take the id of the administrator who makes them. */
-export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
+export function createCategories(deps: { store: CategoryStore; publish: PublishInvalidation; clock: Clock }) {
   const { store, clock } = deps
   const now = (): Date => new Date(clock.now())
   const actedBy = (actorId: string | undefined): ActedBy | undefined =>
     actorId === undefined ? undefined : { actorId, at: now() }
+  const publishChange = (): Promise<void> => deps.publish({ kind: 'categories' })
 
   return {
     all: () => store.all(),
@@ -197,6 +199,7 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
     async seed(actorId?: string): Promise<readonly Category[]> {
       if (!(await store.seed(seedCategories(), now(), actedBy(actorId))))
         throw apiError('CONFLICT', 'There are categories already. Delete all of them to seed again.')
+      await publishChange()
       return store.all()
     },
 
@@ -224,13 +227,16 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
       const parentId = parent?.id ?? null
       const position = input.position ?? all.filter((category) => category.parentId === parentId).length
       const category = { id: newId(), slug: input.slug, name: input.name, torznabId, parentId, position }
-      return store.create(category, now(), actedBy(actorId))
+      const created = await store.create(category, now(), actedBy(actorId))
+      await publishChange()
+      return created
     },
 
     /** @throws ApiError NOT_FOUND, or CONFLICT when the slug is taken */
     async change(id: string, changes: CategoryChanges, actorId?: string): Promise<Category> {
       const changed = isId(id) ? await store.change(id, changes, actedBy(actorId)) : undefined
       if (changed === undefined) throw apiError('NOT_FOUND', 'There is no such category.')
+      await publishChange()
       return changed
     },
 
@@ -238,6 +244,7 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
     async remove(id: string, actorId?: string): Promise<void> {
       if (!isId(id) || !(await store.remove(id, actedBy(actorId))))
         throw apiError('NOT_FOUND', 'There is no such category.')
+      await publishChange()
     },
   }
 }
