@@ -13,7 +13,10 @@ export async function signIn(url: string, account: { username: string; password:
     body: JSON.stringify({ username, password }),
   })
   if (!answer.ok) throw new Error(await answer.text())
-  const cookie = answer.headers.getSetCookie().map((set) => set.split(';')[0]).join('; ')
+  const cookie = answer.headers
+    .getSetCookie()
+    .map((set) => set.split(';')[0])
+    .join('; ')
   return {
     get: (path) => send(url + path, agent, cookie),
     close: () => agent.destroy(),

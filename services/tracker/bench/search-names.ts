@@ -46,11 +46,12 @@ export function createReleaseMaker(random: () => number): (age: number) => MadeR
   const pad = (n: number): string => String(n).padStart(2, '0')
   const word = (): string => {
     const text = Array.from({ length: int(1, 4) }, () => pick(SYLLABLES)).join('')
-    return text[0]?.toUpperCase() + text.slice(1)
+    return text.slice(0, 1).toUpperCase() + text.slice(1)
   }
   const vocabulary = [...new Set(['The', 'Of', 'Love', 'Night', 'World', ...Array.from({ length: 150_000 }, word)])]
   // The square puts half of all draws on the first quarter; cubed for titles, whose popularity is steeper.
-  const drawn = (items: readonly string[], power: number): string => items[Math.floor(items.length * random() ** power)] ?? ''
+  const drawn = (items: readonly string[], power: number): string =>
+    items[Math.floor(items.length * random() ** power)] ?? ''
   const titles = (count: number, most: number): readonly string[] =>
     Array.from({ length: count }, () => Array.from({ length: int(1, most) }, () => drawn(vocabulary, 2)).join('.'))
   const pools = {
@@ -82,7 +83,10 @@ export function createReleaseMaker(random: () => number): (age: number) => MadeR
       modern ? pick(['DDP5.1', 'DD5.1', 'AAC2.0', 'DTS-HD.MA.5.1']) : '',
       codec,
     ]
-    return { text: `${tags.filter((tag) => tag !== '').join('.')}-${group}`, release: { resolution, source, codec, group } }
+    return {
+      text: `${tags.filter((tag) => tag !== '').join('.')}-${group}`,
+      release: { resolution, source, codec, group },
+    }
   }
 
   const quality = (resolution: string | null): string =>
@@ -122,7 +126,10 @@ export function createReleaseMaker(random: () => number): (age: number) => MadeR
     const shape = video(age)
     return {
       name: `${title}.${year}.${shape.text}`,
-      category: shape.release.source === 'BluRay' && random() < 0.2 ? 'movies-bluray' : `movies-${quality(shape.release.resolution)}`,
+      category:
+        shape.release.source === 'BluRay' && random() < 0.2
+          ? 'movies-bluray'
+          : `movies-${quality(shape.release.resolution)}`,
       megabytes: int(700, 40_000),
       ids: random() < 0.8 ? { imdb: 2_000_000 + number, tmdb: 10_000 + number } : {},
       release: { title: title.replaceAll('.', ' '), year, ...shape.release },
@@ -157,7 +164,12 @@ export function createReleaseMaker(random: () => number): (age: number) => MadeR
 
   function book(): MadeRelease {
     const [author, title] = [popular('authors'), popular('books')].map((one) => one.title.replaceAll('.', ' '))
-    const [format, category] = pick([['EPUB', 'ebooks'], ['PDF', 'ebooks'], ['CBZ', 'comics'], ['PDF', 'magazines']] as const)
+    const [format, category] = pick([
+      ['EPUB', 'ebooks'],
+      ['PDF', 'ebooks'],
+      ['CBZ', 'comics'],
+      ['PDF', 'magazines'],
+    ] as const)
     return {
       name: `${author} - ${title} (${int(1980, 2026)}) ${format}`,
       category,
@@ -169,7 +181,10 @@ export function createReleaseMaker(random: () => number): (age: number) => MadeR
 
   function program(): MadeRelease {
     const { title } = popular('programs')
-    const [group, category] = [pick(['CODEX', 'SKIDROW', 'RELOADED', 'EMPRESS']), pick(['games-pc', 'games-playstation', 'software-windows', 'software-macos'])]
+    const [group, category] = [
+      pick(['CODEX', 'SKIDROW', 'RELOADED', 'EMPRESS']),
+      pick(['games-pc', 'games-playstation', 'software-windows', 'software-macos']),
+    ]
     return {
       name: `${title}.v${int(1, 9)}.${int(0, 30)}.${int(0, 99)}-${group}`,
       category,

@@ -1,5 +1,5 @@
-import { queryTokens } from '../src/torrents/search-tokens.ts'
 import type { SearchQuery } from '../src/search/search.ts'
+import { queryTokens } from '../src/torrents/search-tokens.ts'
 
 /** A torrent of the catalogue, whose name and ids queries are made of. */
 export type Sample = {
@@ -21,7 +21,10 @@ export type RestShape = {
   readonly isRated?: boolean
 }
 
-export type FindShape = { readonly name: string; readonly query: (sample: Sample) => Omit<SearchQuery, 'offset' | 'limit'> & { offset?: number } }
+export type FindShape = {
+  readonly name: string
+  readonly query: (sample: Sample) => Omit<SearchQuery, 'offset' | 'limit'> & { offset?: number }
+}
 
 const words = (sample: Sample): readonly string[] => queryTokens(sample.title)
 const longest = (sample: Sample): string => words(sample).toSorted((a, b) => b.length - a.length)[0] ?? 'x'
@@ -37,7 +40,10 @@ export const REST_SHAPES: readonly RestShape[] = [
   { name: 'all by seeders', path: () => '/api/torrents?sort=seeders' },
   { name: 'a parent category by seeders', path: () => '/api/torrents?category=movies&sort=seeders', isRated: true },
   { name: 'a parent category by seeders, page 400', path: () => '/api/torrents?category=movies&sort=seeders&page=400' },
-  { name: 'a rare category by leechers, ascending', path: () => '/api/torrents?category=other&sort=leechers&order=asc' },
+  {
+    name: 'a rare category by leechers, ascending',
+    path: () => '/api/torrents?category=other&sort=leechers&order=asc',
+  },
   { name: 'a parent category by size', path: () => '/api/torrents?category=books&sort=size' },
   { name: 'one very common word', path: () => search('1080p'), isRated: true },
   { name: 'one very common word, page 400', path: () => search('1080p', '&page=400') },
@@ -83,7 +89,10 @@ export function findShapes(tv: readonly string[], hd: readonly string[]): readon
       }),
     },
     { name: 'tvsearch: tvdbid', query: ({ tvdb }) => ({ ids: { tvdb: tvdb ?? 1 } }) },
-    { name: 'tvsearch: season, cat', query: ({ season }) => ({ wanted: { kind: 'season', season: number(season) }, categoryIds: tv }) },
+    {
+      name: 'tvsearch: season, cat',
+      query: ({ season }) => ({ wanted: { kind: 'season', season: number(season) }, categoryIds: tv }),
+    },
     {
       name: 'tvsearch: season, ep of no series, cat',
       query: ({ season, episode }) => ({
@@ -91,7 +100,10 @@ export function findShapes(tv: readonly string[], hd: readonly string[]): readon
         categoryIds: tv,
       }),
     },
-    { name: 'tvsearch: q, daily', query: ({ title, aired }) => ({ text: title, wanted: { kind: 'airDate', date: aired ?? '2020-02-02' } }) },
+    {
+      name: 'tvsearch: q, daily',
+      query: ({ title, aired }) => ({ text: title, wanted: { kind: 'airDate', date: aired ?? '2020-02-02' } }),
+    },
     { name: 'movie: imdbid', query: ({ imdb }) => ({ ids: { imdb: imdb ?? 1 } }) },
     { name: 'movie: q, year', query: ({ title, year }) => ({ text: title, year: year ?? 2000 }) },
     { name: 'music: artist, album', query: ({ title }) => ({ words: title.split(' - ') }) },

@@ -1,5 +1,5 @@
-import { chmodSync, createWriteStream, type WriteStream } from 'node:fs'
 import { once } from 'node:events'
+import { chmodSync, createWriteStream, type WriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { createTestDatabase, startPostgres, startRedis } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
@@ -13,8 +13,8 @@ import { createCategories } from '../src/categories/categories.ts'
 import { migrate } from '../src/db/migrations.ts'
 import type { Schema } from '../src/db/schema.ts'
 import { numberingTokens } from '../src/search/numbering-tokens.ts'
-import { READER_VERSION } from '../src/torrents/reread.ts'
 import { parseReleaseName } from '../src/torrents/release-name.ts'
+import { READER_VERSION } from '../src/torrents/reread.ts'
 import { indexTokens } from '../src/torrents/search-tokens.ts'
 import { uuidOf } from './numbering.ts'
 import { createReleaseMaker, type MadeRelease, randomFrom } from './search-names.ts'
@@ -35,7 +35,9 @@ export async function startSearchWorld(folder: string, torrents: number) {
     },
   })
   const logger = createLogger({ name: 'bench', level: 'warn' })
-  const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'bench', size: 4, logger, statementTimeoutMs: 600_000 }))
+  const db = createKysely<Schema>(
+    createPool({ url: database.appUrl, name: 'bench', size: 4, logger, statementTimeoutMs: 600_000 }),
+  )
   const categories = await createCategories({ store: createCategoryStore(db), clock: systemClock }).seed()
   const client = new pg.Client({ connectionString: database.adminUrl })
   await client.connect()
@@ -82,7 +84,12 @@ const TORRENT_COLUMNS =
   'id, info_hash, name, category_id, size, file_count, uploader_id, imdb_id, tmdb_id, tvdb_id, release_title, release_year, season_from, season_to, episode_from, episode_to, absolute_from, absolute_to, air_date, resolution, source, codec, release_group, search, reader_version, created_at'
 
 /** Writes the rows to files and has the server read them: minutes for a million. */
-async function copyCatalogue(client: pg.Client, folder: string, torrents: number, categories: ReadonlyMap<string, string>): Promise<void> {
+async function copyCatalogue(
+  client: pg.Client,
+  folder: string,
+  torrents: number,
+  categories: ReadonlyMap<string, string>,
+): Promise<void> {
   const paths = { torrents: join(folder, 'torrents.tsv'), stats: join(folder, 'stats.tsv') }
   const files = { torrents: createWriteStream(paths.torrents), stats: createWriteStream(paths.stats) }
   const random = randomFrom(1)
@@ -118,8 +125,16 @@ const NO_NUMBERS = parseReleaseName('')
 
 type Cell = string | number | null | undefined
 
-function torrentRow({ name, megabytes, ids, release }: MadeRelease, n: number, id: string, createdAt: number, categoryId: string | undefined): readonly Cell[] {
-  const tokens = [...new Set([...indexTokens(name, release.title ?? ''), ...numberingTokens({ ...NO_NUMBERS, ...release })])]
+function torrentRow(
+  { name, megabytes, ids, release }: MadeRelease,
+  n: number,
+  id: string,
+  createdAt: number,
+  categoryId: string | undefined,
+): readonly Cell[] {
+  const tokens = [
+    ...new Set([...indexTokens(name, release.title ?? ''), ...numberingTokens({ ...NO_NUMBERS, ...release })]),
+  ]
   return [
     id,
     `\\\\x${n.toString(16).padStart(40, '0')}`,

@@ -10,7 +10,9 @@ const samples = Number(process.argv[3] ?? 100)
 const folder = temporaryFolder('bench')
 const world = await startSearchWorld(folder, torrents)
 try {
-  process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine()}, ${torrents.toLocaleString('en')} torrents\n\n`)
+  process.stdout.write(
+    `${new Date().toISOString().slice(0, 10)}, ${machine()}, ${torrents.toLocaleString('en')} torrents\n\n`,
+  )
   await measureSearches(world, samples)
 } finally {
   await world.stop()

@@ -133,7 +133,12 @@ export function createAccountStore(db: Db): AccountStore {
       )
       const [{ counted }, rows] = await Promise.all([
         db
-          .selectFrom(matching.select('id').limit(MAX_EXACT_TOTAL + 1).as('counted'))
+          .selectFrom(
+            matching
+              .select('id')
+              .limit(MAX_EXACT_TOTAL + 1)
+              .as('counted'),
+          )
           .select((eb) => eb.fn.countAll<number>().as('counted'))
           .executeTakeFirstOrThrow(),
         matching

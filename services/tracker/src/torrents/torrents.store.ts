@@ -28,7 +28,10 @@ export function createTorrentStore(db: Db): TorrentStore {
 
     async byIds(ids) {
       if (ids.length === 0) return []
-      const rows = await listedColumns(db).where('torrents.id', 'in', ids).where('torrents.deleted_at', 'is', null).execute()
+      const rows = await listedColumns(db)
+        .where('torrents.id', 'in', ids)
+        .where('torrents.deleted_at', 'is', null)
+        .execute()
       const found = new Map(rows.map((row) => [row.id, toListed(row)]))
       return ids.flatMap((id) => found.get(id) ?? [])
     },
