@@ -172,6 +172,23 @@ test('a search that finds nothing suggests names with similar words', async () =
   expect((await member.get('/api/torrents?search=harbor+watch&category=books')).json).toMatchObject({ suggestions: [] })
 })
 
+test('names that an older version read are read again', async () => {
+  await upload('Reread.Show.S03E04.German.DL.1080p.BluRay.x264-G', 'tv')
+  const id = ids.get('Reread.Show.S03E04.German.DL.1080p.BluRay.x264-G') ?? ''
+  const read = async () => (await member.get(`/api/torrents/${id}`)).json as { release: unknown }
+  const before = await read()
+  expect(before).toMatchObject({ release: { seasonFrom: 3, episodeFrom: 4, languages: ['de', 'mul'] } })
+  await tracker.sql(
+    `update torrents set reader_version = 0, season_from = null, season_to = null, episode_from = null,
+       episode_to = null, languages = '{}', release_title = null, search = 'reread' where id = $1`,
+    [id],
+  )
+  const wanted: WantedEpisode = { kind: 'episode', season: one(3), episode: one(4) }
+  await createReread({ store: createRereadStore(tracker.db) })()
+  expect(await read()).toEqual(before)
+  expect(await names({ text: 'reread show', wanted })).toHaveLength(1)
+})
+
 test('totals are exact up to 5,000', async () => {
   const fill = (count: number) =>
     tracker.sql(
@@ -204,22 +221,4 @@ test('totals are exact up to 5,000', async () => {
   })
   expect(await list('search=many&page=201')).toMatchObject({ items: [{}], total: 5_000, totalIsExact: false })
   expect(await list('search=many&page=202')).toMatchObject({ items: [], total: 5_000, totalIsExact: false })
-})
-
-test('names that an older version read are read again', async () => {
-  await upload('Reread.Show.S03E04.German.DL.1080p.BluRay.x264-G', 'tv')
-  const id = ids.get('Reread.Show.S03E04.German.DL.1080p.BluRay.x264-G') ?? ''
-  const read = async () => (await member.get(`/api/torrents/${id}`)).json as { release: unknown }
-  const before = await read()
-  expect(before).toMatchObject({ release: { seasonFrom: 3, episodeFrom: 4, languages: ['de', 'mul'] } })
-  await tracker.sql(
-    `update torrents set reader_version = 0, season_from = null, season_to = null, episode_from = null,
-       episode_to = null, languages = '{}', release_title = null, search = 'reread' where id = $1`,
-    [id],
-  )
-  const wanted: WantedEpisode = { kind: 'episode', season: one(3), episode: one(4) }
-  expect(await names({ text: 'reread', wanted })).toEqual([])
-  await createReread({ store: createRereadStore(tracker.db) })()
-  expect(await read()).toEqual(before)
-  expect(await names({ text: 'reread show', wanted })).toHaveLength(1)
 })
