@@ -21,9 +21,13 @@ import { createAnnounceEngine } from './context/announce.ts'
 import { createRest } from './context/rest.ts'
 import type { Schema } from './db/schema.ts'
 import { createInvalidationPublisher } from './invalidation/invalidation.redis.ts'
+import { createSearchStore } from './search/search.store.ts'
+import { createSearch } from './search/search.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
 import { timeToLive } from './swarm/interval.ts'
+import { createRereadStore } from './torrents/reread.store.ts'
+import { createReread } from './torrents/reread.ts'
 import { createTorrentStore } from './torrents/torrents.store.ts'
 import { createTorrents } from './torrents/torrents.ts'
 import { withMetricsOfAllWorkers } from './workers.ts'
@@ -56,8 +60,14 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   const stats = createStats({ accounts, activity: createActivityStore(db), clock, peerTtlMs })
   const categories = createCategories({ store: createCategoryStore(db), clock })
+  const torrentStore = createTorrentStore(db)
+  const search = createSearch({
+    store: createSearchStore(db),
+    torrents: (ids) => torrentStore.byIds(ids),
+    categories,
+  })
   const torrents = createTorrents({
-    store: createTorrentStore(db),
+    store: torrentStore,
     categories,
     publish,
     clock,
@@ -77,16 +87,21 @@ export async function createContext(options: { config: Config; logger: Logger; c
     },
     failed: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; the next round tries again'),
   })
+  const reread = repeat({
+    everyMs: 5_000,
+    task: createReread({ store: createRereadStore(db) }),
+    failed: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
+  })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
-    useCases: { accounts, sessions, invites, stats, categories, torrents, siteSettings, announceUrl },
+    useCases: { accounts, sessions, invites, stats, categories, torrents, search, siteSettings, announceUrl },
     rest: createRest({ config, logger, redis, sessions }),
     announces,
     metrics,
     checks,
     /** Gives connections back; requests must have ended. */
     close: async (): Promise<void> => {
-      await Promise.all([announces.close(), upkeep.stop()])
+      await Promise.all([announces.close(), upkeep.stop(), reread.stop()])
       await closeRedis(redis)
       await db.destroy()
     },

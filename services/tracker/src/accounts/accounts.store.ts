@@ -3,6 +3,7 @@ import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
+import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
 import type { Account, AccountStore } from './accounts.ts'
 
 /** Accounts in Postgres. */
@@ -130,8 +131,16 @@ export function createAccountStore(db: Db): AccountStore {
           ])
         }),
       )
-      const [{ total }, rows] = await Promise.all([
-        matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+      const [{ counted }, rows] = await Promise.all([
+        db
+          .selectFrom(
+            matching
+              .select('id')
+              .limit(MAX_EXACT_TOTAL + 1)
+              .as('counted'),
+          )
+          .select((eb) => eb.fn.countAll<number>().as('counted'))
+          .executeTakeFirstOrThrow(),
         matching
           .selectAll()
           .orderBy('created_at', 'desc')
@@ -140,7 +149,7 @@ export function createAccountStore(db: Db): AccountStore {
           .offset((page - 1) * limit)
           .execute(),
       ])
-      return { items: rows.map(toAccount), total }
+      return { items: rows.map(toAccount), ...totalOf(counted) }
     },
   }
 }

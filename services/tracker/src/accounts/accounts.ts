@@ -3,6 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
+import type { Total } from '../lists/total.ts'
 import { hashInviteCode } from './invite-code.ts'
 import type { Passwords } from './passwords.ts'
 
@@ -60,7 +61,7 @@ export type AccountChanges = {
   readonly uploadPercent?: number | undefined
 }
 
-export type AccountPage = { readonly items: readonly Account[]; readonly total: number }
+export type AccountPage = Total & { readonly items: readonly Account[] }
 
 /** The store of accounts. Each method is one atomic change. */
 export type AccountStore = {

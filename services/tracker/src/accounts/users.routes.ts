@@ -33,8 +33,8 @@ export const userEndpoints = [
     query: z.object({ ...pageQuery, search: text({ min: 0, max: 100 }).optional() }),
     answer: pageOf(managedUser),
     handle: async ({ query: { search, page, limit } }, { accounts }) => {
-      const { items, total } = await accounts.list({ search, page, limit })
-      return { items: items.map(presentManaged), page, limit, total }
+      const { items, ...total } = await accounts.list({ search, page, limit })
+      return { items: items.map(presentManaged), page, limit, ...total }
     },
   }),
   endpoint({

@@ -92,8 +92,21 @@ export type TorrentsTable = {
   source: string | null
   codec: string | null
   release_group: string | null
+  absolute_from: number | null
+  absolute_to: number | null
+  hdr: Generated<readonly string[]>
+  audio: Generated<readonly string[]>
+  channels: string | null
+  languages: Generated<readonly string[]>
+  editions: Generated<readonly string[]>
+  is_proper: Generated<boolean>
+  is_repack: Generated<boolean>
+  /** Which version of the reader of release names filled the columns above; 0 is one before versions were counted. */
+  reader_version: Generated<number>
   /** The normalised tokens of name and title; see torrents/search-tokens.ts. */
   search: string
+  /** What a torrent is found by besides its words; made by the database of the columns above. */
+  facets: ColumnType<string, never, never>
   created_at: Fixed<Date>
   /** Deleted torrents stay for 30 days, so that announces get the reason. */
   deleted_at: Date | null
@@ -106,7 +119,12 @@ export type TorrentStatsTable = {
   leechers: Generated<number>
   completed: Generated<number>
   last_seen_at: Date | null
+  /** The category of a torrent that lists show, else null; kept by triggers. */
+  listed_in: ColumnType<string | null, never, never>
 }
+
+/** Words that names have; a trigger adds those of new names. */
+export type SearchWordsTable = { word: Fixed<string> }
 
 export type TorrentFilesTable = {
   torrent_id: Fixed<string>
@@ -162,6 +180,7 @@ export type Schema = {
   torrent_files: TorrentFilesTable
   torrent_file_list: TorrentFileListTable
   user_torrents: UserTorrentsTable
+  search_words: SearchWordsTable
   flush_log: FlushLogTable
   site_settings: SiteSettingsTable
 }

@@ -52,7 +52,10 @@ export const downloadPercent = percent(0, 100)
 /** How much of an upload is credited, in per cent; 200 is double upload. */
 export const uploadPercent = percent(100, 1_000)
 
+const total = z.int().meta({ description: 'on all pages' })
+const totalIsExact = z.boolean().meta({ description: 'false when there are more than `total`' })
+
 /** A list as every list endpoint answers it. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.object({ items: z.array(item), page: z.int(), limit: z.int(), total: z.int() })
+  return z.object({ items: z.array(item), page: z.int(), limit: z.int(), total, totalIsExact })
 }

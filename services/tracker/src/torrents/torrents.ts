@@ -1,11 +1,13 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account } from '../accounts/accounts.ts'
-import { type Categories, findBySlug, withSubcategories } from '../categories/categories.ts'
+import { type Categories, type Category, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import { parseReleaseName, type Release } from './release-name.ts'
-import { indexTokens, queryTokens } from './search-tokens.ts'
+import { leafCategoryFor } from '../search/leaf-category.ts'
+import type { ParsedRelease, Release } from './release.ts'
+import { parseReleaseName } from './release-name.ts'
+import { type NameFields, namedAs } from './reread.ts'
 import { readUpload, type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
@@ -63,23 +65,9 @@ export type NewTorrent = {
   readonly createdAt: Date
 }
 
-export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
-export type Sort = (typeof SORTS)[number]
-
-/** The query of a list. `categoryIds` undefined means all categories; the name must contain all `tokens`. */
-export type TorrentQuery = {
-  readonly page: number
-  readonly limit: number
-  readonly sort: Sort
-  readonly order: 'asc' | 'desc'
-  readonly categoryIds: readonly string[] | undefined
-  readonly tokens: readonly string[]
-  readonly state: TorrentState
-}
-
 /** Changes to the row of a torrent, as the domain decided them. */
 export type TorrentChanges = {
-  readonly name?: { readonly name: string; readonly release: Release; readonly tokens: readonly string[] } | undefined
+  readonly name?: NameFields | undefined
   readonly categoryId?: string | undefined
   readonly description?: string | undefined
   readonly externalIds?: { readonly [Id in keyof ExternalIds]?: number | null | undefined } | undefined
@@ -93,7 +81,8 @@ export type TorrentStore = {
   /** @throws ApiError CONFLICT when either hash exists or the category was deleted */
   create(torrent: NewTorrent): Promise<Torrent>
   byId(id: string): Promise<Torrent | undefined>
-  list(query: TorrentQuery): Promise<{ items: readonly ListedTorrent[]; total: number }>
+  /** In the order of the ids; those that are not there are left out. */
+  byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]>
   files(id: string): Promise<readonly { path: string; size: number }[]>
   /** The bencoded info dictionary and piece layers. */
   source(id: string): Promise<Pick<TorrentContent, 'info' | 'pieceLayers'> | undefined>
@@ -171,8 +160,9 @@ export function createTorrents(deps: {
       },
     ): Promise<Torrent> {
       const content = readUpload(upload.bytes, deps.source)
-      const category = await categories.bySlug(upload.category)
       const name = upload.name ?? content.name
+      const release = parseReleaseName(name)
+      const category = leafFor(release, await categories.bySlug(upload.category), await categories.all())
       const torrent = await store.create({
         id: newId(),
         content,
@@ -182,31 +172,10 @@ export function createTorrents(deps: {
         externalIds: upload.externalIds,
         state: deps.approval === 'manual' && by.role === 'member' ? 'pending' : 'approved',
         createdAt: new Date(clock.now()),
-        ...nameFields(name),
+        ...namedAs(name, release),
       })
       await publishInvalidation(torrent)
       return torrent
-    },
-
-    /** One page of the torrents in a state. @throws ApiError BAD_REQUEST when there is no such category */
-    async list(
-      query: Pick<TorrentQuery, 'page' | 'limit' | 'sort' | 'order' | 'state'> & {
-        category: string | undefined
-        search: string | undefined
-      },
-    ): Promise<{ items: readonly ListedTorrent[]; total: number }> {
-      const { category: slug, search, ...rest } = query
-      const tokens = search === undefined ? [] : queryTokens(search)
-      // A search for punctuation alone has no tokens and matches nothing, rather than everything.
-      if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], total: 0 }
-      let categoryIds: readonly string[] | undefined
-      if (slug !== undefined) {
-        const all = await categories.all()
-        const category = findBySlug(all, slug)
-        if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
-        categoryIds = withSubcategories(all, category).map(({ id }) => id)
-      }
-      return store.list({ ...rest, categoryIds, tokens })
     },
 
     /** The files of a torrent, in its own order. @throws ApiError NOT_FOUND */
@@ -242,7 +211,7 @@ export function createTorrents(deps: {
       if (changesMultipliers && editor.role === 'member')
         throw apiError('FORBIDDEN', 'Only staff may change downloadPercent and uploadPercent.')
       const changed = await store.change(torrent.id, {
-        name: edit.name === undefined ? undefined : nameFields(edit.name),
+        name: edit.name === undefined ? undefined : namedAs(edit.name, parseReleaseName(edit.name)),
         categoryId: edit.category === undefined ? undefined : (await categories.bySlug(edit.category)).id,
         description: edit.description,
         externalIds: edit.externalIds,
@@ -280,10 +249,10 @@ function mayEdit(torrent: Torrent, user: Account): boolean {
   return user.role !== 'member' || torrent.uploader?.id === user.id
 }
 
-/** A name with what is derived from it: the parsed release and the tokens of the search index. */
-function nameFields(name: string) {
-  const release = parseReleaseName(name)
-  return { name, release, tokens: indexTokens(name, release.title ?? '') }
+/** Of a root, the subcategory that the name speaks for; automation tools do not look into roots. */
+function leafFor(release: ParsedRelease, chosen: Category, all: readonly Category[]): Category {
+  if (chosen.parentId !== null) return chosen
+  return leafCategoryFor(release, chosen, withSubcategories(all, chosen).slice(1))
 }
 
 function notFound() {
