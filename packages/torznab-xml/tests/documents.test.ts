@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
+import { XMLParser } from 'fast-xml-parser'
 import RssParser from 'rss-parser'
 import { torznabError, writeCaps, writeError, writeFeed } from '../src/index.ts'
 import { childrenNamed, type Element, readWithPython, readWithXml2js } from './support/read-xml.ts'
@@ -31,6 +32,16 @@ describe('documents are as they were', () => {
 test('xml2js and Python read the same from every document', async () => {
   const xml = documents.map(([, write]) => write('xml'))
   expect(await Promise.all(xml.map(readWithXml2js))).toEqual(readWithPython(xml))
+})
+
+test('fast-xml-parser reads the root of every document', () => {
+  const roots = documents.map(([, write]) => Object.keys(new XMLParser().parse(write('xml')) as object))
+  expect(roots).toEqual([
+    ['?xml', 'caps'],
+    ['?xml', 'rss'],
+    ['?xml', 'rss'],
+    ['?xml', 'error'],
+  ])
 })
 
 test('caps tells functions, limits and categories', () => {

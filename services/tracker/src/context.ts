@@ -13,14 +13,17 @@ import { createSessionStore } from './accounts/sessions.redis.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createActivityStore } from './accounts/stats.store.ts'
 import { createStats } from './accounts/stats.ts'
+import { createAdminLog } from './admin-log/admin-log.store.ts'
 import { repeat } from './background/background.ts'
 import { createCategoryStore } from './categories/categories.store.ts'
 import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
 import { createAnnounceEngine } from './context/announce.ts'
-import { createServing } from './context/rest.ts'
+import { createInvalidations } from './context/invalidations.ts'
+import { createRest } from './context/rest.ts'
+import { createTorznabApi } from './context/torznab.ts'
+import { createTorznabAdmin } from './context/torznab-admin.ts'
 import type { Schema } from './db/schema.ts'
-import { createInvalidationPublisher } from './invalidation/invalidation.redis.ts'
 import { createSearchStore } from './search/search.store.ts'
 import { createSearch } from './search/search.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
@@ -49,7 +52,8 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const db = createKysely<Schema>(pool)
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
   await warnOfEviction(redis, logger)
-  const publish = createInvalidationPublisher(redis, logger)
+  const invalidations = await createInvalidations({ url: config.REDIS_URL, redis, logger })
+  const { publish } = invalidations
   const announceUrl = (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`
 
   const accountStore = createAccountStore(db)
@@ -76,10 +80,17 @@ export async function createContext(options: { config: Config; logger: Logger; c
     publicUrl: config.PUBLIC_URL,
     announceUrl,
   })
-  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish })
+  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
+  const adminLog = createAdminLog(db)
 
   const metrics = withMetricsOfAllWorkers(createMetrics())
-  const announces = await createAnnounceEngine({ config, db, redis, metrics, logger, clock })
+  const announces = await createAnnounceEngine({ config, db, redis, invalidations, metrics, logger, clock })
+  const torznabAdmin = createTorznabAdmin({ config, db, redis, invalidations, adminLog, metrics, logger, clock })
+  const torznab = createTorznabApi({
+    ...{ config, db, invalidations, logger, clock },
+    ...{ settings: torznabAdmin.settings, limits: torznabAdmin.limits, onAnswered: torznabAdmin.log.record },
+    useCases: { categories, torrents, siteSettings, search },
+  })
   const upkeep = repeat({
     everyMs: 3_600_000,
     task: async () => {
@@ -94,14 +105,29 @@ export async function createContext(options: { config: Config; logger: Logger; c
   })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
-    useCases: { accounts, sessions, invites, stats, categories, torrents, search, siteSettings, announceUrl },
-    serving: createServing({ config, logger, redis, sessions }),
+    useCases: {
+      accounts,
+      sessions,
+      invites,
+      stats,
+      categories,
+      torrents,
+      search,
+      siteSettings,
+      adminLog,
+      announceUrl,
+      ...torznabAdmin.useCases,
+    },
+    rest: createRest({ config, logger, redis, sessions }),
     announces,
+    torznabLog: torznabAdmin.log,
+    torznabRoutes: torznab.routes,
     metrics,
     checks,
     /** Gives connections back; requests must have ended. */
     close: async (): Promise<void> => {
-      await Promise.all([announces.close(), upkeep.stop(), reread.stop()])
+      await Promise.all([announces.close(), torznabAdmin.close(), upkeep.stop(), reread.stop()])
+      invalidations.close()
       await closeRedis(redis)
       await db.destroy()
     },

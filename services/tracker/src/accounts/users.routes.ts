@@ -69,7 +69,8 @@ export const userEndpoints = [
     params: idParams,
     answer: managedUser,
     errors: ['NOT_FOUND'],
-    handle: async ({ params }, { accounts }) => presentManaged(await accounts.resetPasskey(params.id)),
+    handle: async ({ params, caller }, { accounts }) =>
+      presentManaged(await accounts.resetPasskey(params.id, caller.session.account)),
   }),
 ]
 

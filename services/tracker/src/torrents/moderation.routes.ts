@@ -36,7 +36,8 @@ export const moderationEndpoints = [
     params: idParams,
     answer: torrentAnswer,
     errors: ['NOT_FOUND'],
-    handle: async ({ params }, { torrents }) => presentTorrent(await torrents.moderate(params.id, 'approved', null)),
+    handle: async ({ params, caller }, { torrents }) =>
+      presentTorrent(await torrents.moderate(params.id, 'approved', null, caller.session.account)),
   }),
   endpoint({
     ...moderator,
@@ -50,7 +51,7 @@ export const moderationEndpoints = [
     }),
     answer: torrentAnswer,
     errors: ['NOT_FOUND'],
-    handle: async ({ params, body }, { torrents }) =>
-      presentTorrent(await torrents.moderate(params.id, 'rejected', body.reason)),
+    handle: async ({ params, body, caller }, { torrents }) =>
+      presentTorrent(await torrents.moderate(params.id, 'rejected', body.reason, caller.session.account)),
   }),
 ]

@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'
 import { apiError } from '../errors.ts'
+import { recordChange, recordRemoval } from './torrent-deeds.store.ts'
 import { listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
 import type { NewTorrent, Torrent, TorrentChanges, TorrentStore } from './torrents.ts'
 
@@ -49,18 +50,24 @@ export function createTorrentStore(db: Db): TorrentStore {
       return row && { info: row.info, pieceLayers: row.piece_layers }
     },
 
-    async change(id, changes) {
+    async change(id, changes, by) {
       try {
         return await db.transaction().execute(async (trx) => {
+          // Locked, so that the admin log tells what this change replaced.
+          await trx.selectFrom('torrents').select('id').where('id', '=', id).forUpdate().execute()
+          const before = await byId(trx, id)
+          if (before === undefined) return undefined
           await update(trx, id, changes)
-          return byId(trx, id)
+          const after = await byId(trx, id)
+          if (by && after) await recordChange(trx, by, before, after)
+          return after
         })
       } catch (error) {
         throw deletedCategoryError(error)
       }
     },
 
-    remove: (id, reason, at) =>
+    remove: (id, reason, at, by) =>
       db.transaction().execute(async (trx) => {
         const torrent = await byId(trx, id)
         const removed = await trx
@@ -69,7 +76,9 @@ export function createTorrentStore(db: Db): TorrentStore {
           .where('id', '=', id)
           .where('deleted_at', 'is', null)
           .executeTakeFirst()
-        return removed.numUpdatedRows > 0n ? torrent : undefined
+        if (torrent === undefined || removed.numUpdatedRows === 0n) return undefined
+        if (by) await recordRemoval(trx, by, torrent, reason)
+        return torrent
       }),
 
     purgeDeleted: (before) =>

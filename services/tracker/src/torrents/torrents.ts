@@ -1,6 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account } from '../accounts/accounts.ts'
+import type { ActedBy } from '../admin-log/admin-log.ts'
 import { type Categories, type Category, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
@@ -86,8 +87,10 @@ export type TorrentStore = {
   files(id: string): Promise<readonly { path: string; size: number }[]>
   /** The bencoded info dictionary and piece layers. */
   source(id: string): Promise<Pick<TorrentContent, 'info' | 'pieceLayers'> | undefined>
-  change(id: string, changes: TorrentChanges): Promise<Torrent | undefined>
-  remove(id: string, reason: string, at: Date): Promise<Torrent | undefined>
+  /** Where `by` tells who of the staff does it, it is in the admin log. */
+  change(id: string, changes: TorrentChanges, by: ActedBy | undefined): Promise<Torrent | undefined>
+  /** Where `by` tells who of the staff does it, it is in the admin log. */
+  remove(id: string, reason: string, at: Date, by: ActedBy | undefined): Promise<Torrent | undefined>
   /** Removes torrents that were deleted before a time, with the accounting of each user. @returns how many */
   purgeDeleted(before: Date): Promise<number>
 }
@@ -101,6 +104,10 @@ export type TorrentEdit = {
   readonly downloadPercent?: number | undefined
   readonly uploadPercent?: number | undefined
 }
+
+/** What decides which torrents an account sees, and whether it gets their files. */
+type Viewer = Pick<Account, 'id' | 'role'>
+type Downloader = Viewer & Pick<Account, 'canDownload' | 'passkey'>
 
 export type Torrents = ReturnType<typeof createTorrents>
 
@@ -126,8 +133,13 @@ export function createTorrents(deps: {
       ),
     )
 
+  const actedBy = (staff: Account): ActedBy => ({ actorId: staff.id, at: new Date(clock.now()) })
+  /** What uploaders do with their own torrents is no matter of the admin log, also where they are staff. */
+  const actedByStaff = (torrent: Torrent, editor: Account): ActedBy | undefined =>
+    torrent.uploader?.id === editor.id ? undefined : actedBy(editor)
+
   /** A torrent that is approved, or that the viewer uploaded, or any for staff. @throws ApiError NOT_FOUND */
-  async function findVisible(id: string, viewer: Account): Promise<Torrent> {
+  async function findVisible(id: string, viewer: Viewer): Promise<Torrent> {
     const torrent = isId(id) ? await store.byId(id) : undefined
     if (torrent === undefined || (torrent.state !== 'approved' && !mayEdit(torrent, viewer))) throw notFound()
     return torrent
@@ -189,7 +201,7 @@ export function createTorrents(deps: {
      *
      * @throws ApiError NOT_FOUND, or FORBIDDEN when the user may not download or the torrent is not approved
      */
-    async download(id: string, viewer: Account): Promise<{ name: string; bytes: Buffer }> {
+    async download(id: string, viewer: Downloader): Promise<{ name: string; bytes: Buffer }> {
       const torrent = await findVisible(id, viewer)
       const own = torrent.uploader?.id === viewer.id
       if (torrent.state === 'rejected') throw apiError('FORBIDDEN', 'This torrent was rejected.')
@@ -210,20 +222,19 @@ export function createTorrents(deps: {
       const changesMultipliers = edit.downloadPercent !== undefined || edit.uploadPercent !== undefined
       if (changesMultipliers && editor.role === 'member')
         throw apiError('FORBIDDEN', 'Only staff may change downloadPercent and uploadPercent.')
-      const changed = await store.change(torrent.id, {
-        name: edit.name === undefined ? undefined : namedAs(edit.name, parseReleaseName(edit.name)),
-        categoryId: edit.category === undefined ? undefined : (await categories.bySlug(edit.category)).id,
-        description: edit.description,
-        externalIds: edit.externalIds,
-        downloadPercent: edit.downloadPercent,
-        uploadPercent: edit.uploadPercent,
-      })
-      return publishChange(changed)
+      const { name, category, ...others } = edit
+      const changes: TorrentChanges = {
+        ...others,
+        name: name === undefined ? undefined : namedAs(name, parseReleaseName(name)),
+        categoryId: category === undefined ? undefined : (await categories.bySlug(category)).id,
+      }
+      const by = changesMultipliers ? actedBy(editor) : actedByStaff(torrent, editor)
+      return publishChange(await store.change(torrent.id, changes, by))
     },
 
     /** Approves or rejects. @throws ApiError NOT_FOUND */
-    async moderate(id: string, state: TorrentState, reason: string | null): Promise<Torrent> {
-      return publishChange(isId(id) ? await store.change(id, { state: { state, reason } }) : undefined)
+    async moderate(id: string, state: TorrentState, reason: string | null, by: Account): Promise<Torrent> {
+      return publishChange(isId(id) ? await store.change(id, { state: { state, reason } }, actedBy(by)) : undefined)
     },
 
     /** Deletes a torrent; announces get the reason for 30 days. @throws ApiError NOT_FOUND or FORBIDDEN */
@@ -231,7 +242,8 @@ export function createTorrents(deps: {
       const torrent = await findEditable(id, editor)
       const own = torrent.uploader?.id === editor.id
       const defaultReason = own ? 'Deleted by its uploader' : 'Deleted by staff'
-      await publishChange(await store.remove(torrent.id, reason ?? defaultReason, new Date(clock.now())))
+      const by = actedByStaff(torrent, editor)
+      await publishChange(await store.remove(torrent.id, reason ?? defaultReason, new Date(clock.now()), by))
     },
 
     purgeDeleted: () => store.purgeDeleted(new Date(clock.now() - DELETED_KEPT_MS)),
@@ -245,7 +257,7 @@ export function createTorrents(deps: {
   }
 }
 
-function mayEdit(torrent: Torrent, user: Account): boolean {
+function mayEdit(torrent: Torrent, user: Viewer): boolean {
   return user.role !== 'member' || torrent.uploader?.id === user.id
 }
 
