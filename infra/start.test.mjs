@@ -34,7 +34,7 @@ async function freePort() {
 
 /** Starts the script and gathers what it prints. */
 function start(env = {}) {
-  const { DATABASE_URL, REDIS_URL, npm_lifecycle_event, ...inherited } = process.env
+  const { DATABASE_URL: _database, REDIS_URL: _redis, npm_lifecycle_event: _npm, ...inherited } = process.env
   const child = spawn(process.execPath, [join(root, 'infra/start.mjs')], {
     cwd: root,
     env: { ...inherited, DATA_DIR: dataDir, ...ports, ...env },
@@ -121,7 +121,7 @@ test('after kill -9 nothing stays behind, and the next start has everything back
   runs[0].child.kill('SIGKILL')
   await sleep(100)
   // At once, while the last run's servers are still on their way out.
-  const run = await startReady()
+  await startReady()
   assert.ok(!all.some(isSameProcess))
   assert.deepEqual(demo(), before)
   const response = await fetch(`${before.tracker.url}/api/auth/login`, {

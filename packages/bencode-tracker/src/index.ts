@@ -1,29 +1,29 @@
-export * from './address.ts'
-export * from './announce.ts'
-export * from './announce-path.ts'
-export * from './announce-reply.ts'
+export { addressFromText } from './address/address.ts'
+export { isPrivateAddress } from './address/private-address.ts'
+export { isRefusedPort } from './address/refused-ports.ts'
+export * from './announce/failure-reply.ts'
+export * from './announce/failure-table.ts'
+export { type AnnounceParse, parseAnnounceQuery } from './announce/query.ts'
+export * from './announce/reply.ts'
+export type { AnnounceEvent, AnnounceFailure, AnnounceRequest } from './announce/request.ts'
+export * from './announce/target.ts'
+export * from './announce/warning-table.ts'
+export * from './bencode/decode.ts'
+export * from './bencode/encode.ts'
+export { BencodeError, type BencodeErrorCode } from './bencode/error.ts'
 export {
-  type AnnounceEvent,
-  type AnnounceFailure,
-  type AnnounceRequest,
-  DEFAULT_NUMWANT,
-  MAX_NUMWANT,
-} from './announce-request.ts'
-export * from './bencode-decode.ts'
-export * from './bencode-encode.ts'
-export * from './bencode-error.ts'
-export * from './compact-peers.ts'
-export * from './failure.ts'
-export * from './failures.ts'
-export * from './info-hash.ts'
-export * from './passkey.ts'
-export * from './private-address.ts'
-export * from './refused-ports.ts'
-export * from './scrape.ts'
-export * from './scrape-reply.ts'
-export type { Torrent, TorrentFile, TorrentLimits } from './torrent.ts'
-export * from './torrent-build.ts'
-export * from './torrent-error.ts'
-export { parseTorrent } from './torrent-file.ts'
-export * from './torrent-upload.ts'
-export * from './warnings.ts'
+  type InfoHash,
+  infoHashFromBytes,
+  type Passkey,
+  type PeerId,
+  parseInfoHash,
+  parsePasskey,
+  parsePeerId,
+} from './ids.ts'
+export { parseScrapeQuery, type ScrapeFailure, type ScrapeParse, type ScrapeRequest } from './scrape/query.ts'
+export * from './scrape/reply.ts'
+export * from './torrent/build.ts'
+export { TorrentError, type TorrentErrorCode } from './torrent/error.ts'
+export { parseTorrent } from './torrent/parse.ts'
+export type { Torrent, TorrentFile, TorrentLimits } from './torrent/torrent.ts'
+export * from './torrent/upload.ts'

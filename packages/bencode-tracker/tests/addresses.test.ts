@@ -1,18 +1,7 @@
 import { isIP } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import {
-  addressFromText,
-  addressToText,
-  isPrivateAddress,
-  isRefusedPort,
-  type PeerAddress,
-  packPeer,
-  packPeers,
-  REFUSED_PORTS,
-  unmapAddress,
-  unpackPeers,
-  unpackPeers6,
-} from '../src/index.ts'
+import { addressFromText, addressToText, unmapAddress } from '../src/address/address.ts'
+import { isPrivateAddress, isRefusedPort } from '../src/index.ts'
 import { createRandom, FUZZ_SEED } from './support/random.ts'
 
 function bytesOf(text: string): Uint8Array {
@@ -194,34 +183,6 @@ describe('isPrivateAddress', () => {
   })
 })
 
-describe('compact peers', () => {
-  const v4: PeerAddress = { address: bytesOf('192.0.2.1'), port: 6881 }
-  const v6: PeerAddress = { address: bytesOf('2001:db8::1'), port: 65535 }
-
-  test('have 6 and 18 bytes', () => {
-    expect(packPeer(v4).toString('hex')).toBe('c00002011ae1')
-    expect(packPeer(v6).toString('hex')).toBe('20010db8000000000000000000000001ffff')
-  })
-
-  test('go both ways, each family by itself', () => {
-    const { peers, peers6 } = packPeers([v6, v4, v4])
-    const plain = (list: PeerAddress[] | undefined) =>
-      list?.map(({ address, port }) => `${addressToText(address)} ${String(port)}`)
-    expect(plain(unpackPeers(peers))).toEqual(['192.0.2.1 6881', '192.0.2.1 6881'])
-    expect(plain(unpackPeers6(peers6))).toEqual(['2001:db8::1 65535'])
-  })
-
-  test('of nobody are empty', () => {
-    expect(packPeers([])).toEqual({ peers: Buffer.alloc(0), peers6: Buffer.alloc(0) })
-    expect(unpackPeers(Buffer.alloc(0))).toEqual([])
-  })
-
-  test('cut off are refused', () => {
-    expect(unpackPeers(Buffer.alloc(7))).toBeUndefined()
-    expect(unpackPeers6(Buffer.alloc(17))).toBeUndefined()
-  })
-})
-
 describe('isRefusedPort', () => {
   test.each([0, 1, 80, 1023, 1214, 3389, 4662, 6346, 6347, 6699, 8080, 8081])('is true for %d', (port) => {
     expect(isRefusedPort(port)).toBe(true)
@@ -229,9 +190,5 @@ describe('isRefusedPort', () => {
 
   test.each([1024, 1213, 1215, 6881, 8079, 8082, 51413, 65535])('is false for %d', (port) => {
     expect(isRefusedPort(port)).toBe(false)
-  })
-
-  test('covers the published list', () => {
-    expect(REFUSED_PORTS.every(isRefusedPort)).toBe(true)
   })
 })

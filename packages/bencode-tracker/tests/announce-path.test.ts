@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { announceUrl, parsePasskey, parseTrackerTarget, passkeyFromQuery } from '../src/index.ts'
+import { parseTrackerTarget } from '../src/index.ts'
 import { PASSKEY } from './support/query.ts'
 
 describe('parseTrackerTarget recognises', () => {
@@ -8,6 +8,8 @@ describe('parseTrackerTarget recognises', () => {
     ['/announce?', 'announce', undefined, ''],
     ['/announce?info_hash=x', 'announce', undefined, 'info_hash=x'],
     [`/announce?passkey=${PASSKEY}`, 'announce', PASSKEY, `passkey=${PASSKEY}`],
+    [`/announce?a=b&passkey=${PASSKEY}`, 'announce', PASSKEY, `a=b&passkey=${PASSKEY}`],
+    ['/announce?a=b', 'announce', undefined, 'a=b'],
     [`/announce?port=1&passkey=${PASSKEY}&left=0`, 'announce', PASSKEY, `port=1&passkey=${PASSKEY}&left=0`],
     [`/announce?passkey=${PASSKEY}?port=1`, 'announce', PASSKEY, `passkey=${PASSKEY}?port=1`],
     [`/announce/${PASSKEY}`, 'announce', PASSKEY, ''],
@@ -36,6 +38,7 @@ describe('parseTrackerTarget answers with a failure', () => {
     ['an empty segment behind announce', '/announce/'],
     ['a further segment behind the passkey', `/announce/${PASSKEY}/x`],
     ['a malformed passkey parameter', '/announce?passkey=x'],
+    ['a passkey parameter of one digit', '/announce?passkey=1'],
     ['an empty passkey parameter', '/announce?passkey='],
     ['a passkey parameter without a value sign', '/announce?passkey'],
     ['two passkeys that differ', `/announce/${PASSKEY}?passkey=${other}`],
@@ -75,27 +78,5 @@ describe('parseTrackerTarget leaves to others', () => {
     `/${PASSKEY}-announce`,
   ])('%j', (target) => {
     expect(parseTrackerTarget(target)).toBeUndefined()
-  })
-})
-
-describe('passkeyFromQuery', () => {
-  test('finds the passkey, none, or a malformed one', () => {
-    expect(passkeyFromQuery(`a=b&passkey=${PASSKEY}`)).toBe(PASSKEY)
-    expect(passkeyFromQuery('a=b')).toBeUndefined()
-    expect(passkeyFromQuery('')).toBeUndefined()
-    expect(passkeyFromQuery('passkey=1')).toBe('invalid')
-  })
-})
-
-describe('announceUrl', () => {
-  test('is recognised with its passkey', () => {
-    const passkey = parsePasskey(PASSKEY)
-    const url = announceUrl('https://tracker.example', passkey)
-    expect(url).toBe(`https://tracker.example/announce?passkey=${PASSKEY}`)
-    expect(parseTrackerTarget(url.slice('https://tracker.example'.length))).toMatchObject({ ok: true, passkey })
-  })
-
-  test('has no query without a passkey and no double slash', () => {
-    expect(announceUrl('https://tracker.example/', undefined)).toBe('https://tracker.example/announce')
   })
 })

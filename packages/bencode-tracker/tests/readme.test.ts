@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from '@jest/globals'
+import { BENCODE_ERRORS } from '../src/bencode/error.ts'
 import * as wire from '../src/index.ts'
+import { TORRENT_ERRORS } from '../src/torrent/error.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 
@@ -53,7 +55,7 @@ describe('the README', () => {
   test('lists every error of the decoder and of torrent files', () => {
     const rows = (errors: Record<string, string>): string[][] =>
       Object.entries(errors).map(([code, meaning]) => [`\`${code}\``, meaning])
-    expect(tableUnder('Bencode')).toEqual(rows(wire.BENCODE_ERRORS))
-    expect(tableUnder('.torrent files')).toEqual(rows(wire.TORRENT_ERRORS))
+    expect(tableUnder('Bencode')).toEqual(rows(BENCODE_ERRORS))
+    expect(tableUnder('.torrent files')).toEqual(rows(TORRENT_ERRORS))
   })
 })

@@ -11,7 +11,7 @@ import {
   type FailureName,
   failureReply,
   type ListedPeer,
-  peerIdFromBinaryString,
+  parsePeerId,
   WARNINGS,
 } from '../src/index.ts'
 import { createRandom, FUZZ_SEED } from './support/random.ts'
@@ -25,7 +25,7 @@ function address(of: string): Uint8Array {
 }
 
 function peer(ip: string, port: number): ListedPeer {
-  const peerId = peerIdFromBinaryString('-TR3000-\u0000\u00ffabcdefghij')
+  const peerId = parsePeerId(Buffer.from('-TR3000-\u0000\u00ffabcdefghij', 'latin1').toString('hex'))
   if (peerId === undefined) throw new TypeError('not a peer id')
   return { address: address(ip), port, peerId }
 }

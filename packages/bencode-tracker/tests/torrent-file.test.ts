@@ -7,11 +7,11 @@ import {
   encodeBencode,
   parseTorrent,
   RawBencode,
-  TORRENT_ERRORS,
   TorrentError,
   type TorrentErrorCode,
   type TorrentLimits,
 } from '../src/index.ts'
+import { TORRENT_ERRORS } from '../src/torrent/error.ts'
 import {
   content,
   type Dict,

@@ -25,6 +25,7 @@ const toSignPortably = { ...toSign, key: portable.importPrivateKey(privateJwk) }
 
 const headers = Object.entries(signRequest(toSign)).flat()
 const common = ['Host', 'vault.test:4200', 'Connection', 'keep-alive', 'Accept', '*/*', 'User-Agent', 'node']
+/** @type {Parameters<typeof parseSignedRequest>[0]} */
 const message = {
   method: 'GET',
   scheme: 'http',

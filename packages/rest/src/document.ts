@@ -120,7 +120,7 @@ function toJsonSchemas(
       delete jsonSchema.id
       // zod leaves out the default of what is transformed, since it is an output; in our queries both look the same.
       if (zod.def.type === 'default') jsonSchema.default = zod.def.defaultValue
-      // A number in a query is text to the parser and a number to whoever reads the document.
+      // A number in a query is text to the parser, and a number to a reader of the document.
       if (jsonSchema.type === 'integer') delete jsonSchema.pattern
       if (io === 'output') delete jsonSchema.additionalProperties
     },

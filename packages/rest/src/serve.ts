@@ -37,8 +37,8 @@ export type Serving<S extends Surface> = {
   readonly methodNotAllowed: () => Error
   /** Whether HEAD is answered as GET without its body. */
   readonly answersHead: boolean
-  /** Whether only those who may call the path are told its methods. */
-  readonly hidesMethods: (access: AccessOf<S>) => boolean
+  /** Whether the methods of a path are a secret: then its guard comes before the 405. */
+  readonly guardsMethods: (access: AccessOf<S>) => boolean
 }
 
 /**
@@ -62,7 +62,7 @@ export function serve<S extends Surface, Deps>(
     router.all(path, async (request, response) => {
       const endpoint = methods.get(request.method)
       if (endpoint === undefined) {
-        if (first !== undefined && serving.hidesMethods(first.access))
+        if (first !== undefined && serving.guardsMethods(first.access))
           await guardOf(first, serving)(first, request, response)
         response.setHeader('Allow', allow.join(', '))
         throw serving.methodNotAllowed()

@@ -131,7 +131,7 @@ const serving: Serving<Shop> = {
   notFound: () => new ApiError('absent', 'no such item'),
   methodNotAllowed: () => new ApiError('method', 'not with this method'),
   answersHead: true,
-  hidesMethods: (access) => access === 'staff',
+  guardsMethods: (access) => access === 'staff',
 }
 
 function shop(options: Partial<Serving<Shop>> = {}): Express {

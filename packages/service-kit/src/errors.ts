@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 
 /**
- * An error whose code and message are safe to show to a stranger.
+ * An error whose code and message are safe to show to any client.
  *
  * The code is API and comes from a closed union that each service keeps in one table; the message is prose and may
  * change. Everything that is not an ApiError is answered as an internal error, without a word of what it said.

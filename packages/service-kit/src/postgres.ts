@@ -96,7 +96,7 @@ export function isPostgresUnavailable(error: unknown): boolean {
   )
 }
 
-/** Runs work on Postgres. @throws UnavailableError when Postgres is away, else whatever the work throws */
+/** Runs work on Postgres. @throws UnavailableError when Postgres is unavailable, else the error of the work */
 export async function orPostgresUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

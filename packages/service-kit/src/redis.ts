@@ -80,7 +80,7 @@ export async function closeRedis(redis: Redis): Promise<void> {
 
 /**
  * Logs a warning when Redis may evict keys before they expire: an evicted nonce could be used again, an evicted peer is
- * found by nobody. No warning when Redis does not tell its policy.
+ * no longer handed out. No warning when Redis does not tell its policy.
  */
 export async function warnOfEviction(redis: Redis, logger: Logger): Promise<void> {
   const memory = await redis.info('memory').catch(() => '')
@@ -107,7 +107,7 @@ export function isRedisUnavailable(error: unknown): boolean {
   )
 }
 
-/** Runs work on Redis. @throws UnavailableError when Redis is away, else whatever the work throws */
+/** Runs work on Redis. @throws UnavailableError when Redis is unavailable, else the error of the work */
 export async function orRedisUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
-import { type CommandOutcome, captureCommand } from '@vault-and-tracker/dev-env'
+import { type CommandOutcome, captureCommand, sourceArguments } from '@vault-and-tracker/dev-env'
 import { z } from 'zod'
 import { type Command, defineAction, flag, operand, option, runCommand, UsageError } from '../src/command.ts'
 import { EnvError } from '../src/env.ts'
@@ -143,14 +143,17 @@ test('a command with one action needs no word for it', async () => {
 })
 
 test('a module runs as a program when Node was started with it, also by a link, and not when it is imported', () => {
-  const program = join(import.meta.dirname, 'fixtures/command.mjs')
+  const program = join(import.meta.dirname, 'fixtures/command.ts')
   const folder = mkdtempSync(join(tmpdir(), 'command-'))
-  const link = join(folder, 'link.mjs')
+  const link = join(folder, 'link.ts')
   symlinkSync(program, link)
   const node = (...args: string[]) => execFileSync(process.execPath, args, { encoding: 'utf8' })
-  expect(node(program, 'world')).toBe('hello world\n')
-  expect(node(link, 'world')).toBe('hello world\n')
-  expect(node('--input-type=module', '--eval', `await import(${JSON.stringify(program)})`, 'world')).toBe('')
+  const [, loader = ''] = sourceArguments(program)
+  expect(node('--import', loader, program, 'world')).toBe('hello world\n')
+  expect(node('--import', loader, link, 'world')).toBe('hello world\n')
+  expect(
+    node('--import', loader, '--input-type=module', '--eval', `await import(${JSON.stringify(program)})`, 'world'),
+  ).toBe('')
   rmSync(folder, { recursive: true })
 })
 

@@ -2,8 +2,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from '@jest/globals'
+import { sourceArguments } from '@vault-and-tracker/dev-env'
 
-const FIXTURE = fileURLToPath(new URL('fixtures/service.mjs', import.meta.url))
+const FIXTURE = fileURLToPath(new URL('fixtures/service.ts', import.meta.url))
 
 type Child = {
   process: ChildProcessWithoutNullStreams
@@ -21,7 +22,9 @@ afterEach(async () => {
 })
 
 function start(mode = ''): Child {
-  const child = spawn(process.execPath, [FIXTURE], { env: { ...process.env, NODE_OPTIONS: '', MODE: mode } })
+  const child = spawn(process.execPath, sourceArguments(FIXTURE), {
+    env: { ...process.env, NODE_OPTIONS: '', MODE: mode },
+  })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))

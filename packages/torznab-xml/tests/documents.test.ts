@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
+import { XMLParser } from 'fast-xml-parser'
 import RssParser from 'rss-parser'
 import { torznabError, writeCaps, writeError, writeFeed } from '../src/index.ts'
 import { childrenNamed, type Element, readWithPython, readWithXml2js } from './support/read-xml.ts'
@@ -31,6 +32,16 @@ describe('documents are as they were', () => {
 test('xml2js and Python read the same from every document', async () => {
   const xml = documents.map(([, write]) => write('xml'))
   expect(await Promise.all(xml.map(readWithXml2js))).toEqual(readWithPython(xml))
+})
+
+test('fast-xml-parser reads the root of every document', () => {
+  const roots = documents.map(([, write]) => Object.keys(new XMLParser().parse(write('xml')) as object))
+  expect(roots).toEqual([
+    ['?xml', 'caps'],
+    ['?xml', 'rss'],
+    ['?xml', 'rss'],
+    ['?xml', 'error'],
+  ])
 })
 
 test('caps tells functions, limits and categories', () => {
@@ -90,8 +101,8 @@ describe('a feed', () => {
     expect([guid?.text, guid?.attributes]).toEqual([EPISODE.detailsUrl, {}])
   })
 
-  test('has integer categories as elements and as attributes', () => {
-    expect(childrenNamed(episode, 'category').map(({ text }) => text)).toEqual(['5040', '5000'])
+  test('has integer categories as elements, its own last, and as attributes', () => {
+    expect(childrenNamed(episode, 'category').map(({ text }) => text)).toEqual(['5000', '5040'])
     expect(attributes(episode, 'category')).toEqual(['5040', '5000'])
   })
 
@@ -133,7 +144,7 @@ describe('a feed', () => {
         link: EPISODE.downloadUrl,
         guid: EPISODE.detailsUrl,
         isoDate: '2024-03-05T07:08:09.000Z',
-        categories: ['5040', '5000'],
+        categories: ['5000', '5040'],
         enclosure: { url: EPISODE.downloadUrl, length: '2538463390', type: 'application/x-bittorrent' },
       },
       { title: ALBUM.title, isoDate: '2024-02-29T23:59:59.000Z' },

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 
 const body = Buffer.alloc(350, 0x64)
 const headers = ['Content-Type', 'text/plain', 'Content-Length', String(body.length)]
-createServer((request, response) => {
+createServer((_request, response) => {
   response.writeHead(200, headers)
   response.end(body)
 }).listen(Number(process.argv[2]), '127.0.0.1')

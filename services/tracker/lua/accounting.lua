@@ -1,8 +1,8 @@
--- What waits to be written to the database. A batch is taken by renaming what gathered under an id of its own, so that
--- announces can gather anew, and stays until it is dropped. A tag never has two. Called by
+-- What waits to be written to the database. A batch is taken by renaming what accumulated under an id of its own, so
+-- that announces can accumulate anew, and stays until it is dropped. A tag never has two. Called by
 -- src/accounting/accounting-queue.redis.ts.
 --
---   {xx}:du, {xx}:dirty                what gathers, see swarm.lua
+--   {xx}:du, {xx}:dirty                what accumulates, see swarm.lua
 --   {xx}:flush:<id>, {xx}:flush:<id>:dirty   a batch that was taken
 --   {xx}:flushing                      '<id> <second it was taken>', while there is one
 
@@ -11,10 +11,10 @@ redis.register_function('take_VERSION', function(keys, args)
   local taken = redis.call('GET', keys[1])
   if taken then return taken end
   local tag = string.sub(keys[1], 1, 5)
-  local moved, changed = redis.call('EXISTS', tag .. 'du'), redis.call('EXISTS', tag .. 'dirty')
-  if moved + changed == 0 then return false end
+  local deltas, changed = redis.call('EXISTS', tag .. 'du'), redis.call('EXISTS', tag .. 'dirty')
+  if deltas + changed == 0 then return false end
   local batch = tag .. 'flush:' .. args[1]
-  if moved == 1 then redis.call('RENAME', tag .. 'du', batch) end
+  if deltas == 1 then redis.call('RENAME', tag .. 'du', batch) end
   if changed == 1 then redis.call('RENAME', tag .. 'dirty', batch .. ':dirty') end
   taken = args[1] .. ' ' .. args[2]
   redis.call('SET', keys[1], taken)

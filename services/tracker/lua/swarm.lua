@@ -6,7 +6,7 @@
 --   {xx}:h:<info hash>  hash: '#' the swarm itself, 'b<minute>' how many peers expire then, <owner 8><slot 2> a peer
 --   {xx}:p:<info hash>  string: one RECORD per peer without gaps, seeders first, then all others
 --   {xx}:x              sorted set: swarms by the second at which to sweep them if nobody announces
---   {xx}:k:<week>       hash: last counters of peers that fell silent
+--   {xx}:k:<week>       hash: last counters of expired peers
 --   {xx}:du             hash: what users transferred since the last flush, a DELTA by user and torrent
 --   {xx}:dirty          set: info hashes whose counts changed since the last flush
 
@@ -302,7 +302,7 @@ local function find(first)
   return free
 end
 
--- Frees an index entry of this owner: an expired one or, with EVICTS, the one silent for longest.
+-- Frees an index entry of this owner: an expired one or, with EVICTS, the one with the oldest announce.
 local function free_entry()
   local oldest, oldest_last
   for i = 0, settings.max_peers - 1 do

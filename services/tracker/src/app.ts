@@ -77,10 +77,10 @@ const SERVER_OPTIONS = {
  * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
  */
 export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
-  const rest = createRest(context, options)
+  const app = createApp(context, options)
   const { announces } = context
   const server = createServer(SERVER_OPTIONS, (request, response) => {
-    if (!announces.answer(request, response)) rest(request, response)
+    if (!announces.answer(request, response)) app(request, response)
   })
   answerMalformed(server, (error) => announces.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
@@ -89,8 +89,8 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 }
 
 /** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
-function createRest(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
-  const { useCases, serving, torznabRoutes, metrics, checks } = context
+function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
+  const { useCases, rest, torznabRoutes, metrics, checks } = context
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -99,7 +99,7 @@ function createRest(context: Context, { logger, stopping }: { logger: Logger; st
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
   app.use(standardHeaders)
   app.use(torznabRoutes)
-  app.use(serve(ENDPOINTS, useCases, serving))
+  app.use(serve(ENDPOINTS, useCases, rest.serving))
   app.use(documentRoutes(describeApi()))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))

@@ -20,7 +20,7 @@ import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
 import { createAnnounceEngine } from './context/announce.ts'
 import { createInvalidations } from './context/invalidations.ts'
-import { createServing } from './context/rest.ts'
+import { createRest } from './context/rest.ts'
 import { createTorznabApi } from './context/torznab.ts'
 import { createTorznabAdmin } from './context/torznab-admin.ts'
 import type { Schema } from './db/schema.ts'
@@ -119,7 +119,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
       announceUrl,
       ...torznabAdmin.useCases,
     },
-    serving: createServing({ config, logger, redis, sessions }),
+    rest: createRest({ config, logger, redis, sessions }),
     announces,
     torznabLog: torznabAdmin.log,
     torznabRoutes: torznab.routes,

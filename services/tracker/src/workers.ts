@@ -87,7 +87,8 @@ async function stopWorkers(): Promise<void> {
 }
 
 /**
- * Metrics as they are asked for over HTTP: of a worker, those of all of them, since nobody can choose whom he asks.
+ * Metrics as they are answered over HTTP. A worker answers those of all workers, since a client cannot choose which one it
+ * asks.
  *
  * @returns the metrics, unchanged where the process is alone
  */

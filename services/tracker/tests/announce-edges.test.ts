@@ -41,7 +41,7 @@ type Announcing = {
   readonly torrentId: string
   readonly infoHash: string
   readonly passkey: string
-  /** Announces as a seeder unless told otherwise. */
+  /** Announces as a seeder unless changed. */
   readonly act: (parameters?: Partial<AnnounceParameters>) => Promise<Reply>
   readonly complete: () => Promise<number>
 }
@@ -151,7 +151,7 @@ test('a peer lives two intervals and five minutes, in its swarm and in the activ
   expect((await staff.get(`/api/user/${userId}/stats`)).json).toMatchObject({ seeding: 0 })
 })
 
-test('who came back to a lost swarm and is too soon, or repeats himself, is told of the short interval again', async () => {
+test('a peer that came back to a lost swarm and is too soon, or repeats an announce, gets the short interval again', async () => {
   const { infoHash, act } = await announcing()
   const other = await createAnnouncer(tracker, 'other')
   await act({ port: 7001 })

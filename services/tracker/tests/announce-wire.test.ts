@@ -62,7 +62,7 @@ test('compact=0 lists address, peer id and port; no_peer_id=1 leaves the peer id
   expect(bare).toContain('d2:ip7:1.2.3.44:porti7000ee')
 })
 
-test('a dual-stack peer is told of with both addresses and counted once', async () => {
+test('a dual-stack peer is given with both addresses and counted once', async () => {
   const infoHash = fresh()
   await by(0, { infoHash, left: 0, ip: '1.2.3.4', key: 'k' })
   await by(0, { infoHash, left: 0, ip: '2a00::7', key: 'k' })

@@ -34,7 +34,7 @@ afterAll(async () => {
   await publisher.quit()
 })
 
-/** Cuts every connection as a firewall does that forgets it: nobody is told, and nothing comes through. */
+/** Cuts every connection as a firewall does that drops it: neither end gets an error, and nothing comes through. */
 function silence(): void {
   for (const end of through) {
     end.unpipe()

@@ -53,7 +53,7 @@ test('a peer is its address, port and peer id', async () => {
   expect(reply.fields['incomplete']).toBe(4)
 })
 
-test('nobody is given himself, under whatever keys and peer ids he comes', async () => {
+test('no client is given itself, whatever keys and peer ids it uses', async () => {
   const infoHash = fresh()
   const base = { infoHash, ip: '1.2.3.4', port: 7001 }
   for (const key of ['one', 'two', 'three']) await announce(tracker.url, undefined, { ...base, key })
@@ -111,7 +111,7 @@ test('behind a trusted proxy a peer has the address the proxy saw, and not the o
   expect(leecher.peers).toEqual(['1.2.3.4:7001'])
 })
 
-test('whoever is no trusted proxy has his own address, whatever he forwards', async () => {
+test('a client that is no trusted proxy has its own address, whatever it forwards', async () => {
   const reply = await announceFrom(tracker.url, '1.2.3.4', { infoHash: fresh() })
   expect(reply.fields['external ip']).toBe('\x7f\0\0\x01')
 })

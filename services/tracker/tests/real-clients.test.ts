@@ -63,7 +63,7 @@ test('two aria2 of different members meet through the tracker alone and end with
 
 /**
  * The first client seeds a file, the second gets it. Transmission takes connections on the loopback and makes none there,
- * so it is the caller who has to hear of the other: he announces until he does.
+ * so the caller has to learn of the other: it announces until it does.
  */
 async function expectTransfer(from: Daemon, to: Daemon, caller: Daemon, name: string): Promise<void> {
   const { file, pieces, sha256 } = generateFile(`${name}.bin`)

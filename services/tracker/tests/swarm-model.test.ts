@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import type { PeerState } from '../src/swarm/peer-state.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { Swarms } from '../src/swarm/swarm.ts'
-import { peer, SETTINGS, swarmName, toldOf } from './support/swarm-peers.ts'
+import { peer, peersOf, SETTINGS, swarmName } from './support/swarm-peers.ts'
 
 const RECORD = 37
 const MINUTE = 60_000
@@ -94,12 +94,12 @@ test.each([1, 2, 3, 4])('three swarms behave as their model through 1,500 announ
       model.set(n, { state, lastMinute: Math.floor((now + SETTINGS.timeToLive * 1000) / MINUTE) })
     }
     const alives = living(model)
-    const told = toldOf(answer, n, now, 100)
+    const chosen = peersOf(answer, n, now, 100)
     const allowed = alives.filter(([each, role]) => each !== n && (state === 'leecher' || role !== 'seeder'))
     expect(answer.complete).toBe(alives.filter(([, role]) => role === 'seeder').length)
     expect(answer.incomplete).toBe(alives.filter(([, role]) => role !== 'seeder').length)
-    expect(allowed.map(([each]) => each)).toEqual(expect.arrayContaining(told))
-    expect(new Set(told).size).toBe(told.length)
+    expect(allowed.map(([each]) => each)).toEqual(expect.arrayContaining(chosen))
+    expect(new Set(chosen).size).toBe(chosen.length)
     if (step % 50 === 0) await checkLayout(name)
     if (step % 300 === 299) await swarms.sweep()
   }

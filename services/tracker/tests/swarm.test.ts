@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { listPeers, selectPeers } from '../src/swarm/selection.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { Swarms } from '../src/swarm/swarm.ts'
-import { ipv4Of, ipv6Of, ownerOf, peer, peerIdOf, SETTINGS, seeder, swarmName, toldOf } from './support/swarm-peers.ts'
+import { ipv4Of, ipv6Of, ownerOf, peer, peerIdOf, peersOf, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -30,28 +30,28 @@ async function countsOf(swarm: Buffer): Promise<unknown> {
   return (await swarms.count([{ name: swarm, completed: 0 }]))[0]
 }
 
-test('a leecher is told of the others and not of itself', async () => {
+test('a leecher is given the others and not itself', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(seeder(2))
   const answer = await swarms.announce(peer(3))
   expect(answer).toMatchObject({ status: 'accepted', complete: 1, incomplete: 2 })
-  expect(toldOf(answer, 3, now)).toEqual([1, 2])
+  expect(peersOf(answer, 3, now)).toEqual([1, 2])
 })
 
-test('a seeder and a partial seed are told of leechers only', async () => {
+test('a seeder and a partial seed are given leechers only', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(seeder(2))
-  expect(toldOf(await swarms.announce(seeder(3)), 3, now)).toEqual([1])
-  expect(toldOf(await swarms.announce(peer(4, { state: 'paused' })), 4, now)).toEqual([1])
+  expect(peersOf(await swarms.announce(seeder(3)), 3, now)).toEqual([1])
+  expect(peersOf(await swarms.announce(peer(4, { state: 'paused' })), 4, now)).toEqual([1])
 })
 
-test('a user is not told of his other clients', async () => {
+test('users are not given their other clients', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(peer(2, { owner: ownerOf(9) }))
-  expect(toldOf(await swarms.announce(peer(3, { owner: ownerOf(9) })), 9, now)).toEqual([1])
+  expect(peersOf(await swarms.announce(peer(3, { owner: ownerOf(9) })), 9, now)).toEqual([1])
 })
 
-test('whoever wants none, and whoever stops, is told of none', async () => {
+test('a peer that wants none, or stops, is given none', async () => {
   await swarms.announce(seeder(1))
   expect((await swarms.announce(peer(2, { want: 0 }))).recordCount).toBe(0)
   expect((await swarms.announce(peer(2, { kind: 'stopped', state: 'stopped', want: 50 }))).recordCount).toBe(0)
@@ -84,9 +84,9 @@ test('IPv4 and IPv6 announces of one client are one peer with two addresses', as
     status: 'accepted',
   })
   const answer = await swarms.announce(peer(2))
-  const told = selectPeers(answer, { owner: ownerOf(2), want: 50, now: now / 1000, random: 0 })
-  expect(Buffer.from(told.peers)).toEqual(ipv4Of(1))
-  expect(Buffer.from(told.peers6)).toEqual(ipv6Of(1))
+  const chosen = selectPeers(answer, { owner: ownerOf(2), want: 50, now: now / 1000, random: 0 })
+  expect(Buffer.from(chosen.peers)).toEqual(ipv4Of(1))
+  expect(Buffer.from(chosen.peers6)).toEqual(ipv6Of(1))
 })
 
 test('both addresses stay when the peer becomes a seeder, until one is not confirmed any more', async () => {
@@ -100,9 +100,9 @@ test('both addresses stay when the peer becomes a seeder, until one is not confi
     await swarms.announce(seeder(1, { kind: 'regular' }))
   }
   const one = await swarms.announce(peer(2))
-  const told = selectPeers(one, { owner: ownerOf(2), want: 9, now: now / 1000, random: 0 })
-  expect(told.peers6).toHaveLength(0)
-  expect(told.peers).toHaveLength(6)
+  const chosen = selectPeers(one, { owner: ownerOf(2), want: 9, now: now / 1000, random: 0 })
+  expect(chosen.peers6).toHaveLength(0)
+  expect(chosen.peers).toHaveLength(6)
 })
 
 test('the list form names each address with the peer id', async () => {
@@ -120,10 +120,10 @@ test('an address that must not be handed out is not', async () => {
   await swarms.announce(peer(1, { ipv4: Buffer.alloc(6) }))
   const answer = await swarms.announce(peer(2))
   expect(answer.incomplete).toBe(2)
-  expect(toldOf(answer, 2, now)).toEqual([])
+  expect(peersOf(answer, 2, now)).toEqual([])
 })
 
-test('a stop of an unknown peer is told as such and changes nothing', async () => {
+test('a stop of an unknown peer is reported as such and changes nothing', async () => {
   await expect(swarms.announce(peer(1, { kind: 'stopped', state: 'stopped' }))).resolves.toMatchObject({
     status: 'stopped_unknown_peer',
     complete: 0,
@@ -156,7 +156,7 @@ test('where the rule is to make room, the longest silent client of an owner goes
   await open.announce(client(2))
   pass(1)
   await expect(open.announce(client(3))).resolves.toMatchObject({ status: 'accepted', incomplete: 2 })
-  expect(toldOf(await open.announce(peer(8, { account: undefined })), 8, now)).toEqual([2, 3])
+  expect(peersOf(await open.announce(peer(8, { account: undefined })), 8, now)).toEqual([2, 3])
 })
 
 test('a repetition is answered in full, an announce too soon without peers, the next in time in full', async () => {
@@ -165,7 +165,7 @@ test('a repetition is answered in full, an announce too soon without peers, the 
   await swarms.announce(peer(1))
   const started = now / 1000
   pass(20)
-  expect(toldOf(await swarms.announce(regular), 1, now)).toEqual([2])
+  expect(peersOf(await swarms.announce(regular), 1, now)).toEqual([2])
   pass(40)
   await expect(swarms.announce(regular)).resolves.toMatchObject({
     status: 'announce_too_soon',
@@ -213,7 +213,7 @@ test('functions are loaded again where they were lost', async () => {
   expect(answers.at(-1)).toMatchObject({ incomplete: 4 })
 })
 
-test('counts are exact the moment peers expire, and nobody is told of them', async () => {
+test('counts are exact the moment peers expire, and they are given to no one', async () => {
   for (let n = 1; n <= 300; n++) await swarms.announce(n % 3 === 0 ? seeder(n) : peer(n))
   pass(1800)
   for (let n = 1; n <= 30; n++)
@@ -222,7 +222,7 @@ test('counts are exact the moment peers expire, and nobody is told of them', asy
   await expect(countsOf(swarmName(0xa7))).resolves.toMatchObject({ complete: 10, incomplete: 20 })
   const answer = await swarms.announce(peer(1, { kind: 'regular', want: 100 }))
   expect(answer).toMatchObject({ complete: 10, incomplete: 20 })
-  expect(toldOf(answer, 1, now).every((n) => n <= 30)).toBe(true)
+  expect(peersOf(answer, 1, now).every((n) => n <= 30)).toBe(true)
 })
 
 test('a swarm that ended leaves no key', async () => {
@@ -248,18 +248,18 @@ test('swarms that fell silent are swept away, and only counters that may be need
   for (const key of counters) await expect(redis.ttl(key)).resolves.toBeGreaterThan(21 * 86_400)
 })
 
-test('random choice is fair: over many announces every peer is told of equally often', async () => {
+test('random choice is fair: over many announces every peer is given equally often', async () => {
   const peers = 400
   for (let n = 1; n <= peers; n++) await swarms.announce(seeder(n, { account: undefined }))
-  const told = new Map<number, number>()
+  const chosen = new Map<number, number>()
   const rounds = 2000
   for (let i = 0; i < rounds; i += 50) {
     const asked = Array.from({ length: 50 }, () => swarms.announce(peer(9999, { account: undefined, kind: 'started' })))
     for (const answer of await Promise.all(asked))
-      for (const n of toldOf(answer, 9999, now)) told.set(n, (told.get(n) ?? 0) + 1)
+      for (const n of peersOf(answer, 9999, now)) chosen.set(n, (chosen.get(n) ?? 0) + 1)
   }
   const expected = (rounds * 50) / peers
-  const frequencies = Array.from({ length: peers }, (_, i) => told.get(i + 1) ?? 0)
+  const frequencies = Array.from({ length: peers }, (_, i) => chosen.get(i + 1) ?? 0)
   // Windows of 50 make neighbours alike, so the spread is that of `rounds` choices of one in eight.
   const spread = Math.sqrt(rounds * (1 / 8) * (7 / 8))
   expect(Math.min(...frequencies)).toBeGreaterThan(expected - 6 * spread)
@@ -268,11 +268,11 @@ test('random choice is fair: over many announces every peer is told of equally o
   expect(Math.sqrt(variance)).toBeLessThan(2 * spread)
 })
 
-test('a thousand leechers leave room for the one seeder in what a leecher is told', async () => {
+test('a thousand leechers leave room for the one seeder in what a leecher is given', async () => {
   for (let n = 2; n <= 300; n++) await swarms.announce(peer(n, { account: undefined }))
   await swarms.announce(seeder(1, { account: undefined }))
   const answer = await swarms.announce(peer(1000, { account: undefined, want: 20 }))
-  const seen = toldOf(answer, 1000, now, 100)
+  const seen = peersOf(answer, 1000, now, 100)
   expect(seen).toContain(1)
   expect(seen.length).toBeGreaterThanOrEqual(20)
 })

@@ -11,7 +11,6 @@ import { ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { readOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
-import { servingWith } from './http/serving.ts'
 import { errorsOf, type VaultEndpoint, type VaultSurface } from './http/surface.ts'
 import { projectEndpoints } from './projects/projects.routes.ts'
 import { secretAdminEndpoints, secretEndpoints } from './secrets/secrets.routes.ts'
@@ -68,7 +67,7 @@ const OPERATIONAL_PATHS = ['/health', '/ready', '/metrics', '/openapi.json', '/d
  * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
  */
 export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
-  const { useCases, guards, metrics, checks } = context
+  const { useCases, rest, metrics, checks } = context
   const { logger, stopping } = options
   const app = express()
   app.disable('x-powered-by')
@@ -79,8 +78,8 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
   app.enable('strict routing')
 
   app.use(standardHeaders, metrics.middleware)
-  app.use(serve(ENDPOINTS, useCases, servingWith(guards.endpoints)))
-  app.use('/v1/admin', administratorsOnly(guards.administrator))
+  app.use(serve(ENDPOINTS, useCases, rest.serving))
+  app.use('/v1/admin', administratorsOnly(rest.administrator))
   app.use(readOnly(OPERATIONAL_PATHS))
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
   app.use(documentRoutes(describeApi()))

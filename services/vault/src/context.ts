@@ -11,7 +11,7 @@ import type { AuditStore } from './audit/audit.ts'
 import { createSealer, type Sealer } from './audit/sealer.ts'
 import { createSealStore } from './audit/seals.store.ts'
 import type { Config } from './config.ts'
-import { createGuards, type Guards } from './context/rest.ts'
+import { createRest, type Rest } from './context/rest.ts'
 import type { Schema } from './db/schema.ts'
 import { createChainKeys } from './keyring/chain-keys.ts'
 import { createDataKeys } from './keyring/data-keys.ts'
@@ -24,8 +24,7 @@ import { createDecryptionMetrics } from './secrets/secrets.metrics.ts'
 import { createSecretStore } from './secrets/secrets.store.ts'
 import { createSecrets, type Secrets } from './secrets/secrets.ts'
 import { createNonceStore } from './signed-requests/nonces.redis.ts'
-import { createSignedRequests } from './signed-requests/signed-requests.ts'
-import { createSigningProjects } from './signed-requests/signing-projects.ts'
+import { createSignedRequests, createSigningProjects } from './signed-requests/signed-requests.ts'
 
 /** What handlers call. */
 export type UseCases = Readonly<{
@@ -38,7 +37,7 @@ export type UseCases = Readonly<{
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
 export type Context = Readonly<{
   useCases: UseCases
-  guards: Guards
+  rest: Rest
   sealer: Sealer
   metrics: Metrics
   checks: Checks
@@ -78,8 +77,8 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const secretStore = createSecretStore(db, pool)
   const secrets = createSecrets({ store: secretStore, dataKeys, clock, onDecryptionFailure })
   const signedRequests = createSignedRequests({ signingProjects, nonces: createNonceStore(redis), clock })
-  const guards = createGuards({ config, logger, clock, redis, registry: metrics.registry, signedRequests })
-  const { fetchesExpected } = guards
+  const rest = createRest({ config, logger, clock, redis, registry: metrics.registry, signedRequests })
+  const { fetchesExpected } = rest
   const fetchSecrets = createBatchedFetch({ store: secretStore, decrypt: secrets.decrypt, clock, fetchesExpected })
 
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
@@ -97,7 +96,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
 
   return {
     useCases: { projects, secrets, fetchSecrets, audit },
-    guards,
+    rest,
     sealer,
     metrics,
     checks: {

@@ -140,7 +140,7 @@ test('names and values of all kinds come back as they went in', async () => {
 })
 
 test('nobody waits any longer for a fetch that was answered, refused or given up', async () => {
-  const { fetchesExpected } = vault.context.guards
+  const { fetchesExpected } = vault.context.rest
   const key = await createProject(vault.url, 'waits-for-nobody')
   const place = { project: 'waits-for-nobody', key, env: 'production' }
   expect(await get(place)).toEqual([200, {}])

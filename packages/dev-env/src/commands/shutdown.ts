@@ -11,12 +11,12 @@ const INTERRUPTED = 130
 /** What ends a start: how everything is stopped or killed, and how it is told. */
 export interface ShutdownOptions {
   /** Stops everything in order and says how each part ended. */
-  stop(): Promise<Ended[]>
-  kill(): Promise<void>
-  say(text: string): void
+  stop: () => Promise<Ended[]>
+  kill: () => Promise<void>
+  say: (text: string) => void
   /** Whether the start was complete, so that a signal is the regular end. */
-  isReady?(): boolean
-  exit(code: number): void
+  isReady?: () => boolean
+  exit: (code: number) => void
 }
 
 /** Ends the process once. */

@@ -17,7 +17,7 @@ export interface StartOptions extends Pick<WorldOptions, 'root' | 'fromSource' |
   /** The lock of the data directory. */
   lock: { stopping(): void; release(): void }
   /** Hands over what happens on a signal, or when npm is gone. */
-  onInterrupt(handler: (reason: string) => void): void
+  onInterrupt: (handler: (reason: string) => void) => void
 }
 
 /**

@@ -18,6 +18,6 @@ test('the gates are those of `pnpm check`', () => {
   const file = join(import.meta.dirname, '../../../../package.json')
   const { scripts } = JSON.parse(readFileSync(file, 'utf8')) as { scripts: Record<string, string> }
   const gates = gatesOf(scripts['check'] ?? '')
-  expect(gates).toEqual(['format', 'types', 'lint', 'arch', 'dead'])
+  expect(gates).toEqual(['format', 'types', 'lint', 'arch', 'dead', 'api'])
   for (const gate of gates) expect(scripts[gate]).toBeTruthy()
 })

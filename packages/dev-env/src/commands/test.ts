@@ -18,13 +18,13 @@ export interface TestOptions {
   folders: readonly string[]
   step: Step
   /** Hands over what happens on a signal, or when npm is gone. */
-  onInterrupt(handler: (reason: string) => void): void
+  onInterrupt: (handler: (reason: string) => void) => void
 }
 
 /** A gate, or the tests of one package. */
 interface Check {
   label: string
-  run(): Promise<Result & { output: string }>
+  run: () => Promise<Result & { output: string }>
 }
 
 /**

@@ -13,9 +13,9 @@ export interface Check {
   settings: Record<string, string | undefined>
   compose: Compose
   /** Reports a fact that holds. */
-  ok(fact: string): void
+  ok: (fact: string) => void
   /** Has something that was made undone in the end, in reverse order, whatever happens. */
-  later(what: string, undo: () => unknown): void
+  later: (what: string, undo: () => unknown) => void
 }
 
 /** @throws with `reason` unless the condition holds */

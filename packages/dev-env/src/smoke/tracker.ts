@@ -37,7 +37,7 @@ export async function checkTracker(check: Check): Promise<void> {
   form.set('torrent', new Blob([torrentFile], { type: 'application/x-bittorrent' }), `${runId}.torrent`)
   form.set('name', runId)
   form.set('category', (await categories(uploader))[0]?.slug ?? '')
-  const torrent = json<{ id: string; infoHash: string }>(await uploader('POST', '/api/torrents', form))
+  const torrent = parse(await uploader('POST', '/api/torrents', form)) as { id: string; infoHash: string }
   later(`the torrent ${torrent.id}`, () => uploader('DELETE', `/api/torrents/${torrent.id}`))
   ok(`a torrent is uploaded, info hash ${torrent.infoHash}`)
 
@@ -56,15 +56,15 @@ export async function checkTracker(check: Check): Promise<void> {
 }
 
 async function categories(user: User): Promise<{ slug: string }[]> {
-  return json<{ items: { slug: string }[] }>(await user('GET', '/api/categories')).items
+  return (parse(await user('GET', '/api/categories')) as { items: { slug: string }[] }).items
 }
 
 /** Waits until the tracker has written down what a user transferred, and that the user's client is gone. */
 async function credited(user: User, direction: 'uploaded' | 'downloaded'): Promise<void> {
-  const { id } = json<{ id: string }>(await user('GET', '/api/user/me'))
+  const { id } = parse(await user('GET', '/api/user/me')) as { id: string }
   const deadline = Date.now() + CREDIT_TIMEOUT_MS
   for (;;) {
-    const stats = json<Record<string, number>>(await user('GET', `/api/user/${id}/stats`))
+    const stats = parse(await user('GET', `/api/user/${id}/stats`)) as Record<string, number>
     if (stats[direction] === FILE_BYTES && stats['seeding'] === 0 && stats['leeching'] === 0) return
     expect(
       Date.now() < deadline,
@@ -80,7 +80,7 @@ async function signUp({ url, runId, compose, later }: Check, role: 'admin' | 'me
   const password = randomBytes(16).toString('hex')
   const create = ['create', '--username', username, '--email', `${username}@example.org`, '--role', role]
   const command = ['node', 'dist/commands/users.command.js', ...create, '--password-stdin']
-  const { id } = json<{ id: string }>(Buffer.from(compose.exec('tracker', command, `${password}\n`)))
+  const { id } = parse(Buffer.from(compose.exec('tracker', command, `${password}\n`))) as { id: string }
   later(`the user ${username}`, () => removeUser(compose, id))
 
   const session: TrackerSession | undefined = await signIn(url, username, password)
@@ -96,6 +96,6 @@ function removeUser(compose: Check['compose'], id: string): void {
   compose.exec('postgres', ['psql', '--quiet', '--username=postgres', '--dbname=tracker', '--set=ON_ERROR_STOP=1'], sql)
 }
 
-function json<T>(bytes: Buffer): T {
-  return JSON.parse(bytes.toString()) as T
+function parse(text: Buffer | string): unknown {
+  return JSON.parse(text.toString())
 }

@@ -9,7 +9,9 @@ import { newRunId, type TestRun } from './test-run.ts'
 
 /** The servers of one test run. */
 export interface TestServers {
-  run: TestRun
+  readonly run: TestRun
+  /** Drops what the run created and begins another one, so that changed migrations are not taken for done. */
+  renew(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -18,16 +20,27 @@ export interface TestServers {
  * instead; on those, what the run created is dropped again at the end.
  */
 export async function startTestServers(env: NodeJS.ProcessEnv = process.env): Promise<TestServers> {
-  const id = newRunId()
   const { TEST_DATABASE_URL: givenPostgres, TEST_REDIS_URL: givenRedis } = env
   const folder = temporaryFolder('run')
   const [postgres, redis] = await bothOrNeither(
     given(givenPostgres) ?? startPostgres({ dataDir: join(folder, 'postgres'), durable: false }),
     given(givenRedis) ?? startRedis({ dataDir: join(folder, 'redis'), durable: false }),
   )
-  const run: TestRun = { id, adminUrl: postgres.url, redisUrl: redis.url.replace(/\/+$/, ''), folder }
+  const newRun = (): TestRun => ({
+    id: newRunId(),
+    adminUrl: postgres.url,
+    redisUrl: redis.url.replace(/\/+$/, ''),
+    folder,
+  })
+  let run = newRun()
   return {
-    run,
+    get run() {
+      return run
+    },
+    renew: async () => {
+      await dropRun(run)
+      run = newRun()
+    },
     stop: async () => {
       if (!isPrivate(postgres)) await dropRun(run)
       await Promise.all([postgres, redis].filter(isPrivate).map((server) => server.stop()))

@@ -1,15 +1,15 @@
 /** A clock that a test moves: by default as fast as the real one. */
 export interface TestClock {
   /** Milliseconds since the epoch. */
-  now(): number
-  advance(ms: number): void
+  now: () => number
+  advance: (ms: number) => void
   /**
    * From here on the clock moves by `advance` only.
    *
    * @param atMs where it stands, by default where it is
    * @returns what sets it to the real time again
    */
-  hold(atMs?: number): () => void
+  hold: (atMs?: number) => () => void
 }
 
 export function createTestClock(): TestClock {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { Fault } from '../processes/command.mjs'
 import { generateFile, torrentOf } from './demo-torrent.ts'
 import type { Code } from './options.ts'
 import { runCommand } from './service-command.ts'
@@ -29,7 +30,7 @@ export async function seedTracker(seed: TrackerSeed): Promise<void> {
   save()
   const admin = state.tracker.users.find(({ role }) => role === 'admin')
   const session = admin && (await signIn(seed.url, admin.username, admin.password))
-  if (session === undefined) throw new Error(ofAnotherFolder('admin'))
+  if (session === undefined) throw new Fault(ofAnotherFolder('admin'))
   const seeded = await session.post('/api/admin/categories/seed')
   if (!seeded.ok && seeded.status !== 409) throw new Error(`no categories were created: ${await describe(seeded)}`)
   state.tracker.torrent = await ensureTorrent(seed, session)
@@ -60,7 +61,7 @@ async function ensureUser({ code, databaseUrl, redisUrl, url }: TrackerSeed, use
   if (created.code !== 2) throw new Error(`the tracker did not create the user ${username}:\n${created.output}`)
   // The name is taken, by an earlier start that did not come to its end, or by somebody else.
   const session = await signIn(url, username, password)
-  if (session === undefined) throw new Error(ofAnotherFolder(username))
+  if (session === undefined) throw new Fault(ofAnotherFolder(username))
   const response = await session.get('/api/user/me')
   if (!response.ok) throw new Error(`the tracker does not know ${username}: ${await describe(response)}`)
   return ((await response.json()) as { passkey: string }).passkey

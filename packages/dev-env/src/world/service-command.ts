@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type CommandResult, capture } from '../processes/command.mjs'
+import { type CommandResult, capture, Fault } from '../processes/command.mjs'
 import { sourceArguments } from '../processes/source.ts'
 import type { Code } from './options.ts'
 import type { ServiceName } from './plan.ts'
@@ -44,7 +44,7 @@ export function serviceEnv(env: Record<string, string>): NodeJS.ProcessEnv {
 /**
  * Brings the database of a service to the newest schema, as its owner.
  *
- * @throws when a migration fails, with what it wrote
+ * @throws {Fault} when a migration fails, with what it wrote
  */
 export async function migrateService(options: {
   code: Code
@@ -55,5 +55,5 @@ export async function migrateService(options: {
   const { code, service, ownerUrl, appRole } = options
   const env = { MIGRATION_DATABASE_URL: ownerUrl, RUNTIME_ROLE: appRole }
   const result = await runCommand({ code, service, module: 'commands/migrate.command', env })
-  if (result.code !== 0) throw new Error(`the migrations of the ${service} failed:\n${result.output}`)
+  if (result.code !== 0) throw new Fault(`the migrations of the ${service} failed:\n${result.output}`)
 }

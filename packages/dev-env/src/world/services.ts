@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Fault } from '../processes/command.mjs'
 import { stopLeftover } from '../processes/leftovers.mjs'
 import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
 import { type RestartableProcess, restartable } from '../processes/restartable.ts'
@@ -77,10 +78,10 @@ function rotate(logFile: string): void {
 async function ready(service: ManagedProcess, url: string): Promise<void> {
   const deadline = Date.now() + READY_MS
   while (!(await answersReady(url))) {
-    if (!service.isRunning()) throw new Error(`${service.name} ended while starting:\n${service.logTail()}`)
+    if (!service.isRunning()) throw new Fault(`${service.name} ended while starting:\n${service.logTail()}`)
     if (Date.now() > deadline) {
       await service.stop()
-      throw new Error(`${service.name} was not ready within ${READY_MS / 1000} s:\n${service.logTail()}`)
+      throw new Fault(`${service.name} was not ready within ${READY_MS / 1000} s:\n${service.logTail()}`)
     }
     await sleep(50)
   }

@@ -1,4 +1,4 @@
-import { XMLBuilder } from 'fast-xml-parser'
+import XMLBuilder from 'fast-xml-builder'
 import type { XmlText } from './escape-xml.ts'
 
 /** A child of an element; several of one name are a list. An undefined one is left out. */

@@ -10,7 +10,7 @@ import type { AccountingQueue, Batch } from './accounting.ts'
 const SCAN_COUNT = 500
 
 /**
- * Deltas that gather in Redis beside the swarms.
+ * Deltas that accumulate in Redis beside the swarms.
  *
  * @param functions those of lua/accounting.lua
  */

@@ -16,9 +16,9 @@ export type BatchContents = {
   readonly changed: readonly SwarmName[]
 }
 
-/** Where deltas gather and wait. All methods throw UnavailableError when Redis is away. */
+/** Where deltas accumulate and wait. All methods throw UnavailableError when Redis is away. */
 export type AccountingQueue = {
-  /** Takes what gathered, except where a batch still waits; returns every batch that waits. */
+  /** Takes what accumulated, except where a batch still waits; returns every batch that waits. */
   take(now: number): Promise<readonly Batch[]>
   /** The contents of a batch; empty when it was dropped. @throws Error when something in it has an unknown form */
   read(batch: Batch): Promise<BatchContents>
@@ -62,7 +62,7 @@ export type FlushCounters = { countFlush(result: FlushResult): void }
 /** Moves what users transferred from Redis to Postgres, exactly once. */
 export type Flusher = {
   /**
-   * Writes the batches that waited long enough and takes what gathered.
+   * Writes the batches that waited long enough and takes what accumulated.
    *
    * @throws UnavailableError when Redis is away; a database that is away, and what cannot be read, makes batches wait
    */

@@ -21,7 +21,7 @@ export const publicUser = z
 const ownUser = publicUser
   .extend({
     email: z.string(),
-    passkey: z.string().meta({ description: '40 hex digits; whoever holds them announces as this user' }),
+    passkey: z.string().meta({ description: '40 hex digits; anyone who has it can announce as this user' }),
     announceUrl: z.string(),
     canDownload: z.boolean(),
     statsPublic: z.boolean(),

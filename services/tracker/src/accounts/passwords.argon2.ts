@@ -38,7 +38,7 @@ function createSlots(concurrent: number, waiting: number): <T>(task: () => Promi
     try {
       return await task()
     } finally {
-      // The slot goes over to the next in line, so nobody can slip in between.
+      // The slot goes over to the next in line, so no other task can take it in between.
       const next = line.shift()
       if (next) next()
       else running -= 1

@@ -21,7 +21,7 @@ export type Stats = ReturnType<typeof createStats>
 /**
  * Statistics of users.
  *
- * @param deps a peer that did not announce for `peerTtlMs` does not count as active
+ * @param deps a peer whose last announce is older than `peerTtlMs` counts neither as seeding nor as leeching
  */
 export function createStats(deps: { accounts: Accounts; activity: ActivityStore; clock: Clock; peerTtlMs: number }) {
   const { accounts, activity, clock, peerTtlMs } = deps
@@ -44,12 +44,12 @@ export function createStats(deps: { accounts: Accounts; activity: ActivityStore;
   }
 }
 
-/** Uploaded by downloaded, to four decimals; null when nothing was downloaded. */
+/** Uploaded divided by downloaded, to four decimals; null when nothing was downloaded. */
 function ratio(uploaded: number, downloaded: number): number | null {
   return downloaded === 0 ? null : Math.round((uploaded / downloaded) * 10_000) / 10_000
 }
 
-/** What a viewer may see of a user: everything of their own and as staff, else what the user allows. */
+/** What a viewer may see of a user: the users themselves and staff see everything, others what the user allows. */
 function statsVisibility(user: Account, viewer: Account): 'everything' | 'totals' | 'nothing' {
   if (viewer.id === user.id || viewer.role !== 'member') return 'everything'
   return user.statsPublic ? 'totals' : 'nothing'

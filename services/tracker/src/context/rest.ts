@@ -8,17 +8,14 @@ import { apiError } from '../errors.ts'
 import { type Access, isCrossSite, mayAccess } from '../http/access.ts'
 import { createReadBody } from '../http/body.ts'
 import { createLimits } from '../http/limits.middleware.ts'
-import { servingWith } from '../http/serving.ts'
 import type { SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
 import { createFindVisitor } from '../http/visitor.middleware.ts'
 
+/** The REST surface: how requests are guarded and read. */
+export type Rest = { readonly serving: Serving<TrackerSurface> }
+
 /** Joins limits, sessions and roles into the guards of the REST surface. */
-export function createServing(options: {
-  config: Config
-  logger: Logger
-  redis: Redis
-  sessions: Sessions
-}): Serving<TrackerSurface> {
+export function createRest(options: { config: Config; logger: Logger; redis: Redis; sessions: Sessions }): Rest {
   const { config, logger, redis, sessions } = options
   const ownOrigin = new URL(config.PUBLIC_URL).origin
   const readBody = createReadBody()
@@ -50,7 +47,20 @@ export function createServing(options: {
     const visitor = await anyone(endpoint, request, response)
     return requireAccess(visitor, endpoint.access)
   }
-  return servingWith({ guards: { anyone, member: signedIn, moderator: signedIn, admin: signedIn }, readBody })
+  const guards = { anyone, member: signedIn, moderator: signedIn, admin: signedIn }
+  return {
+    serving: {
+      guards,
+      readBody,
+      readQuery: (request) => request.query,
+      malformed: ({ name, problem }) =>
+        apiError('BAD_REQUEST', name === '' ? 'The body is malformed.' : `${name}: ${sentence(problem)}`),
+      notFound: () => apiError('NOT_FOUND'),
+      methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
+      answersHead: true,
+      guardsMethods: () => false,
+    },
+  }
 }
 
 function requireAccess(visitor: Visitor, access: Access): SignedInUser {
@@ -60,4 +70,8 @@ function requireAccess(visitor: Visitor, access: Access): SignedInUser {
   if (state !== 'active') throw apiError('FORBIDDEN', `This account is ${state}.`)
   if (!mayAccess(role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
   return { ...visitor, session }
+}
+
+function sentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`
 }

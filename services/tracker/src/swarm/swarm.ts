@@ -103,9 +103,9 @@ export type SwarmSettings = {
   readonly recoveryInterval: number
   /** How many peers of one owner a swarm takes. */
   readonly maxPeersPerOwner: number
-  /** Whether an owner's next peer replaces the one of theirs that was silent longest. */
+  /** Whether an owner's next peer replaces the one of theirs with the oldest announce. */
   readonly evictsOldest: boolean
-  /** How long counters of peers that fell silent are kept; 0 keeps none. */
+  /** How long counters of expired peers are kept; 0 keeps none. */
   readonly keepCountersFor: number
   /** Counters that rise faster are not credited. */
   readonly maxBytesPerSecond: number

@@ -227,7 +227,7 @@ const DELTA_LENGTH = 53
 const ACCOUNT_LENGTH = 32
 
 /**
- * What gathered for one user and torrent.
+ * What accumulated for one user and torrent.
  *
  * @param account the 16 bytes of the user's id, then those of the torrent's
  * @throws Error when one of them has another form

@@ -26,7 +26,7 @@ export type TorrentContent = {
  */
 export function readUpload(bytes: Buffer, source: string): TorrentContent {
   try {
-    const { torrent } = prepareUpload(bytes, { source, maxBytes: MAX_TORRENT_BYTES })
+    const torrent = prepareUpload(bytes, { source, maxBytes: MAX_TORRENT_BYTES })
     return {
       infoHash: torrent.infoHash,
       infoHashV2: torrent.version === 'hybrid' ? (torrent.infoHashV2 ?? null) : null,

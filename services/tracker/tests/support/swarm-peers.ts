@@ -81,8 +81,8 @@ export function seeder(n: number, change: Partial<PeerAnnounce> = {}): PeerAnnou
   return peer(n, { state: 'seeder', left: 0, ...change })
 }
 
-/** The numbers of the peers that asker n is told of over IPv4. */
-export function toldOf(answer: SwarmAnswer, n: number, nowMs: number, want = 50): number[] {
+/** The numbers of the peers that requester n is given over IPv4. */
+export function peersOf(answer: SwarmAnswer, n: number, nowMs: number, want = 50): number[] {
   const random = Math.floor(Math.random() * 0x1_0000_0000)
   const { peers } = selectPeers(answer, { owner: ownerOf(n), want, now: nowMs / 1000, random })
   const view = Buffer.from(peers)

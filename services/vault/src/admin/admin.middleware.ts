@@ -25,7 +25,7 @@ export function createIdentifyAdministrator(deps: {
   }
 }
 
-/** Below the administrators' paths even those that name nothing are told to administrators only. */
+/** Below the administrators' prefix, a path that names nothing is 404 for administrators and 401 for everybody else. */
 export function administratorsOnly(identify: IdentifyAdministrator): RequestHandler {
   return async (request, response, next) => {
     await identify(request, response)

@@ -11,29 +11,31 @@ import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
 import type { Config } from '../config.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
 import { createLimitFailures, type LimitFailures } from '../http/failure-limit.middleware.ts'
+import { parseJsonBody, readBody, readQuery } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
 import { createFailureLimit } from '../limits/failure-limit.ts'
 import { createVerifySignature } from '../signed-requests/signed-requests.middleware.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 
-/** Who may call what. */
-export type Guards = {
-  readonly endpoints: Serving<VaultSurface>['guards']
+/** The REST surface: how requests are guarded and read. */
+export type Rest = {
+  readonly serving: Serving<VaultSurface>
+  /** Lets administrators in, also below paths that name nothing. */
   readonly administrator: IdentifyAdministrator
   /** How many requests for a fetch are being verified now. */
   readonly fetchesExpected: () => number
 }
 
-/** Joins limits, admin token and signatures into the guards of the REST surface. */
-export function createGuards(options: {
+/** Joins limits, the admin token and signatures into the guards of the REST surface. */
+export function createRest(options: {
   config: Config
   logger: Logger
   clock: Clock
   redis: Redis
   registry: Registry
   signedRequests: SignedRequests
-}): Guards {
+}): Rest {
   const { config, logger, clock, redis, signedRequests } = options
   const { proxies } = config
   const authentication = createAuthenticationMetrics(options.registry)
@@ -89,7 +91,7 @@ export function createGuards(options: {
   return {
     administrator,
     fetchesExpected: () => fetchesExpected,
-    endpoints: {
+    serving: servingWith({
       admin: (_endpoint, request, response) => administrator(request, response),
       signature: async ({ limit, method }, request, response) => {
         const isWrite = method === 'PUT'
@@ -102,11 +104,29 @@ export function createGuards(options: {
           fetchesExpected--
         }
       },
-    },
+    }),
   }
 }
 
 /** A request without a token guesses none: a probe must not block the administrators behind its address. */
 function hasToken(request: IncomingMessage): boolean {
   return bearerToken(request.headers.authorization) !== undefined
+}
+
+/** How the vault reads and guards requests. HEAD is refused: it would read secrets under a signature made for GET. */
+function servingWith(guards: Serving<VaultSurface>['guards']): Serving<VaultSurface> {
+  return {
+    guards,
+    readQuery: (request, names) => readQuery(request.originalUrl, names),
+    readBody: async (_endpoint, request, response, caller) => {
+      const bytes = 'body' in caller ? caller.body : await readBody(request, response)
+      return { body: parseJsonBody(request, bytes) }
+    },
+    malformed: ({ name, problem }) =>
+      apiError('invalid_request', name === '' ? `the body ${problem}` : `${name}: ${problem}`),
+    notFound: () => apiError('not_found'),
+    methodNotAllowed: () => apiError('method_not_allowed'),
+    answersHead: false,
+    guardsMethods: (access) => access === 'admin',
+  }
 }

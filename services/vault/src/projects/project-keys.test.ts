@@ -56,7 +56,7 @@ test('beyond five valid keys the oldest is removed', () => {
   expect(keys.length - forget.length + 1).toBe(MAX_VALID_KEYS)
 })
 
-test('keys whose time is over are forgotten, and may come back', () => {
+test('expired keys are deleted, and may be added again', () => {
   const change = replaceKey([key(9, -900_000, -1), key(2, -1_000, null)], added, now, OVERLAP_MS)
   expect(change.forget).toEqual(['9'])
 })

@@ -5,8 +5,8 @@ import {
   type TrustedProxies,
 } from '@vault-and-tracker/service-kit/client-address'
 import type { Request, Response } from 'express'
-import { readBody } from '../http/body.ts'
 import type { LimitFailures } from '../http/failure-limit.middleware.ts'
+import { readBody } from '../http/input.ts'
 import type { SignedRequests, VerifiedCaller } from './signed-requests.ts'
 
 /** Lets requests with a good signature in. */

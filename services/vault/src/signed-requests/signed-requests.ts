@@ -7,10 +7,44 @@ import {
   type VerifiedRequest,
   verifySignatureOffThread,
 } from '@vault-and-tracker/http-signatures'
+import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, type ErrorCode } from '../errors.ts'
 import type { SigningProject } from '../projects/projects.ts'
-import type { SigningProjects } from './signing-projects.ts'
+
+/** What signatures are verified against, cached for a short time. */
+export type SigningProjects = {
+  /** The project, undefined when there is none. `fresh` reads it from the database now. */
+  find(name: string, fresh: boolean): Promise<SigningProject | undefined>
+  /** Drops what is cached of a project that was changed by this process. */
+  forget(name: string): void
+}
+
+/** Whoever acts on a cached project confirms it in their own statement, so it may be cached for long. */
+const PRESENT_TTL_MS = 60_000
+/** Nobody confirms an absence: a project created through another replica is unknown here for a second at most. */
+const ABSENT_TTL_MS = 1_000
+const MAX_CACHED = 10_000
+
+/** Caches projects and their keys, so that a signed fetch needs no query but its own. */
+export function createSigningProjects(deps: {
+  read: (name: string) => Promise<SigningProject | undefined>
+  clock: Clock
+}): SigningProjects {
+  const cache = createLookupCache<string, SigningProject>({
+    load: deps.read,
+    clock: deps.clock,
+    maxValues: MAX_CACHED,
+    maxAbsences: MAX_CACHED,
+    valueTtlMs: PRESENT_TTL_MS,
+    absenceTtlMs: ABSENT_TTL_MS,
+    serveStale: false,
+  })
+  return {
+    find: async (name, fresh) => (fresh ? cache.reload(name) : cache.get(name)),
+    forget: (name) => cache.forget(name),
+  }
+}
 
 /** Remembers spent nonces for longer than any signature can live. */
 export type NonceStore = {
@@ -48,8 +82,9 @@ export type SignedMessage = Readonly<{
 export type SignedRequests = ReturnType<typeof createSignedRequests>
 
 /**
- * Checks signed requests in the one order that tells a stranger nothing and spends nobody's nonce: headers, project,
- * key, signature, clock, body, nonce. Each step has its own code; see the table in the README.
+ * Checks signed requests in the order that reveals least to an unauthenticated client and never spends the nonce of
+ * another project: headers, project, key, signature, clock, body, nonce. Each step has its own error code; see the table
+ * in the README.
  */
 export function createSignedRequests(deps: { signingProjects: SigningProjects; nonces: NonceStore; clock: Clock }) {
   const { signingProjects, nonces, clock } = deps

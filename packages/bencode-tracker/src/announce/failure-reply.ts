@@ -1,0 +1,53 @@
+import { BencodeWriter } from '../bencode/writer.ts'
+import { FAILURES, type FailureName } from './failure-table.ts'
+
+/** How a failure is answered. */
+export interface FailureReplyOptions {
+  /** Seconds; clients that do not know BEP 31 wait this long. */
+  readonly interval: number
+  /** Seconds. */
+  readonly minInterval: number
+  /** BEP 31: minutes, or `never`; by default what `FAILURES` says. */
+  readonly retryIn?: number | 'never' | undefined
+  /** Appended as `: detail`, for instance why a torrent was deleted. Control characters go, 200 characters stay. */
+  readonly detail?: string | undefined
+}
+
+const MAX_DETAIL_LENGTH = 200
+
+const FAILURE_REASON = Buffer.from('d14:failure reason', 'latin1')
+const INTERVAL = Buffer.from('8:interval', 'latin1')
+const MIN_INTERVAL = Buffer.from('12:min interval', 'latin1')
+const RETRY_IN = Buffer.from('8:retry in', 'latin1')
+const END = Buffer.from('e', 'latin1')
+const CAPACITY = 192
+
+/**
+ * The bytes of a failure (BEP 3, 31): `failure reason`, `interval`, `min interval` and `retry in`, all four always.
+ * The HTTP status that goes with it is `FAILURES[name].status`.
+ *
+ * @throws {BencodeError} `not_encodable` when a number is not an integer from 0 to 2^53 - 1.
+ */
+export function failureReply(name: FailureName, options: FailureReplyOptions): Buffer {
+  const { reason, retryIn: usual } = FAILURES[name]
+  const retryIn = options.retryIn ?? usual
+  const detail = options.detail === undefined ? '' : cleanDetail(options.detail)
+  const writer = new BencodeWriter(CAPACITY)
+  writer.raw(FAILURE_REASON)
+  writer.text(detail === '' ? reason : `${reason}: ${detail}`)
+  writer.raw(INTERVAL)
+  writer.count(options.interval)
+  writer.raw(MIN_INTERVAL)
+  writer.count(options.minInterval)
+  writer.raw(RETRY_IN)
+  if (retryIn === 'never') writer.latin1(retryIn)
+  else writer.count(retryIn)
+  writer.raw(END)
+  return writer.finish()
+}
+
+function cleanDetail(detail: string): string {
+  return Array.from(detail.replaceAll(/\p{Cc}+/gu, ' ').trim())
+    .slice(0, MAX_DETAIL_LENGTH)
+    .join('')
+}

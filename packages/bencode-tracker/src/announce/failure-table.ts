@@ -1,0 +1,64 @@
+/** One way in which an announce or a scrape fails. */
+export interface FailureDefinition {
+  /** What the client shows: a short fixed English sentence. */
+  readonly reason: string
+  /** BEP 31: minutes to wait before trying again, or `never`; the default of the reply's `retry in`. */
+  readonly retryIn: number | 'never'
+  /** HTTP status of the reply. Clients drop the body of anything but 200, so only the announce limit departs. */
+  readonly status: 200 | 429
+}
+
+/**
+ * Every failure there is, by its stable name (for metrics, logs and an operator's page). The sentences are fixed so
+ * that counting by reason stays bounded. `never` stands where a later attempt cannot succeed before the user or a moderator acts.
+ */
+export const FAILURES = {
+  // The request itself.
+  missing_info_hash: { reason: 'Missing info_hash', retryIn: 'never', status: 200 },
+  missing_peer_id: { reason: 'Missing peer_id', retryIn: 'never', status: 200 },
+  missing_port: { reason: 'Missing port', retryIn: 'never', status: 200 },
+  missing_uploaded: { reason: 'Missing uploaded', retryIn: 'never', status: 200 },
+  missing_downloaded: { reason: 'Missing downloaded', retryIn: 'never', status: 200 },
+  missing_left: { reason: 'Missing left', retryIn: 'never', status: 200 },
+  invalid_info_hash: { reason: 'Invalid info_hash: send 20 percent-encoded bytes', retryIn: 'never', status: 200 },
+  invalid_peer_id: { reason: 'Invalid peer_id: send 20 percent-encoded bytes', retryIn: 'never', status: 200 },
+  invalid_port: { reason: 'Invalid port: send a number from 0 to 65535', retryIn: 'never', status: 200 },
+  invalid_uploaded: { reason: 'Invalid uploaded: send a number of bytes', retryIn: 'never', status: 200 },
+  invalid_downloaded: { reason: 'Invalid downloaded: send a number of bytes', retryIn: 'never', status: 200 },
+  invalid_left: { reason: 'Invalid left: send a number of bytes', retryIn: 'never', status: 200 },
+  invalid_event: { reason: 'Invalid event: send started, completed, stopped or paused', retryIn: 'never', status: 200 },
+  invalid_compact: { reason: 'Invalid compact: send 0 or 1', retryIn: 'never', status: 200 },
+  invalid_no_peer_id: { reason: 'Invalid no_peer_id: send 0 or 1', retryIn: 'never', status: 200 },
+  invalid_numwant: { reason: 'Invalid numwant: send a number', retryIn: 'never', status: 200 },
+  invalid_key: { reason: 'Invalid key', retryIn: 'never', status: 200 },
+  invalid_trackerid: { reason: 'Invalid trackerid', retryIn: 'never', status: 200 },
+  invalid_ip: { reason: 'Invalid ip, ipv4 or ipv6', retryIn: 'never', status: 200 },
+  invalid_query: { reason: 'Invalid query: percent-encode what is not ASCII', retryIn: 'never', status: 200 },
+  several_info_hashes: { reason: 'An announce takes one info_hash', retryIn: 'never', status: 200 },
+  repeated_parameter: { reason: 'A parameter is given twice', retryIn: 'never', status: 200 },
+  query_too_long: { reason: 'The query is too long', retryIn: 'never', status: 200 },
+  scrape_without_info_hash: { reason: 'A scrape needs an info_hash', retryIn: 'never', status: 200 },
+  too_many_info_hashes: { reason: 'A scrape takes at most 74 info_hash', retryIn: 'never', status: 200 },
+  // The user.
+  missing_passkey: { reason: 'Missing passkey: download the .torrent file again', retryIn: 'never', status: 200 },
+  invalid_passkey: { reason: 'Invalid passkey: download the .torrent file again', retryIn: 'never', status: 200 },
+  unknown_passkey: { reason: 'Unknown passkey: download the .torrent file again', retryIn: 'never', status: 200 },
+  account_suspended: { reason: 'Your account is suspended', retryIn: 60, status: 200 },
+  account_banned: { reason: 'Your account is banned', retryIn: 'never', status: 200 },
+  downloads_disabled: { reason: 'Your download privileges are disabled', retryIn: 60, status: 200 },
+  // The torrent.
+  unregistered_torrent: { reason: 'Unregistered torrent', retryIn: 60, status: 200 },
+  deleted_torrent: { reason: 'Unregistered torrent', retryIn: 'never', status: 200 },
+  rejected_torrent: { reason: 'This torrent was rejected by the moderators', retryIn: 'never', status: 200 },
+  // The client.
+  client_not_allowed: { reason: 'Your client is not allowed', retryIn: 'never', status: 200 },
+  refused_port: { reason: 'Your listening port is not allowed: choose another', retryIn: 60, status: 200 },
+  address_not_usable: { reason: 'Your address cannot be used', retryIn: 60, status: 200 },
+  // The service.
+  announce_limit: { reason: 'Too many announces: slow down', retryIn: 1, status: 429 },
+  tracker_unavailable: { reason: 'The tracker is temporarily unavailable', retryIn: 5, status: 200 },
+  internal_error: { reason: 'Internal tracker error', retryIn: 5, status: 200 },
+} as const satisfies Readonly<Record<string, FailureDefinition>>
+
+/** The closed set of names of failures. */
+export type FailureName = keyof typeof FAILURES

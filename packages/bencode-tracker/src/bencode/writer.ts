@@ -1,0 +1,149 @@
+import { BencodeError } from './error.ts'
+
+const COLON = 0x3a
+const END = 0x65
+const INTEGER = 0x69
+const MINUS = 0x2d
+const ZERO = 0x30
+
+/** The longest integer, `i-9007199254740991e`, and the longest length with its colon. */
+const MAX_INTEGER_LENGTH = 19
+const MAX_PREFIX_LENGTH = 17
+/** Up to so many bytes a loop is faster than a call into native code. */
+const FEW = 24
+
+/**
+ * Writes bencode (BEP 3) into one buffer. The caller writes the keys of a dictionary in ascending order, each with its
+ * value behind it.
+ *
+ * For a reply to an announce this is ten times as fast as walking over an object. {@link encodeBencode} does that, and
+ * writes with this.
+ */
+export class BencodeWriter {
+  private buffer: Buffer
+  private length = 0
+
+  /** @param capacity bytes; the buffer grows when there are more */
+  constructor(capacity: number) {
+    this.buffer = Buffer.allocUnsafe(capacity)
+  }
+
+  /** What was written: a view of the writer's buffer. */
+  finish(): Buffer {
+    return this.buffer.subarray(0, this.length)
+  }
+
+  /** Bytes that are bencode already. */
+  raw(bytes: Uint8Array): void {
+    this.length = copy(bytes, this.reserve(bytes.length), this.length)
+  }
+
+  /** `i42e`. @throws {BencodeError} `not_encodable` unless the value is an integer from -(2^53 - 1) to 2^53 - 1. */
+  integer(value: number): void {
+    if (!Number.isSafeInteger(value)) throw new BencodeError('not_encodable', 0)
+    const buffer = this.reserve(MAX_INTEGER_LENGTH)
+    let at = this.length
+    buffer[at++] = INTEGER
+    if (value < 0) buffer[at++] = MINUS
+    at = writeDigits(Math.abs(value), buffer, at)
+    buffer[at++] = END
+    this.length = at
+  }
+
+  /** As {@link integer}, from 0: what a reply counts or measures. @throws {BencodeError} `not_encodable` */
+  count(value: number): void {
+    assertCount(value)
+    const buffer = this.reserve(MAX_INTEGER_LENGTH)
+    buffer[this.length] = INTEGER
+    const end = writeDigits(value, buffer, this.length + 1)
+    buffer[end] = END
+    this.length = end + 1
+  }
+
+  /** `4:spam`: bytes as they are. */
+  bytes(value: Uint8Array): void {
+    const buffer = this.prefix(value.length)
+    this.length = copy(value, buffer, this.length)
+  }
+
+  /** A string of text in UTF-8. */
+  text(value: string): void {
+    const length = Buffer.byteLength(value, 'utf8')
+    const buffer = this.prefix(length)
+    this.length += buffer.write(value, this.length, length, 'utf8')
+  }
+
+  /** A string of characters U+0000 to U+00FF, one byte each. */
+  latin1(value: string): void {
+    const buffer = this.prefix(value.length)
+    this.length += buffer.write(value, this.length, value.length, 'latin1')
+  }
+
+  /** A string of the bytes that hex digits stand for. */
+  hex(value: string): void {
+    const length = value.length / 2
+    const buffer = this.prefix(length)
+    this.length += buffer.write(value, this.length, length, 'hex')
+  }
+
+  /** Writes the length of a string and the colon. @returns the buffer, with room for the string as well */
+  private prefix(length: number): Buffer {
+    const buffer = this.reserve(MAX_PREFIX_LENGTH + length)
+    const end = writeDigits(length, buffer, this.length)
+    buffer[end] = COLON
+    this.length = end + 1
+    return buffer
+  }
+
+  /** @returns the buffer, with room for so many bytes more */
+  private reserve(length: number): Buffer {
+    const needed = this.length + length
+    if (needed > this.buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2))
+      this.buffer.copy(larger, 0, 0, this.length)
+      this.buffer = larger
+    }
+    return this.buffer
+  }
+}
+
+// Both return the position behind what they wrote.
+
+function copy(bytes: Uint8Array, to: Buffer, at: number): number {
+  const { length } = bytes
+  if (length > FEW) to.set(bytes, at)
+  else for (let i = 0; i < length; i++) to[at + i] = bytes[i] ?? 0
+  return at + length
+}
+
+/** An integer from 0 in decimal. */
+function writeDigits(value: number, to: Buffer, at: number): number {
+  const end = at + digitCount(value)
+  let rest = value
+  for (let i = end - 1; i >= at; i--) {
+    const tenth = Math.floor(rest / 10)
+    // The parentheses matter: 0x30 plus a number near 2^53 would be rounded.
+    to[i] = ZERO + (rest - tenth * 10)
+    rest = tenth
+  }
+  return end
+}
+
+/**
+ * Refuses what a reply must not say, such as an interval that was never rounded.
+ *
+ * @throws {BencodeError} `not_encodable` unless the value is an integer from 0 to 2^53 - 1
+ */
+export function assertCount(value: number): void {
+  if (!Number.isSafeInteger(value) || value < 0) throw new BencodeError('not_encodable', 0)
+}
+
+/** How many decimal digits an integer from 0 to 2^53 - 1 has. */
+function digitCount(value: number): number {
+  if (value < 10) return 1
+  if (value < 100) return 2
+  if (value < 1000) return 3
+  if (value < 10_000) return 4
+  if (value < 100_000) return 5
+  return String(value).length
+}

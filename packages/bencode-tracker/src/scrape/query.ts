@@ -1,0 +1,62 @@
+import { brandInfoHash, type InfoHash, type Passkey, parsePasskey } from '../ids.ts'
+import { asciiBytes, MAX_QUERY_LENGTH } from '../query/bytes.ts'
+import { QueryCursor } from '../query/cursor.ts'
+import { percentTo20BytesHex } from '../query/percent.ts'
+
+/** The parameters of one scrape (BEP 48). */
+export interface ScrapeRequest {
+  /** At most 74, each once, in the order of the query. None asks for a full scrape: for the caller to judge. */
+  readonly infoHashes: readonly InfoHash[]
+  readonly passkey: Passkey | undefined
+}
+
+export type ScrapeFailure =
+  | 'invalid_info_hash'
+  | 'invalid_passkey'
+  | 'repeated_parameter'
+  | 'too_many_info_hashes'
+  | 'query_too_long'
+  | 'invalid_query'
+
+/** What {@link parseScrapeQuery} gives: the request, or the name of the failure to answer with. */
+export type ScrapeParse =
+  | { readonly ok: true; readonly request: ScrapeRequest }
+  | { readonly ok: false; readonly failure: ScrapeFailure }
+
+/** As many info hashes as fit into a UDP scrape (BEP 15), which is what clients batch by. */
+const MAX_SCRAPE_INFO_HASHES = 74
+/** Room for 74 fully escaped info hashes (71 characters each with their names) and as much again. */
+const MAX_SCRAPE_QUERY_LENGTH = MAX_QUERY_LENGTH
+
+/**
+ * Reads the raw query of a scrape (BEP 48): `info_hash` up to 74 times, and `passkey`. Everything else is ignored; a
+ * second `?` behind the passkey separates like `&`.
+ */
+export function parseScrapeQuery(rawQuery: string): ScrapeParse {
+  if (rawQuery.length > MAX_SCRAPE_QUERY_LENGTH) return failed('query_too_long')
+  const bytes = asciiBytes(rawQuery)
+  if (bytes === undefined) return failed('invalid_query')
+  const infoHashes = new Set<InfoHash>()
+  let given = 0
+  let passkey: Passkey | undefined
+  const cursor = new QueryCursor(rawQuery)
+  while (cursor.next()) {
+    if (cursor.isNamed('info_hash')) {
+      given += 1
+      if (given > MAX_SCRAPE_INFO_HASHES) return failed('too_many_info_hashes')
+      const hex = percentTo20BytesHex(bytes, cursor.valueStart, cursor.valueEnd)
+      if (hex === '') return failed('invalid_info_hash')
+      infoHashes.add(brandInfoHash(hex))
+    } else if (cursor.isNamed('passkey')) {
+      if (passkey !== undefined) return failed('repeated_parameter')
+      cursor.endValueAtQuestionMark()
+      passkey = parsePasskey(rawQuery.slice(cursor.valueStart, cursor.valueEnd))
+      if (passkey === undefined) return failed('invalid_passkey')
+    }
+  }
+  return { ok: true, request: { infoHashes: [...infoHashes], passkey } }
+}
+
+function failed(failure: ScrapeFailure): ScrapeParse {
+  return { ok: false, failure }
+}

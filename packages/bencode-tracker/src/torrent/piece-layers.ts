@@ -1,0 +1,62 @@
+import { hash } from 'node:crypto'
+import type { BencodeDict } from '../bencode/decode.ts'
+import { bytesOf } from '../bencode/fields.ts'
+import { TorrentError } from './error.ts'
+import type { V2File } from './v2.ts'
+
+const HASH_LENGTH = 32
+const BLOCK_LENGTH = 16 * 1024
+
+/**
+ * Checks `piece layers` (BEP 52) against the files: each file longer than a piece has a layer of one hash per piece
+ * that hashes up to its `pieces root`, and there is no other layer.
+ *
+ * @throws {TorrentError} `invalid_piece_layers`, `piece_layer_mismatch`
+ */
+export function checkPieceLayers(layers: BencodeDict, files: readonly V2File[], pieceLength: number): void {
+  const needed = new Map<string, number>()
+  for (const { length, piecesRoot } of files) {
+    if (piecesRoot === undefined || length <= pieceLength) continue
+    const root = piecesRoot.toString('latin1')
+    const pieceCount = Math.ceil(length / pieceLength)
+    // Equal files share a root and a layer; files of different length cannot.
+    if ((needed.get(root) ?? pieceCount) !== pieceCount) throw new TorrentError('invalid_piece_layers')
+    needed.set(root, pieceCount)
+  }
+  if (layers.entries.size !== needed.size) throw new TorrentError('invalid_piece_layers')
+  const padding = paddingHash(pieceLength)
+  for (const [root, pieceCount] of needed) {
+    const layer = bytesOf(layers.entries.get(root))
+    if (layer?.length !== pieceCount * HASH_LENGTH) throw new TorrentError('invalid_piece_layers')
+    if (rootOf(layer, padding).toString('latin1') !== root) throw new TorrentError('piece_layer_mismatch')
+  }
+}
+
+/** The hash that stands for a piece entirely behind the end of the file: a tree over leaves of zeros. */
+function paddingHash(pieceLength: number): Buffer {
+  let padding: Buffer = Buffer.alloc(HASH_LENGTH)
+  for (let covered = BLOCK_LENGTH; covered < pieceLength; covered *= 2)
+    padding = sha256(Buffer.concat([padding, padding]))
+  return padding
+}
+
+/** Level by level up; where a level has an odd hash, the padding of that level stands beside it. */
+function rootOf(layer: Buffer, padding: Buffer): Buffer {
+  let level = layer
+  let missing = padding
+  while (level.length > HASH_LENGTH) {
+    if (level.length % (2 * HASH_LENGTH) !== 0) level = Buffer.concat([level, missing])
+    const above = Buffer.allocUnsafe(level.length / 2)
+    for (let i = 0; i < above.length; i += HASH_LENGTH) {
+      above.set(sha256(level.subarray(2 * i, 2 * (i + HASH_LENGTH))), i)
+    }
+    level = above
+    missing = sha256(Buffer.concat([missing, missing]))
+  }
+  return level
+}
+
+/** In one call: a layer of ten megabytes has 300,000 pairs, and a Hash object for each costs twice the hashing. */
+function sha256(bytes: Uint8Array): Buffer {
+  return hash('sha256', bytes, 'buffer')
+}

@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { startFakeVault } from './fake-vault.ts'
+
+// What `npm publish` would upload, installed into an empty project. Nothing is fetched: the one dependency from outside
+// is packed from where it is installed.
+const CLIENT = dirname(import.meta.dirname)
+const SIGNATURES = join(CLIENT, '../http-signatures')
+const ROOT = join(CLIENT, '../..')
+
+const folder = mkdtempSync(join(tmpdir(), 'vault-client-pack-'))
+const tarballs = join(folder, 'tarballs')
+const project = join(folder, 'project')
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Runs a program without jest's own options, and returns what it wrote to stdout. */
+async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
+  const env = { ...process.env, NODE_OPTIONS: '' }
+  return (await promisify(execFile)(command, args, { cwd, env })).stdout
+}
+
+beforeAll(async () => {
+  mkdirSync(tarballs)
+  mkdirSync(project)
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { packageManager: string }
+  // One after the other: both compile, and one needs the other.
+  for (const part of [SIGNATURES, CLIENT])
+    await run(part, 'npx', '--yes', manifest.packageManager, 'pack', '--pack-destination', tarballs)
+  const dependency = realpathSync(join(SIGNATURES, 'node_modules/tweetnacl'))
+  await run(folder, 'npm', 'pack', dependency, '--ignore-scripts', '--pack-destination', tarballs)
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
+  const files = readdirSync(tarballs).map((name) => join(tarballs, name))
+  expect(files).toHaveLength(3)
+  await run(project, 'npm', 'install', '--offline', '--no-audit', '--no-fund', ...files)
+})
+
+test('the manifests name versions, no folder of the workspace, and no file that is not there', async () => {
+  for (const name of ['vault-client', 'http-signatures']) {
+    const installed = join(project, 'node_modules/@vault-and-tracker', name)
+    const manifest = readFileSync(join(installed, 'package.json'), 'utf8')
+    expect(manifest).not.toMatch(/workspace:|"private"|\.\/src\//)
+    for (const [, file = ''] of manifest.matchAll(/"(\.\/dist\/[^"*]+)"/g)) readFileSync(join(installed, file))
+    const rest = readdirSync(installed).toSorted()
+    expect(rest).toEqual(['LICENSE', 'README.md', 'dist', 'package.json'])
+  }
+  expect(await run(project, 'npm', 'ls', '--all')).not.toMatch(/missing|invalid/)
+})
+
+test.each([[[]], [['--conditions=source']]])('an application reads its secrets, node %j', async (options) => {
+  const { privateJwk, publicKeyHex } = generateKeyPair()
+  await using vault = await startFakeVault(publicKeyHex)
+  vault.secrets.set('A', 'from the vault')
+  const program = `
+    import { createVaultClient } from '@vault-and-tracker/vault-client'
+    const [, , url, privateKey] = process.argv
+    console.log(JSON.stringify(await createVaultClient({ url, project: 'shop', privateKey }).getAll()))`
+  writeFileSync(join(project, 'application.js'), program)
+  const read = await run(project, process.execPath, ...options, 'application.js', vault.url, privateJwk)
+  expect(JSON.parse(read)).toEqual({ A: 'from the vault' })
+})
+
+test('an application in TypeScript gets the types', async () => {
+  const program = `
+    import { createVaultClient, type VaultClient, VaultError } from '@vault-and-tracker/vault-client'
+    export const client: VaultClient = createVaultClient({ url: '', project: '', privateKey: '' })
+    export const secret: Promise<string | undefined> = client.getAll('staging').then(({ SECRET }) => SECRET)
+    export const code: string = new VaultError('timeout', 'too late').code`
+  writeFileSync(join(project, 'application.ts'), program)
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  await run(
+    project,
+    process.execPath,
+    tsc,
+    '--noEmit',
+    '--strict',
+    '--skipLibCheck',
+    '--module',
+    'nodenext',
+    'application.ts',
+  )
+})
+
+test('the vault command runs', async () => {
+  expect(await run(project, 'npx', '--no-install', 'vault', '--help')).toContain('usage: vault <command>')
+  expect(JSON.parse(await run(project, 'npx', '--no-install', 'vault', 'keygen'))).toMatchObject({ crv: 'Ed25519' })
+})
