@@ -10,6 +10,7 @@ import type { Client } from './support/client.ts'
 import { createAnnouncer } from './support/members.ts'
 import { metricOf } from './support/metrics.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
+import { startTrackerProcess } from './support/tracker-process.ts'
 
 let tracker: TestTracker
 let admin: Client
@@ -281,6 +282,23 @@ test('requests to the API are logged as they were answered, caps and refusals to
   expect(JSON.stringify(await tracker.sql('select * from torznab_requests'))).not.toContain(passkey)
 })
 
+test('a process that is asked to stop logs all that it answered, and two count what they write together', async () => {
+  const { passkey } = await tracker.context.useCases.accounts.byId(alice)
+  await admin.patch(SETTINGS, { preset: 'generous' })
+  const environment = { DATABASE_URL: tracker.database.appUrl, REDIS_URL: tracker.redis.url }
+  const processes = await Promise.all([startTrackerProcess(environment), startTrackerProcess(environment)])
+  const asks = processes.flatMap(({ url }) =>
+    Array.from({ length: 50 }, (_, i) => `${url}/api/torznab?t=search&q=${i}`),
+  )
+  const statuses = await Promise.all(asks.map(async (url) => (await fetch(`${url}&apikey=${passkey}`)).status))
+  expect(new Set(statuses)).toEqual(new Set([200]))
+  expect(await Promise.all(processes.map((one) => one.end('SIGTERM')))).toEqual([0, 0])
+  const logged = await tracker.sql('select count(*)::int as n from torznab_requests')
+  const counted = await tracker.sql("select requests::int as n from torznab_counts where span = 'day' and kind = 'all'")
+  const ofUser = await tracker.sql('select requests::int as n from torznab_users')
+  expect([logged, counted, ofUser]).toEqual([[{ n: 100 }], [{ n: 100 }], [{ n: 100 }]])
+}, 60_000)
+
 /** A log whose store fails until it is told not to. */
 function logWithFailingStore() {
   const written: RequestBatch[] = []
@@ -329,3 +347,18 @@ test('an orderly stop writes what waits, also when Postgres comes back meanwhile
   await closed
   expect([written.reduce((sum, { requests }) => sum + requests.length, 0), droppedRequests()]).toEqual([2_500, 0])
 })
+
+test('a stop does not wait longer for a Postgres that does not answer', async () => {
+  const log = createRequestLog({
+    store: { write: () => new Promise(() => undefined), prune: () => Promise.resolve(0) },
+    settings: () => tracker.context.useCases.torznabConfiguration.read(),
+    counters: { countWritten: () => undefined, countDropped: () => undefined, setWaiting: () => undefined },
+    clock: { now: () => Date.now() },
+    keepDays: 30,
+    onFailure: () => undefined,
+  })
+  log.record(SEARCH)
+  const started = performance.now()
+  await log.close()
+  expect(performance.now() - started).toBeLessThan(5_000)
+}, 10_000)
