@@ -17,7 +17,7 @@ export default {
     `<rootDir>/${folder}/src/**/*.test.ts`,
     ...(config.globalSetup === undefined ? [`<rootDir>/${folder}/tests/**/*.test.ts`] : []),
   ]),
-  // It packs and installs, which takes longer than everything else together.
-  testPathIgnorePatterns: ['/node_modules/', 'vault-client/tests/pack\\.test\\.ts$'],
+  // Not in the daily loop: fuzzing takes longer than everything else together, and the pack test installs packages.
+  testPathIgnorePatterns: ['/node_modules/', '/tests/fuzz\\.test\\.ts$', '/vault-client/tests/pack\\.test\\.ts$'],
   maxWorkers: '100%',
 }

@@ -9,18 +9,18 @@ const ONE_AT_A_TIME: BatcherOptions = {
   isReady: (waiting) => waiting >= 10,
 }
 
-/** Runs that end when the test says so. */
+/** Batches that end when the test says so. */
 function controlled(options: Partial<BatcherOptions> = {}) {
-  const runs: { questions: readonly number[]; end: (error?: Error) => void }[] = []
-  const ask = createBatcher<number, string>(
-    (questions) =>
+  const batches: { items: readonly number[]; end: (error?: Error) => void }[] = []
+  const call = createBatcher<number, string>(
+    (items) =>
       new Promise((resolve, reject) => {
-        const end = (error?: Error) => (error === undefined ? resolve(questions.map(String)) : reject(error))
-        runs.push({ questions, end })
+        const end = (error?: Error) => (error === undefined ? resolve(items.map(String)) : reject(error))
+        batches.push({ items, end })
       }),
     { ...ONE_AT_A_TIME, ...options },
   )
-  return { runs, ask, asked: () => runs.map(({ questions }) => questions) }
+  return { batches, call, sent: () => batches.map(({ items }) => items) }
 }
 
 function half(number: number): Promise<number> {
@@ -34,110 +34,110 @@ async function eventually(condition: () => boolean): Promise<boolean> {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('questions of one turn of the event loop are asked at its end, together', async () => {
-  const { runs, ask, asked } = controlled({ lingerMs: FOREVER })
-  const answers = [ask(1), ask(2)]
-  expect(asked()).toEqual([])
+test('items of one turn of the event loop are sent at its end, in one batch', async () => {
+  const { batches, call, sent } = controlled({ lingerMs: FOREVER })
+  const results = [call(1), call(2)]
+  expect(sent()).toEqual([])
   await turn()
-  expect(asked()).toEqual([[1, 2]])
-  runs[0]?.end()
-  expect(await Promise.all(answers)).toEqual(['1', '2'])
+  expect(sent()).toEqual([[1, 2]])
+  batches[0]?.end()
+  expect(await Promise.all(results)).toEqual(['1', '2'])
 })
 
-test('what comes while every place is taken is asked when a run ends, no more than the most at a time', async () => {
-  const { runs, ask, asked } = controlled({ maxBatchSize: 3 })
-  const first = ask(1)
+test('at full concurrency items are sent when a batch ends, no more than the maximum batch size at a time', async () => {
+  const { batches, call, sent } = controlled({ maxBatchSize: 3 })
+  const first = call(1)
   await turn()
-  const others = [2, 3, 4, 5].map(ask)
+  const others = [2, 3, 4, 5].map(call)
   await turn()
-  expect(asked()).toEqual([[1]])
-  runs[0]?.end()
-  await expect(eventually(() => asked().length === 2)).resolves.toBe(true)
-  runs[1]?.end()
-  await expect(eventually(() => asked().length === 3)).resolves.toBe(true)
-  runs[2]?.end()
+  expect(sent()).toEqual([[1]])
+  batches[0]?.end()
+  await expect(eventually(() => sent().length === 2)).resolves.toBe(true)
+  batches[1]?.end()
+  await expect(eventually(() => sent().length === 3)).resolves.toBe(true)
+  batches[2]?.end()
   expect(await Promise.all([first, ...others])).toEqual(['1', '2', '3', '4', '5'])
-  expect(asked()).toEqual([[1], [2, 3, 4], [5]])
+  expect(sent()).toEqual([[1], [2, 3, 4], [5]])
 })
 
-test('too few questions wait until the rest after the run before is over, also when that has ended', async () => {
-  const { runs, ask, asked } = controlled({ concurrency: 2, lingerMs: FOREVER, isReady: (waiting) => waiting >= 3 })
-  const answers = [ask(1)]
+test('too few items wait for the linger time after the start of the batch before, also when that has ended', async () => {
+  const { batches, call, sent } = controlled({ concurrency: 2, lingerMs: FOREVER, isReady: (waiting) => waiting >= 3 })
+  const results = [call(1)]
   await turn()
-  answers.push(ask(2), ask(3))
-  runs[0]?.end()
+  results.push(call(2), call(3))
+  batches[0]?.end()
   await turn()
   await turn()
-  expect(asked()).toEqual([[1]])
-  answers.push(ask(4))
-  expect(asked()).toEqual([[1], [2, 3, 4]])
-  runs[1]?.end()
-  expect(await Promise.all(answers)).toEqual(['1', '2', '3', '4'])
+  expect(sent()).toEqual([[1]])
+  results.push(call(4))
+  expect(sent()).toEqual([[1], [2, 3, 4]])
+  batches[1]?.end()
+  expect(await Promise.all(results)).toEqual(['1', '2', '3', '4'])
 })
 
-test('once the rest is over, what waits is asked beside the run under way', async () => {
-  const { runs, ask, asked } = controlled({ concurrency: 2, lingerMs: 1 })
-  const answers = [ask(1)]
+test('after the linger time the items that wait are sent beside the batch under way', async () => {
+  const { batches, call, sent } = controlled({ concurrency: 2, lingerMs: 1 })
+  const results = [call(1)]
   await turn()
-  answers.push(ask(2))
-  await expect(eventually(() => asked().length === 2)).resolves.toBe(true)
-  runs[0]?.end()
-  runs[1]?.end()
-  expect(await Promise.all(answers)).toEqual(['1', '2'])
+  results.push(call(2))
+  await expect(eventually(() => sent().length === 2)).resolves.toBe(true)
+  batches[0]?.end()
+  batches[1]?.end()
+  expect(await Promise.all(results)).toEqual(['1', '2'])
 })
 
-test('there are never more runs under way than places', async () => {
-  const { runs, ask, asked } = controlled({ concurrency: 2, maxBatchSize: 1, isReady: () => true })
-  const answers = [1, 2, 3, 4].map(ask)
+test('there are never more batches under way than the concurrency allows', async () => {
+  const { batches, call, sent } = controlled({ concurrency: 2, maxBatchSize: 1, isReady: () => true })
+  const results = [1, 2, 3, 4].map(call)
   await turn()
-  expect(asked()).toEqual([[1], [2]])
-  runs[1]?.end()
+  expect(sent()).toEqual([[1], [2]])
+  batches[1]?.end()
   await turn()
-  expect(asked()).toEqual([[1], [2], [3]])
-  runs[0]?.end()
-  runs[2]?.end()
+  expect(sent()).toEqual([[1], [2], [3]])
+  batches[0]?.end()
+  batches[2]?.end()
   await turn()
-  runs[3]?.end()
-  expect(await Promise.all(answers)).toEqual(['1', '2', '3', '4'])
+  batches[3]?.end()
+  expect(await Promise.all(results)).toEqual(['1', '2', '3', '4'])
 })
 
-test('an answer that is a promise settles for its question alone', async () => {
-  const ask = createBatcher<number, number>((questions) => Promise.resolve(questions.map(half)), ONE_AT_A_TIME)
-  const answers = await Promise.allSettled([2, 3, 4].map(ask))
-  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+test('a result that is a promise settles for its item alone', async () => {
+  const call = createBatcher<number, number>((items) => Promise.resolve(items.map(half)), ONE_AT_A_TIME)
+  const results = await Promise.allSettled([2, 3, 4].map(call))
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })
 
-test('a run that fails fails for those in it and those behind it; the next question is asked again', async () => {
-  const { runs, ask, asked } = controlled({ maxBatchSize: 2 })
-  const answers = Promise.allSettled([1, 2, 3].map(ask))
+test('a batch that fails fails for its items and for those that wait; the next item is sent again', async () => {
+  const { batches, call, sent } = controlled({ maxBatchSize: 2 })
+  const results = Promise.allSettled([1, 2, 3].map(call))
   await turn()
-  runs[0]?.end(new Error('away'))
-  expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-  const next = ask(4)
+  batches[0]?.end(new Error('away'))
+  expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  const next = call(4)
   await turn()
-  expect(asked()).toEqual([[1, 2], [4]])
-  runs[1]?.end()
+  expect(sent()).toEqual([[1, 2], [4]])
+  batches[1]?.end()
   expect(await next).toBe('4')
 })
 
-test('a question asked after a failure that emptied the queue is not run twice', async () => {
-  const { runs, ask, asked } = controlled({ concurrency: 2, lingerMs: 5 })
-  const failed = Promise.allSettled([ask(1)])
+test('an item sent after a failure that emptied the queue is not sent twice', async () => {
+  const { batches, call, sent } = controlled({ concurrency: 2, lingerMs: 5 })
+  const failed = Promise.allSettled([call(1)])
   await turn()
-  const behind = Promise.allSettled([ask(2)])
-  runs[0]?.end(new Error('away'))
+  const behind = Promise.allSettled([call(2)])
+  batches[0]?.end(new Error('away'))
   await failed
   await behind
   await new Promise((resolve) => setTimeout(resolve, 20))
-  expect(asked()).toEqual([[1]])
-  const next = ask(3)
+  expect(sent()).toEqual([[1]])
+  const next = call(3)
   await turn()
-  runs[1]?.end()
+  batches[1]?.end()
   expect(await next).toBe('3')
-  expect(asked()).toEqual([[1], [3]])
+  expect(sent()).toEqual([[1], [3]])
 })
 
-test('a run that throws instead of answering, or answers too little, rejects', async () => {
+test('a batch that throws, or has too few results, rejects', async () => {
   const throwing = createBatcher<number, number>(() => {
     throw new Error('at once')
   }, ONE_AT_A_TIME)

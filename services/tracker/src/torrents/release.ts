@@ -16,13 +16,6 @@ export type Release = {
   /** Of the picture; of the sound where there is no picture. */
   readonly codec: string | null
   readonly group: string | null
-}
-
-/** What the name says of the kind of its content. */
-export type ReleaseKind = 'anime' | 'documentary' | 'comic' | 'magazine' | 'audiobook'
-
-/** All that can be read from a name. */
-export type ParsedRelease = Release & {
   /** Episodes counted from the beginning of the series, as anime has them; never together with a season. */
   readonly absoluteFrom: number | null
   readonly absoluteTo: number | null
@@ -40,6 +33,13 @@ export type ParsedRelease = Release & {
   readonly isProper: boolean
   /** Takes the place of a faulty release of the same group. */
   readonly isRepack: boolean
+}
+
+/** What the name says of the kind of its content. */
+export type ReleaseKind = 'anime' | 'documentary' | 'comic' | 'magazine' | 'audiobook'
+
+/** All that can be read from a name; the rest chooses its category. */
+export type ParsedRelease = Release & {
   /** The file format of a book, an image or an audiobook: `EPUB`, `CBZ`, `ISO`. */
   readonly format: string | null
   /** What games and software run on: `Windows`, `macOS`, `Linux`, `PlayStation`, `Xbox`, `Nintendo`. */
