@@ -98,7 +98,7 @@ describe('a sound indexer', () => {
     expect(await scanCrossSeed(indexer())).toHaveLength(CATALOGUE.length)
     expect(await runAutobrr(indexer())).toHaveLength(100)
     const [release] = await runAutobrr(indexer(), [5080])
-    expect(release).toMatchObject({ leechers: 1, isFreeleech: false, categories: [5000, 5080] })
+    expect(release).toMatchObject({ leechers: 1, isFreeleech: false, categories: [5080, 5000] })
     const entry = { title: 'Night Shift', parameters: { season: '1', ep: '2', rid: '5' } }
     expect(keysOf(await searchFlexGet(indexer(), 'tvsearch', entry)).sort()).toEqual(inCase('flexget', 'Night+Shift'))
   })
