@@ -88,8 +88,11 @@ export function createTorznab(deps: {
     const { query } = request
     if (query.function === 'caps') return { userId, outcome: await answers.caps() }
     if (query.function !== 'details') return { userId, outcome: await answers.search(query, admission) }
-    const answer = kind === 'download' ? answers.file : answers.details
-    return { userId, outcome: await answer(query.infoHash, admission) }
+    const isDownload = kind === 'download'
+    const outcome = await (isDownload
+      ? answers.file(query.infoHash, admission)
+      : answers.details(query.infoHash, admission))
+    return { userId, outcome }
   }
 
   async function answer(rawQuery: string, kind: 'search' | 'download', address: string): Promise<Answer> {
