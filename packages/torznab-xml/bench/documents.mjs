@@ -1,10 +1,11 @@
 // What one core does per second. Build first: `pnpm build && pnpm --filter torznab-xml bench`.
 import { parseTorznabQuery, writeFeed } from '@vault-and-tracker/torznab-xml'
-import XMLBuilder from 'fast-xml-parser'
+import XMLBuilder from 'fast-xml-builder'
 
 const SECONDS = 2
 const KEY = '0123456789abcdef0123456789abcdef01234567'
 
+/** @param {number} i */
 const item = (i) => {
   const infoHash = i.toString(16).padStart(40, '0')
   return {
@@ -25,6 +26,7 @@ const item = (i) => {
     attributes: { imdb: 944_947, tvdb: 121_361, season: 1, episode: 5, team: 'GRP', resolution: '1080p' },
   }
 }
+/** @param {number} count */
 const feedOf = (count) => ({
   title: 'Example',
   description: 'Example',
@@ -39,6 +41,7 @@ const [small, large] = [feedOf(25), feedOf(100)]
 
 /** The same document as an object for the generic builder, whose mapping is not counted. */
 const builder = new XMLBuilder({ attributeNamePrefix: '@', ignoreAttributes: false })
+/** @param {ReturnType<typeof feedOf>} feed */
 const generic = (feed) => {
   const pairs = [...Object.entries(item(1).attributes), ...Object.entries({ size: 1, files: 3, grabs: 1, seeders: 7 })]
   const more = { leechers: 2, peers: 9, infohash: KEY, downloadvolumefactor: 1, uploadvolumefactor: 1, imdbid: 'tt1' }
@@ -61,6 +64,7 @@ const generic = (feed) => {
 }
 const [smallGeneric, largeGeneric] = [generic(small), generic(large)]
 
+/** @type {import('@vault-and-tracker/torznab-xml').ParseOptions} */
 const options = {
   supported: { search: ['q'], tvsearch: ['q', 'season', 'ep', 'tvdbid', 'imdbid'], movie: ['q'], music: [], book: [] },
   limits: { default: 25, max: 100 },
@@ -86,7 +90,11 @@ for (const [name, run] of Object.entries(rows)) {
   console.log(`| ${name} | ${Math.round(perSecond).toLocaleString('en')} | ${(1e6 / perSecond).toFixed(1)} |`)
 }
 
-/** Calls per second of processor time, so that other work on the machine does not count. */
+/**
+ * Calls per second of processor time, so that other work on the machine does not count.
+ *
+ * @param {() => unknown} run
+ */
 function measure(run) {
   let count = 0
   let spent = 0
