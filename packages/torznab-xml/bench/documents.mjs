@@ -39,9 +39,12 @@ const feedOf = (count) => ({
 })
 const [small, large] = [feedOf(25), feedOf(100)]
 
-/** The same document as an object for the generic builder, whose mapping is not counted. */
 const builder = new XMLBuilder({ attributeNamePrefix: '@', ignoreAttributes: false })
-/** @param {ReturnType<typeof feedOf>} feed */
+/**
+ * The same document as an object for the generic builder, whose mapping is not counted.
+ *
+ * @param {ReturnType<typeof feedOf>} feed
+ */
 const generic = (feed) => {
   const pairs = [...Object.entries(item(1).attributes), ...Object.entries({ size: 1, files: 3, grabs: 1, seeders: 7 })]
   const more = { leechers: 2, peers: 9, infohash: KEY, downloadvolumefactor: 1, uploadvolumefactor: 1, imdbid: 'tt1' }

@@ -49,6 +49,7 @@ export async function startOurs(options: {
   databaseUrl: string
   redisUrl: string
   redisPid: number
+  env?: Readonly<Record<string, string>>
 }): Promise<Target> {
   const port = await freePort()
   const args = [here('../dist/main.js')]
@@ -70,6 +71,7 @@ export async function startOurs(options: {
       // Otherwise most announces of a bench come too soon, and are answered from cheap state.
       MIN_ANNOUNCE_INTERVAL: '1',
       LOG_LEVEL: 'warn',
+      ...options.env,
     },
   )
   return { ...target, users: 10_000, cpuSeconds: () => target.cpuSeconds() + cpuOf(options.redisPid) }

@@ -7,6 +7,7 @@ import express, { type Express } from 'express'
 import { z } from 'zod'
 import { accountEndpoints } from './accounts/accounts.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
+import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints } from './categories/categories.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { ERRORS } from './errors.ts'
@@ -16,6 +17,9 @@ import { errorsOf, type TrackerEndpoint, type TrackerSurface } from './http/surf
 import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
+import { torznabSettingsEndpoints } from './torznab/settings.routes.ts'
+import { torznabStatisticsEndpoints } from './torznab/statistics.routes.ts'
+import { torznabAdminEndpoints } from './torznab/torznab-admin.routes.ts'
 
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
@@ -25,6 +29,10 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...userEndpoints,
   ...moderationEndpoints,
   ...siteSettingsEndpoints,
+  ...torznabSettingsEndpoints,
+  ...torznabStatisticsEndpoints,
+  ...torznabAdminEndpoints,
+  ...adminLogEndpoints,
 ]
 
 const errorBody = z
@@ -45,6 +53,8 @@ export function describeApi(): OpenApiDocument {
       users: 'What administrators do with the accounts of others',
       moderation: 'What moderators do with uploaded torrents',
       site: 'What administrators set for the whole site',
+      torznab: 'What administrators set and see of the Torznab API',
+      'admin log': 'What administrators and moderators did',
     },
     securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'session' } },
     security: (access) => (access === 'anyone' ? [] : [{ session: [] }]),
@@ -80,7 +90,7 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 
 /** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
 function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
-  const { useCases, rest, metrics, checks } = context
+  const { useCases, rest, torznabRoutes, metrics, checks } = context
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -88,6 +98,7 @@ function createApp(context: Context, { logger, stopping }: { logger: Logger; sto
   app.use(metrics.middleware)
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
   app.use(standardHeaders)
+  app.use(torznabRoutes)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
   app.use(documentRoutes(describeApi()))
   app.use(unknownPath)

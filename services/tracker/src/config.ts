@@ -58,6 +58,10 @@ const schema = z.object({
   REST_READ_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 100 }),
   REST_WRITE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 10 }),
   AUTH_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 5 }),
+  /** Days for which requests to the Torznab API stay in the log. */
+  TORZNAB_LOG_DAYS: integer({ min: 1, max: 366, fallback: 30 }),
+  /** Torznab errors with the HTTP status that says the same, or, as the first specification had it, with 200. */
+  TORZNAB_ERROR_STATUS: z.enum(['http', '200'], 'must be http or 200').default('http'),
 })
 
 /** The variables that are read, each described in `.env.example`. */

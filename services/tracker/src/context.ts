@@ -13,17 +13,24 @@ import { createSessionStore } from './accounts/sessions.redis.ts'
 import { createSessions } from './accounts/sessions.ts'
 import { createActivityStore } from './accounts/stats.store.ts'
 import { createStats } from './accounts/stats.ts'
+import { createAdminLog } from './admin-log/admin-log.store.ts'
 import { repeat } from './background/background.ts'
 import { createCategoryStore } from './categories/categories.store.ts'
 import { createCategories } from './categories/categories.ts'
 import type { Config } from './config.ts'
 import { createAnnounceEngine } from './context/announce.ts'
+import { createInvalidations } from './context/invalidations.ts'
 import { createRest } from './context/rest.ts'
+import { createTorznabApi } from './context/torznab.ts'
+import { createTorznabAdmin } from './context/torznab-admin.ts'
 import type { Schema } from './db/schema.ts'
-import { createInvalidationPublisher } from './invalidation/invalidation.redis.ts'
+import { createSearchStore } from './search/search.store.ts'
+import { createSearch } from './search/search.ts'
 import { createSiteSettingsStore } from './site-settings/site-settings.store.ts'
 import { createSiteSettings } from './site-settings/site-settings.ts'
 import { timeToLive } from './swarm/interval.ts'
+import { createRereadStore } from './torrents/reread.store.ts'
+import { createReread } from './torrents/reread.ts'
 import { createTorrentStore } from './torrents/torrents.store.ts'
 import { createTorrents } from './torrents/torrents.ts'
 import { withMetricsOfAllWorkers } from './workers.ts'
@@ -45,7 +52,8 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const db = createKysely<Schema>(pool)
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
   await warnOfEviction(redis, logger)
-  const publish = createInvalidationPublisher(redis, logger)
+  const invalidations = await createInvalidations({ url: config.REDIS_URL, redis, logger })
+  const { publish } = invalidations
   const announceUrl = (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`
 
   const accountStore = createAccountStore(db)
@@ -56,8 +64,14 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   const stats = createStats({ accounts, activity: createActivityStore(db), clock, peerTtlMs })
   const categories = createCategories({ store: createCategoryStore(db), clock })
+  const torrentStore = createTorrentStore(db)
+  const search = createSearch({
+    store: createSearchStore(db),
+    torrents: (ids) => torrentStore.byIds(ids),
+    categories,
+  })
   const torrents = createTorrents({
-    store: createTorrentStore(db),
+    store: torrentStore,
     categories,
     publish,
     clock,
@@ -66,10 +80,17 @@ export async function createContext(options: { config: Config; logger: Logger; c
     publicUrl: config.PUBLIC_URL,
     announceUrl,
   })
-  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish })
+  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
+  const adminLog = createAdminLog(db)
 
   const metrics = withMetricsOfAllWorkers(createMetrics())
-  const announces = await createAnnounceEngine({ config, db, redis, metrics, logger, clock })
+  const announces = await createAnnounceEngine({ config, db, redis, invalidations, metrics, logger, clock })
+  const torznabAdmin = createTorznabAdmin({ config, db, redis, invalidations, adminLog, metrics, logger, clock })
+  const torznab = createTorznabApi({
+    ...{ config, db, invalidations, logger, clock },
+    ...{ settings: torznabAdmin.settings, limits: torznabAdmin.limits, onAnswered: torznabAdmin.log.record },
+    useCases: { categories, torrents, siteSettings, search },
+  })
   const upkeep = repeat({
     everyMs: 3_600_000,
     task: async () => {
@@ -77,16 +98,36 @@ export async function createContext(options: { config: Config; logger: Logger; c
     },
     failed: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; the next round tries again'),
   })
+  const reread = repeat({
+    everyMs: 5_000,
+    task: createReread({ store: createRereadStore(db) }),
+    failed: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
+  })
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis), swarms: announces.ping }
   return {
-    useCases: { accounts, sessions, invites, stats, categories, torrents, siteSettings, announceUrl },
+    useCases: {
+      accounts,
+      sessions,
+      invites,
+      stats,
+      categories,
+      torrents,
+      search,
+      siteSettings,
+      adminLog,
+      announceUrl,
+      ...torznabAdmin.useCases,
+    },
     rest: createRest({ config, logger, redis, sessions }),
     announces,
+    torznabLog: torznabAdmin.log,
+    torznabRoutes: torznab.routes,
     metrics,
     checks,
     /** Gives connections back; requests must have ended. */
     close: async (): Promise<void> => {
-      await Promise.all([announces.close(), upkeep.stop()])
+      await Promise.all([announces.close(), torznabAdmin.close(), upkeep.stop(), reread.stop()])
+      invalidations.close()
       await closeRedis(redis)
       await db.destroy()
     },

@@ -1,8 +1,12 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
 import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
+import { changedFields } from '../admin-log/admin-log.ts'
+import { recordDeed } from '../db/admin-log.ts'
+import { escapeLike } from '../db/like.ts'
 import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
+import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
 import type { Account, AccountStore } from './accounts.ts'
 
 /** Accounts in Postgres. */
@@ -56,25 +60,32 @@ export function createAccountStore(db: Db): AccountStore {
       }
     },
 
-    async change(id, changes) {
-      const row = await db
-        .updateTable('users')
-        .set((eb) => ({
-          role: changes.role ?? eb.ref('role'),
-          state: changes.state ?? eb.ref('state'),
-          api_blocked: changes.apiBlocked ?? eb.ref('api_blocked'),
-          can_download: changes.canDownload ?? eb.ref('can_download'),
-          invites_left: changes.invitesLeft ?? eb.ref('invites_left'),
-          download_percent: changes.downloadPercent ?? eb.ref('download_percent'),
-          upload_percent: changes.uploadPercent ?? eb.ref('upload_percent'),
-        }))
-        .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirst()
-      return row && toAccount(row)
-    },
+    change: (id, changes, by) =>
+      db.transaction().execute(async (trx) => {
+        const before = await trx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+        if (before === undefined) return undefined
+        const after = await trx
+          .updateTable('users')
+          .set({
+            role: changes.role ?? before.role,
+            state: changes.state ?? before.state,
+            api_blocked: changes.apiBlocked ?? before.api_blocked,
+            can_download: changes.canDownload ?? before.can_download,
+            invites_left: changes.invitesLeft ?? before.invites_left,
+            download_percent: changes.downloadPercent ?? before.download_percent,
+            upload_percent: changes.uploadPercent ?? before.upload_percent,
+          })
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirstOrThrow()
+        const account = toAccount(after)
+        const changed = changedFields(managedFields(toAccount(before)), managedFields(account))
+        if (by && changed)
+          await recordDeed(trx, { ...by, action: 'user.update', target: targetOf(account), ...changed })
+        return account
+      }),
 
-    async replacePasskey(id, passkey) {
+    async replacePasskey(id, passkey, by) {
       return db.transaction().execute(async (trx) => {
         const old = await trx.selectFrom('users').select('passkey').where('id', '=', id).forUpdate().executeTakeFirst()
         if (old === undefined) return undefined
@@ -84,7 +95,11 @@ export function createAccountStore(db: Db): AccountStore {
           .where('id', '=', id)
           .returningAll()
           .executeTakeFirstOrThrow()
-        return { account: toAccount(row), oldPasskey: old.passkey }
+        const account = toAccount(row)
+        // Neither passkey is in the log: whoever reads it could announce as this user.
+        const deed = { action: 'user.passkey.reset', target: targetOf(account), before: null, after: null } as const
+        if (by) await recordDeed(trx, { ...by, ...deed })
+        return { account, oldPasskey: old.passkey }
       })
     },
 
@@ -130,8 +145,16 @@ export function createAccountStore(db: Db): AccountStore {
           ])
         }),
       )
-      const [{ total }, rows] = await Promise.all([
-        matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+      const [{ counted }, rows] = await Promise.all([
+        db
+          .selectFrom(
+            matching
+              .select('id')
+              .limit(MAX_EXACT_TOTAL + 1)
+              .as('counted'),
+          )
+          .select((eb) => eb.fn.countAll<number>().as('counted'))
+          .executeTakeFirstOrThrow(),
         matching
           .selectAll()
           .orderBy('created_at', 'desc')
@@ -140,7 +163,7 @@ export function createAccountStore(db: Db): AccountStore {
           .offset((page - 1) * limit)
           .execute(),
       ])
-      return { items: rows.map(toAccount), total }
+      return { items: rows.map(toAccount), ...totalOf(counted) }
     },
   }
 }
@@ -167,8 +190,14 @@ async function markInviteUsed(trx: Transaction<Schema>, codeHash: Buffer, userId
   await trx.updateTable('invites').set({ used_by: userId, used_at: now }).where('code_hash', '=', codeHash).execute()
 }
 
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, '\\$&')
+function targetOf({ id, username }: Account) {
+  return { type: 'user', id, name: username } as const
+}
+
+/** What the admin log tells of an account: what administrators may change. */
+function managedFields(account: Account) {
+  const { role, state, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } = account
+  return { role, state, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent }
 }
 
 function toAccount(row: Selectable<UsersTable>): Account {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
+import type { ActedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
+import type { Total } from '../lists/total.ts'
 import { hashInviteCode } from './invite-code.ts'
 import type { Passwords } from './passwords.ts'
 
@@ -60,7 +62,7 @@ export type AccountChanges = {
   readonly uploadPercent?: number | undefined
 }
 
-export type AccountPage = { readonly items: readonly Account[]; readonly total: number }
+export type AccountPage = Total & { readonly items: readonly Account[] }
 
 /** The store of accounts. Each method is one atomic change. */
 export type AccountStore = {
@@ -75,10 +77,14 @@ export type AccountStore = {
    * @throws ApiError CONFLICT when the name or address is taken, FORBIDDEN when the invite cannot be used
    */
   create(account: NewAccount, invite: Buffer | undefined): Promise<Account>
-  /** Undefined for an unknown id. */
-  change(id: string, changes: AccountChanges): Promise<Account | undefined>
-  /** Replaces the passkey and returns the old one too. */
-  replacePasskey(id: string, passkey: string): Promise<{ account: Account; oldPasskey: string } | undefined>
+  /** Undefined for an unknown id. Where `by` tells who does it, it is in the admin log. */
+  change(id: string, changes: AccountChanges, by: ActedBy | undefined): Promise<Account | undefined>
+  /** Replaces the passkey and returns the old one too. Where `by` tells who does it, it is in the admin log. */
+  replacePasskey(
+    id: string,
+    passkey: string,
+    by: ActedBy | undefined,
+  ): Promise<{ account: Account; oldPasskey: string } | undefined>
   /** Sets a new password and ends every session by incrementing the session epoch. */
   replacePassword(id: string, passwordHash: string): Promise<Account | undefined>
   /** Ends every session by incrementing the session epoch. */
@@ -108,6 +114,9 @@ export function createAccounts(deps: {
   clock: Clock
 }) {
   const { store, passwords, publish, clock } = deps
+
+  const actedBy = (staff: Account | undefined): ActedBy | undefined =>
+    staff && { actorId: staff.id, at: new Date(clock.now()) }
 
   /** @throws ApiError CONFLICT when the name or address is taken */
   async function create(
@@ -174,9 +183,15 @@ export function createAccounts(deps: {
       return requireFound(await store.replacePassword(id, await passwords.hash(next)))
     },
 
-    /** Gives a user a new passkey; announces with the old one fail from then on. @throws ApiError NOT_FOUND */
-    async resetPasskey(id: string): Promise<Account> {
-      const { account, oldPasskey } = requireFound(isId(id) ? await store.replacePasskey(id, newPasskey()) : undefined)
+    /**
+     * Gives a user a new passkey; announces with the old one fail from then on.
+     *
+     * @param by the administrator who does it
+     * @throws ApiError NOT_FOUND
+     */
+    async resetPasskey(id: string, by?: Account): Promise<Account> {
+      const replaced = isId(id) ? await store.replacePasskey(id, newPasskey(), actedBy(by)) : undefined
+      const { account, oldPasskey } = requireFound(replaced)
       await publish({ kind: 'user', passkey: oldPasskey }, { kind: 'user', passkey: account.passkey })
       return account
     },
@@ -191,7 +206,7 @@ export function createAccounts(deps: {
       const excludes = changes.state !== undefined && changes.state !== 'active'
       if (id === by?.id && (demotes || excludes))
         throw apiError('CONFLICT', 'You cannot change your own role or state; another administrator can.')
-      const account = requireFound(isId(id) ? await store.change(id, changes) : undefined)
+      const account = requireFound(isId(id) ? await store.change(id, changes, actedBy(by)) : undefined)
       await publish({ kind: 'user', passkey: account.passkey })
       return account
     },

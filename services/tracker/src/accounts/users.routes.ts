@@ -33,8 +33,8 @@ export const userEndpoints = [
     query: z.object({ ...pageQuery, search: text({ min: 0, max: 100 }).optional() }),
     answer: pageOf(managedUser),
     handle: async ({ query: { search, page, limit } }, { accounts }) => {
-      const { items, total } = await accounts.list({ search, page, limit })
-      return { items: items.map(presentManaged), page, limit, total }
+      const { items, ...total } = await accounts.list({ search, page, limit })
+      return { items: items.map(presentManaged), page, limit, ...total }
     },
   }),
   endpoint({
@@ -69,7 +69,8 @@ export const userEndpoints = [
     params: idParams,
     answer: managedUser,
     errors: ['NOT_FOUND'],
-    handle: async ({ params }, { accounts }) => presentManaged(await accounts.resetPasskey(params.id)),
+    handle: async ({ params, caller }, { accounts }) =>
+      presentManaged(await accounts.resetPasskey(params.id, caller.session.account)),
   }),
 ]
 

@@ -18,6 +18,7 @@ import type { AnnounceLimit } from './announce-limit.ts'
 import { type ClientRules, isClientAllowed } from './clients.ts'
 import type { AnnounceTorrent, AnnounceUser, Directory, Multipliers } from './directory.ts'
 import type { Identify } from './identify.ts'
+import { bestOf } from './multipliers.ts'
 import { addressOwner, endpointsOf, limitKeyOf, type PeerEndpoints } from './peer-endpoints.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 
@@ -239,15 +240,11 @@ function peerOf(
   }
 }
 
-/** Of all multipliers that apply, the best for the user counts. */
+/** To whom a transfer counts, and how much of it. */
 function accountOf(
   user: AnnounceUser,
   torrent: AnnounceTorrent,
   site: Multipliers,
 ): NonNullable<PeerAnnounce['account']> {
-  return {
-    id: Buffer.concat([user.id, torrent.id]),
-    uploadPercent: Math.max(user.uploadPercent, torrent.uploadPercent, site.uploadPercent),
-    downloadPercent: Math.min(user.downloadPercent, torrent.downloadPercent, site.downloadPercent),
-  }
+  return { id: Buffer.concat([user.id, torrent.id]), ...bestOf([user, torrent, site]) }
 }

@@ -110,6 +110,8 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
         case 'site':
           sites.forget(SITE)
           break
+        case 'torznab':
+          break
       }
     },
     revalidateAll: () => {

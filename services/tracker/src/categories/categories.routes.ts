@@ -44,7 +44,7 @@ export const categoryEndpoints = [
     status: 201,
     answer: tree,
     errors: ['CONFLICT'],
-    handle: async (_input, { categories }) => presentTree(await categories.seed()),
+    handle: async ({ caller }, { categories }) => presentTree(await categories.seed(caller.session.account.id)),
   }),
   endpoint({
     ...admin,
@@ -62,7 +62,8 @@ export const categoryEndpoints = [
     status: 201,
     answer: category,
     errors: ['CONFLICT'],
-    handle: async ({ body }, { categories }) => present(await categories.create(body)),
+    handle: async ({ body, caller }, { categories }) =>
+      present(await categories.create(body, caller.session.account.id)),
   }),
   endpoint({
     ...admin,
@@ -75,7 +76,8 @@ export const categoryEndpoints = [
     status: 200,
     answer: category,
     errors: ['NOT_FOUND', 'CONFLICT'],
-    handle: async ({ params, body }, { categories }) => present(await categories.change(params.id, body)),
+    handle: async ({ params, body, caller }, { categories }) =>
+      present(await categories.change(params.id, body, caller.session.account.id)),
   }),
   endpoint({
     ...admin,
@@ -86,7 +88,7 @@ export const categoryEndpoints = [
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND', 'CONFLICT'],
-    handle: ({ params }, { categories }) => categories.remove(params.id),
+    handle: ({ params, caller }, { categories }) => categories.remove(params.id, caller.session.account.id),
   }),
 ]
 

@@ -1,5 +1,7 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
 import { type Selectable, sql } from 'kysely'
+import { changedFields } from '../admin-log/admin-log.ts'
+import { recordDeed } from '../db/admin-log.ts'
 import type { CategoriesTable, Db } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'
 import { apiError } from '../errors.ts'
@@ -20,7 +22,7 @@ export function createCategoryStore(db: Db): CategoryStore {
       return rows.map(toCategory)
     },
 
-    seed: (categories, now) =>
+    seed: (categories, now, by) =>
       db.transaction().execute(async (trx) => {
         // Of two seeds at the same time, the second waits here and then finds the categories of the first.
         await sql`lock table categories in share row exclusive mode`.execute(trx)
@@ -30,12 +32,19 @@ export function createCategoryStore(db: Db): CategoryStore {
           .insertInto('categories')
           .values(categories.map((category) => toRow(category, now)))
           .execute()
+        const target = { type: 'category', id: null, name: null } as const
+        const after = { categories: categories.length }
+        if (by) await recordDeed(trx, { ...by, action: 'category.seed', target, before: null, after })
         return true
       }),
 
-    async create(category, now) {
+    async create(category, now, by) {
       try {
-        await db.insertInto('categories').values(toRow(category, now)).execute()
+        await db.transaction().execute(async (trx) => {
+          await trx.insertInto('categories').values(toRow(category, now)).execute()
+          const change = { before: null, after: fieldsOf(category) }
+          if (by) await recordDeed(trx, { ...by, action: 'category.create', target: targetOf(category), ...change })
+        })
       } catch (error) {
         throw isForeignKeyViolation(error)
           ? apiError('CONFLICT', 'The parent was deleted in the meantime.')
@@ -44,29 +53,48 @@ export function createCategoryStore(db: Db): CategoryStore {
       return category
     },
 
-    async change(id, changes) {
+    async change(id, changes, by) {
       try {
-        const row = await db
-          .updateTable('categories')
-          .set((eb) => ({
-            slug: changes.slug ?? eb.ref('slug'),
-            name: changes.name ?? eb.ref('name'),
-            torznab_id: changes.torznabId ?? eb.ref('torznab_id'),
-            position: changes.position ?? eb.ref('position'),
-          }))
-          .where('id', '=', id)
-          .returningAll()
-          .executeTakeFirst()
-        return row && toCategory(row)
+        return await db.transaction().execute(async (trx) => {
+          const before = await trx
+            .selectFrom('categories')
+            .selectAll()
+            .where('id', '=', id)
+            .forUpdate()
+            .executeTakeFirst()
+          if (before === undefined) return undefined
+          const row = await trx
+            .updateTable('categories')
+            .set({
+              slug: changes.slug ?? before.slug,
+              name: changes.name ?? before.name,
+              torznab_id: changes.torznabId ?? before.torznab_id,
+              position: changes.position ?? before.position,
+            })
+            .where('id', '=', id)
+            .returningAll()
+            .executeTakeFirstOrThrow()
+          const after = toCategory(row)
+          const changed = changedFields(fieldsOf(toCategory(before)), fieldsOf(after))
+          if (by && changed)
+            await recordDeed(trx, { ...by, action: 'category.update', target: targetOf(after), ...changed })
+          return after
+        })
       } catch (error) {
         throw slugConflict(error)
       }
     },
 
-    async remove(id) {
+    async remove(id, by) {
       try {
-        const removed = await db.deleteFrom('categories').where('id', '=', id).executeTakeFirst()
-        return removed.numDeletedRows > 0n
+        return await db.transaction().execute(async (trx) => {
+          const row = await trx.deleteFrom('categories').where('id', '=', id).returningAll().executeTakeFirst()
+          if (row === undefined) return false
+          const removed = toCategory(row)
+          const change = { before: fieldsOf(removed), after: null }
+          if (by) await recordDeed(trx, { ...by, action: 'category.delete', target: targetOf(removed), ...change })
+          return true
+        })
       } catch (error) {
         if (isForeignKeyViolation(error))
           throw apiError('CONFLICT', 'This category holds torrents or subcategories; move or delete them first.')
@@ -74,6 +102,15 @@ export function createCategoryStore(db: Db): CategoryStore {
       }
     },
   }
+}
+
+function targetOf({ id, name }: Category) {
+  return { type: 'category', id, name } as const
+}
+
+/** What the admin log tells of a category. */
+function fieldsOf({ slug, name, torznabId, parentId, position }: Category) {
+  return { slug, name, torznabId, parentId, position }
 }
 
 function slugConflict(error: unknown): unknown {

@@ -1,5 +1,6 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
+import type { ActedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 
 /** A category. Categories are a tree of two levels; a root has no parent. */
@@ -21,22 +22,24 @@ export type CategoryChanges = {
   readonly position?: number | undefined
 }
 
-/** The store of categories. Each method is one atomic change. */
+/**
+ * The store of categories. Each method is one atomic change, and writes the admin log where `by` tells who does it.
+ */
 export type CategoryStore = {
   /** Roots before children, each by position and name. */
   all(): Promise<readonly Category[]>
   /** Inserts all of them, or none when any category exists. @returns whether they were inserted */
-  seed(categories: readonly Category[], now: Date): Promise<boolean>
+  seed(categories: readonly Category[], now: Date, by: ActedBy | undefined): Promise<boolean>
   /** @throws ApiError CONFLICT when the slug is taken or the parent was deleted */
-  create(category: Category, now: Date): Promise<Category>
+  create(category: Category, now: Date, by: ActedBy | undefined): Promise<Category>
   /** @throws ApiError CONFLICT when the slug is taken */
-  change(id: string, changes: CategoryChanges): Promise<Category | undefined>
+  change(id: string, changes: CategoryChanges, by: ActedBy | undefined): Promise<Category | undefined>
   /**
    * Removes a category that holds neither torrents nor subcategories.
    *
    * @throws ApiError CONFLICT when it holds any
    */
-  remove(id: string): Promise<boolean>
+  remove(id: string, by: ActedBy | undefined): Promise<boolean>
 }
 
 export type Categories = ReturnType<typeof createCategories>
@@ -173,10 +176,12 @@ export function withSubcategories(categories: readonly Category[], category: Cat
   return [category, ...categories.filter(({ parentId }) => parentId === category.id)]
 }
 
-/** Reads and changes the tree of categories. */
+/** Reads and changes the tree of categories. Changes take the id of the administrator who makes them. */
 export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
   const { store, clock } = deps
   const now = (): Date => new Date(clock.now())
+  const actedBy = (actorId: string | undefined): ActedBy | undefined =>
+    actorId === undefined ? undefined : { actorId, at: now() }
 
   return {
     all: () => store.all(),
@@ -189,8 +194,8 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
     },
 
     /** Creates the standard tree. @throws ApiError CONFLICT when any category exists */
-    async seed(): Promise<readonly Category[]> {
-      if (!(await store.seed(seedCategories(), now())))
+    async seed(actorId?: string): Promise<readonly Category[]> {
+      if (!(await store.seed(seedCategories(), now(), actedBy(actorId))))
         throw apiError('CONFLICT', 'There are categories already. Delete all of them to seed again.')
       return store.all()
     },
@@ -200,13 +205,16 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
      * @throws ApiError BAD_REQUEST when the Torznab id is unknown or the parent is not a root; CONFLICT when the slug
      *   is taken
      */
-    async create(input: {
-      slug: string
-      name: string
-      torznabId?: number | undefined
-      parent?: string | undefined
-      position?: number | undefined
-    }): Promise<Category> {
+    async create(
+      input: {
+        slug: string
+        name: string
+        torznabId?: number | undefined
+        parent?: string | undefined
+        position?: number | undefined
+      },
+      actorId?: string,
+    ): Promise<Category> {
       const torznabId = input.torznabId ?? torznabIdOf(input.slug)
       if (torznabId === undefined) throw apiError('BAD_REQUEST', 'torznabId: is required for this slug.')
       const all = await store.all()
@@ -215,19 +223,21 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
         throw apiError('BAD_REQUEST', 'parent: must be the slug of a category without a parent.')
       const parentId = parent?.id ?? null
       const position = input.position ?? all.filter((category) => category.parentId === parentId).length
-      return store.create({ id: newId(), slug: input.slug, name: input.name, torznabId, parentId, position }, now())
+      const category = { id: newId(), slug: input.slug, name: input.name, torznabId, parentId, position }
+      return store.create(category, now(), actedBy(actorId))
     },
 
     /** @throws ApiError NOT_FOUND, or CONFLICT when the slug is taken */
-    async change(id: string, changes: CategoryChanges): Promise<Category> {
-      const changed = isId(id) ? await store.change(id, changes) : undefined
+    async change(id: string, changes: CategoryChanges, actorId?: string): Promise<Category> {
+      const changed = isId(id) ? await store.change(id, changes, actedBy(actorId)) : undefined
       if (changed === undefined) throw apiError('NOT_FOUND', 'There is no such category.')
       return changed
     },
 
     /** @throws ApiError NOT_FOUND, or CONFLICT when it holds torrents or subcategories */
-    async remove(id: string): Promise<void> {
-      if (!isId(id) || !(await store.remove(id))) throw apiError('NOT_FOUND', 'There is no such category.')
+    async remove(id: string, actorId?: string): Promise<void> {
+      if (!isId(id) || !(await store.remove(id, actedBy(actorId))))
+        throw apiError('NOT_FOUND', 'There is no such category.')
     },
   }
 }

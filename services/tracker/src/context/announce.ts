@@ -23,12 +23,12 @@ import { type Background, repeat } from '../background/background.ts'
 import { createLeadership } from '../background/leadership.redis.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/schema.ts'
-import { subscribeToInvalidations } from '../invalidation/invalidation.redis.ts'
 import { connectSwarmCluster } from '../swarm/cluster.redis.ts'
 import { createRedisFunctions } from '../swarm/functions.redis.ts'
 import { recoveryInterval, timeToLive } from '../swarm/interval.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
 import type { SwarmSettings, Swarms } from '../swarm/swarm.ts'
+import type { Invalidations } from './invalidations.ts'
 
 /** The announce engine, joined. */
 export type AnnounceEngine = AnnounceRoutes & {
@@ -40,7 +40,15 @@ export type AnnounceEngine = AnnounceRoutes & {
   close(): Promise<void>
 }
 
-type Options = { config: Config; db: Db; redis: Redis; metrics: Metrics; logger: Logger; clock: Clock }
+type Options = {
+  config: Config
+  db: Db
+  redis: Redis
+  invalidations: Invalidations
+  metrics: Metrics
+  logger: Logger
+  clock: Clock
+}
 
 const DAY_S = 86_400
 /** Long enough for a client that returns from a long outage to be credited. */
@@ -72,9 +80,7 @@ export async function createAnnounceEngine(options: Options): Promise<AnnounceEn
     settleSeconds: SETTLE_S,
     onFailure: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
-  const subscription = await subscribeToInvalidations({
-    url: config.REDIS_URL,
-    logger,
+  options.invalidations.addCache({
     onChange: (change) => directory.forget(change),
     onMissed: () => directory.revalidateAll(),
   })
@@ -87,7 +93,6 @@ export async function createAnnounceEngine(options: Options): Promise<AnnounceEn
     },
     close: async () => {
       await background.stop()
-      subscription.close()
       if (redis !== options.redis) redis.disconnect()
     },
   }

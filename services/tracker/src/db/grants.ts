@@ -12,5 +12,11 @@ export function grants(role: string): readonly string[] {
     `revoke insert, delete on site_settings from ${role}`,
     `revoke update on flush_log from ${role}`,
     `revoke delete on users from ${role}`,
+    `revoke update, delete on admin_log from ${role}`,
+    `revoke insert, delete on torznab_settings from ${role}`,
+    `revoke update, delete on torznab_requests from ${role}`,
+    `revoke update on torznab_batches from ${role}`,
+    `revoke delete on torznab_counts, torznab_durations, torznab_users, torznab_user_sets from ${role}`,
+    `grant execute on function torznab_log_ensure_day(date), torznab_log_drop_days(date) to ${role}`,
   ]
 }

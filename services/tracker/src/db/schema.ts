@@ -1,4 +1,5 @@
-import type { ColumnType, Generated, Kysely } from 'kysely'
+import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
+import type { AdminAction, Fields, TargetType } from '../admin-log/admin-log.ts'
 
 /** A column that is set by the insert and never updated. */
 type Fixed<T> = ColumnType<T, T, never>
@@ -92,8 +93,21 @@ export type TorrentsTable = {
   source: string | null
   codec: string | null
   release_group: string | null
+  absolute_from: number | null
+  absolute_to: number | null
+  hdr: Generated<readonly string[]>
+  audio: Generated<readonly string[]>
+  channels: string | null
+  languages: Generated<readonly string[]>
+  editions: Generated<readonly string[]>
+  is_proper: Generated<boolean>
+  is_repack: Generated<boolean>
+  /** Which version of the reader of release names filled the columns above; 0 is one before versions were counted. */
+  reader_version: Generated<number>
   /** The normalised tokens of name and title; see torrents/search-tokens.ts. */
   search: string
+  /** What a torrent is found by besides its words; made by the database of the columns above. */
+  facets: ColumnType<string, never, never>
   created_at: Fixed<Date>
   /** Deleted torrents stay for 30 days, so that announces get the reason. */
   deleted_at: Date | null
@@ -106,7 +120,12 @@ export type TorrentStatsTable = {
   leechers: Generated<number>
   completed: Generated<number>
   last_seen_at: Date | null
+  /** The category of a torrent that lists show, else null; kept by triggers. */
+  listed_in: ColumnType<string | null, never, never>
 }
+
+/** Words that names have; a trigger adds those of new names. */
+export type SearchWordsTable = { word: Fixed<string> }
 
 export type TorrentFilesTable = {
   torrent_id: Fixed<string>
@@ -152,6 +171,78 @@ export type SiteSettingsTable = {
   upload_percent: Generated<number>
 }
 
+export type AdminLogTable = {
+  id: Fixed<string>
+  at: Fixed<Date>
+  actor_id: Fixed<string>
+  action: Fixed<AdminAction>
+  target_type: Fixed<TargetType>
+  target_id: Fixed<string | null>
+  target_name: Fixed<string | null>
+  before: ColumnType<Fields | null, string | null, never>
+  after: ColumnType<Fields | null, string | null, never>
+}
+
+export type TorznabSettingsTable = {
+  only_row: Generated<boolean>
+  enabled: Generated<boolean>
+  logging: Generated<boolean>
+  window_seconds: Generated<number>
+  search_limit: Generated<number>
+  download_limit: Generated<number>
+}
+
+export type TorznabRequestsTable = {
+  id: Fixed<string>
+  at: Fixed<Date>
+  user_id: Fixed<string | null>
+  function: Fixed<string>
+  query: Fixed<string>
+  results: Fixed<number>
+  duration_ms: Fixed<number>
+  /** The code of a Torznab error. */
+  error: Fixed<number | null>
+  /** The family of the application; see torznab/client-family.ts. */
+  client: Fixed<string>
+}
+
+export type TorznabBatchesTable = {
+  id: Fixed<string>
+  written_at: Generated<Date>
+}
+
+/** Columns of a table that counts by hour, day and month in UTC. */
+type InSpan = {
+  span: Fixed<'hour' | 'day' | 'month'>
+  start: Fixed<Date>
+}
+
+export type TorznabCountsTable = InSpan & {
+  function: Fixed<string>
+  client: Fixed<string>
+  requests: number
+  errors: number
+  duration_ms: number
+}
+
+export type TorznabDurationsTable = InSpan & {
+  function: Fixed<string>
+  bucket: Fixed<number>
+  requests: number
+}
+
+export type TorznabUsersTable = {
+  user_id: Fixed<string>
+  number: GeneratedAlways<number>
+  requests: Generated<number>
+  downloads: Generated<number>
+  errors: Generated<number>
+  violations: Generated<number>
+  last_at: Date
+}
+
+export type TorznabUserSetsTable = InSpan & { users: Buffer }
+
 /** The tables as Kysely sees them. The migrations create them. */
 export type Schema = {
   users: UsersTable
@@ -162,8 +253,17 @@ export type Schema = {
   torrent_files: TorrentFilesTable
   torrent_file_list: TorrentFileListTable
   user_torrents: UserTorrentsTable
+  search_words: SearchWordsTable
   flush_log: FlushLogTable
   site_settings: SiteSettingsTable
+  admin_log: AdminLogTable
+  torznab_settings: TorznabSettingsTable
+  torznab_requests: TorznabRequestsTable
+  torznab_batches: TorznabBatchesTable
+  torznab_counts: TorznabCountsTable
+  torznab_durations: TorznabDurationsTable
+  torznab_users: TorznabUsersTable
+  torznab_user_sets: TorznabUserSetsTable
 }
 
 /** A query builder over the tracker's tables, or a transaction of one. */

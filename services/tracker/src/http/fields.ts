@@ -41,6 +41,14 @@ export const pageQuery = {
   limit: queryInteger({ min: 1, max: 100, fallback: 25 }),
 }
 
+/** A time in a query string: ISO 8601 with `Z` or an offset. */
+export const queryTime = z.iso
+  .datetime({ offset: true, error: 'must be a time as ISO 8601, such as 2026-01-31T12:00:00Z' })
+  .transform((value) => new Date(value))
+
+/** `true` or `false` in a query string. */
+export const queryFlag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true')
+
 const percent = (min: number, max: number) =>
   z
     .int(`must be a whole number from ${min} to ${max}`)
@@ -52,7 +60,13 @@ export const downloadPercent = percent(0, 100)
 /** How much of an upload is credited, in per cent; 200 is double upload. */
 export const uploadPercent = percent(100, 1_000)
 
+const total = z.int().meta({ description: 'on all pages' })
+const totalIsExact = z.boolean().meta({ description: 'false when there are more than `total`' })
+
 /** A list as every list endpoint answers it. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.object({ items: z.array(item), page: z.int(), limit: z.int(), total: z.int() })
+  return z.object({ items: z.array(item), page: z.int(), limit: z.int(), total, totalIsExact })
 }
+
+/** A user, as what concerns them names them. */
+export const namedUser = z.object({ id: z.string(), username: z.string() })

@@ -28,6 +28,6 @@ export const siteSettingsEndpoints = [
     summary: 'Set how much of downloads is charged and of uploads credited, everywhere; 0 and 100 is freeleech',
     body: z.object({ downloadPercent, uploadPercent }).partial(),
     answer: settings,
-    handle: ({ body }, { siteSettings }) => siteSettings.change(body),
+    handle: ({ body, caller }, { siteSettings }) => siteSettings.change(body, caller.session.account.id),
   }),
 ]

@@ -1,24 +1,33 @@
-import type { Db } from '../db/schema.ts'
-import type { SiteSettingsStore } from './site-settings.ts'
+import type { Selectable } from 'kysely'
+import { changedFields } from '../admin-log/admin-log.ts'
+import { recordDeed } from '../db/admin-log.ts'
+import type { Db, SiteSettingsTable } from '../db/schema.ts'
+import type { Settings, SiteSettingsStore } from './site-settings.ts'
 
 /** The site's settings in Postgres: one row, which the first migration inserts. */
 export function createSiteSettingsStore(db: Db): SiteSettingsStore {
   return {
-    async read() {
-      const row = await db.selectFrom('site_settings').selectAll().executeTakeFirstOrThrow()
-      return { downloadPercent: row.download_percent, uploadPercent: row.upload_percent }
-    },
+    read: async () => toSettings(await db.selectFrom('site_settings').selectAll().executeTakeFirstOrThrow()),
 
-    async change(changes) {
-      const row = await db
-        .updateTable('site_settings')
-        .set((eb) => ({
-          download_percent: changes.downloadPercent ?? eb.ref('download_percent'),
-          upload_percent: changes.uploadPercent ?? eb.ref('upload_percent'),
-        }))
-        .returningAll()
-        .executeTakeFirstOrThrow()
-      return { downloadPercent: row.download_percent, uploadPercent: row.upload_percent }
-    },
+    change: (changes, by) =>
+      db.transaction().execute(async (trx) => {
+        const before = await trx.selectFrom('site_settings').selectAll().forUpdate().executeTakeFirstOrThrow()
+        const after = await trx
+          .updateTable('site_settings')
+          .set({
+            download_percent: changes.downloadPercent ?? before.download_percent,
+            upload_percent: changes.uploadPercent ?? before.upload_percent,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow()
+        const changed = changedFields(toSettings(before), toSettings(after))
+        const target = { type: 'site', id: null, name: null } as const
+        if (changed) await recordDeed(trx, { ...by, action: 'site.update', target, ...changed })
+        return toSettings(after)
+      }),
   }
+}
+
+function toSettings(row: Selectable<SiteSettingsTable>): Settings {
+  return { downloadPercent: row.download_percent, uploadPercent: row.upload_percent }
 }

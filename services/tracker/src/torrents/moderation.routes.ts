@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { idParams, pageOf, pageQuery, text } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
+import type { Search } from '../search/search.ts'
 import { listedTorrent, presentTorrent, torrentAnswer } from './torrents.routes.ts'
 import { TORRENT_STATES, type Torrents } from './torrents.ts'
 
-const endpoint = endpoints<{ torrents: Torrents }>()
+const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
 const moderator = { tag: 'moderation', access: 'moderator', limit: 'write' } as const
 
 /** What moderators do with uploaded torrents. */
@@ -21,17 +22,9 @@ export const moderationEndpoints = [
       state: z.enum(TORRENT_STATES, `must be one of ${TORRENT_STATES.join(', ')}`).default('pending'),
     }),
     answer: pageOf(listedTorrent),
-    handle: async ({ query: { page, limit, state } }, { torrents }) => {
-      const { items, total } = await torrents.list({
-        page,
-        limit,
-        state,
-        sort: 'created',
-        order: 'asc',
-        category: undefined,
-        search: undefined,
-      })
-      return { items: items.map((torrent) => presentTorrent(torrent)), page, limit, total }
+    handle: async ({ query: { page, limit, state } }, { search }) => {
+      const { items, ...total } = await search.list({ page, limit, state, sort: 'created', order: 'asc' })
+      return { items: items.map((torrent) => presentTorrent(torrent)), page, limit, ...total }
     },
   }),
   endpoint({
@@ -43,7 +36,8 @@ export const moderationEndpoints = [
     params: idParams,
     answer: torrentAnswer,
     errors: ['NOT_FOUND'],
-    handle: async ({ params }, { torrents }) => presentTorrent(await torrents.moderate(params.id, 'approved', null)),
+    handle: async ({ params, caller }, { torrents }) =>
+      presentTorrent(await torrents.moderate(params.id, 'approved', null, caller.session.account)),
   }),
   endpoint({
     ...moderator,
@@ -57,7 +51,7 @@ export const moderationEndpoints = [
     }),
     answer: torrentAnswer,
     errors: ['NOT_FOUND'],
-    handle: async ({ params, body }, { torrents }) =>
-      presentTorrent(await torrents.moderate(params.id, 'rejected', body.reason)),
+    handle: async ({ params, body, caller }, { torrents }) =>
+      presentTorrent(await torrents.moderate(params.id, 'rejected', body.reason, caller.session.account)),
   }),
 ]

@@ -1,4 +1,6 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { type ExpectedRelease, RELEASE_NAMES } from '../../tests/data/release-names.ts'
 import { parseReleaseName, type Release } from './release-name.ts'
 
 const cases: readonly (readonly [string, Partial<Release>])[] = [
@@ -33,7 +35,7 @@ const cases: readonly (readonly [string, Partial<Release>])[] = [
     '1917.2019.UHD.BluRay.Remux.HEVC',
     { title: '1917', year: 2019, resolution: '2160p', source: 'Remux', codec: 'H.265' },
   ],
-  ['[Group] Anime Title - 07 [1080p]', { title: 'Anime Title - 07', resolution: '1080p', group: 'Group' }],
+  ['[Group] Anime Title - 07 [1080p]', { title: 'Anime Title', resolution: '1080p', group: 'Group' }],
   ['Artist - Album (2003) [FLAC]', { title: 'Artist - Album', year: 2003, codec: 'FLAC' }],
   ['A.Film.2010.1080p.WEB.x264-GRP.mkv', { source: 'WEB', group: 'GRP' }],
   ['just words', { title: 'just words', year: null, seasonFrom: null, resolution: null, group: null }],
@@ -46,9 +48,83 @@ test.each(cases)('%s', (name, expected) => {
   expect(parseReleaseName(name)).toMatchObject(expected)
 })
 
-test.each(['S1E1E', 'S01E01-', '2001.', '((((', 'WEB-', '1x02-', '[a'])(
+/** Of lists it matters what is in them. */
+const inOrder = (release: ExpectedRelease): ExpectedRelease => ({
+  ...release,
+  hdr: [...release.hdr].sort(),
+  audio: [...release.audio].sort(),
+  languages: [...release.languages].sort(),
+  editions: [...release.editions].sort(),
+})
+
+describe('every name of the table', () => {
+  test('is one of at least 250', () => {
+    expect(RELEASE_NAMES.length).toBeGreaterThanOrEqual(250)
+  })
+
+  test.each(RELEASE_NAMES.map(({ name, expected }) => [name, expected] as const))('%s', (name, expected) => {
+    expect(inOrder(parseReleaseName(name))).toEqual(inOrder(expected))
+  })
+})
+
+test.each(['S1E1E', 'S01E01-', '2001.', '((((', 'WEB-', '1x02-', '[a', '01.', '话', 'серия', 'Season 1-'])(
   'a name of %s twenty thousand times is read to its end',
   (part) => {
     expect(parseReleaseName(part.repeat(20_000))).toHaveProperty('title')
   },
 )
+
+test.each([
+  ['Show.2021.02.31.720p.HDTV.x264-GRP', null],
+  ['Show.2023.02.29.720p.HDTV.x264-GRP', null],
+  ['Show.2024.02.29.720p.HDTV.x264-GRP', '2024-02-29'],
+  ['Show.2021.13.01.720p.HDTV.x264-GRP', null],
+  ['Show.31.05.2024.720p.HDTV.x264-GRP', '2024-05-31'],
+  ['Show.05.31.2024.720p.HDTV.x264-GRP', '2024-05-31'],
+])('the air date of %s is %p', (name, airDate) => {
+  expect(parseReleaseName(name).airDate).toBe(airDate)
+})
+
+describe('whatever the name', () => {
+  const parts = [
+    ...[
+      'S01',
+      'E02',
+      '1x03',
+      'Season 2',
+      ' - 07',
+      '[Group]',
+      '(2019)',
+      '2021.02.30',
+      '1080p',
+      'WEB-DL',
+      'x265',
+      '-GRP',
+    ],
+    ...['第07話', 'сезон 2', '东', '.', ' ', '_', '-', '[', ']', '(', ')', '99999999', 'v2', '\uD800', '\u0000', 'é'],
+  ]
+  const anyName = fc
+    .array(fc.oneof(fc.constantFrom(...parts), fc.string({ maxLength: 6 }), fc.nat().map(String)), { maxLength: 30 })
+    .map((list) => list.join(''))
+  const columns = { year: [1900, 2099], seasonFrom: [0, 9999], episodeFrom: [0, 99_999], absoluteFrom: [0, 99_999] }
+
+  test('numbers fit their columns, ranges are in order, days exist', () => {
+    fc.assert(
+      fc.property(anyName, (name) => {
+        const release = parseReleaseName(name)
+        for (const [field, [least = 0, most = 0]] of Object.entries(columns)) {
+          const number = release[field as keyof typeof columns]
+          if (number !== null) expect(number >= least && number <= most).toBe(true)
+        }
+        expect(release.seasonTo ?? 0).toBeGreaterThanOrEqual(release.seasonFrom ?? 0)
+        expect(release.episodeTo ?? 0).toBeGreaterThanOrEqual(release.episodeFrom ?? 0)
+        expect(release.absoluteTo ?? 0).toBeGreaterThanOrEqual(release.absoluteFrom ?? 0)
+        if (release.absoluteFrom !== null) expect(release.seasonFrom).toBeNull()
+        const { airDate } = release
+        if (airDate !== null) expect(new Date(airDate).toISOString().slice(0, 10)).toBe(airDate)
+        expect(release.title).not.toBe('')
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

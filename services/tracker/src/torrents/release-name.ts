@@ -1,146 +1,165 @@
-/** What a release name tells about its content; null where it says nothing. */
-export type Release = {
-  /** The part before the first tag, dots as spaces. */
-  readonly title: string | null
-  readonly year: number | null
-  /** A single season has both ends equal; so has a single episode. */
-  readonly seasonFrom: number | null
-  readonly seasonTo: number | null
-  readonly episodeFrom: number | null
-  readonly episodeTo: number | null
-  /** `YYYY-MM-DD` of a daily show. */
-  readonly airDate: string | null
-  readonly resolution: string | null
-  readonly source: string | null
-  readonly codec: string | null
-  readonly group: string | null
-}
+import { type ParsedResult, parseTorrentTitle } from '@viren070/parse-torrent-title'
+import type { ParsedRelease, ReleaseKind } from './release.ts'
+import { findAirDate, findYear } from './release-name-dates.ts'
+import { numberingOf } from './release-name-numbering.ts'
+import {
+  findAudio,
+  findChannels,
+  findEditions,
+  findFormat,
+  findHdr,
+  findNoise,
+  findPlatform,
+  findResolution,
+  findSource,
+  findVideoCodec,
+} from './release-name-tags.ts'
 
-type Tag = readonly [value: string, pattern: RegExp]
+export type { ParsedRelease, Release } from './release.ts'
 
-const SOURCES: readonly Tag[] = [
-  ['WEB-DL', /\bWEB[-. ]?DL\b/i],
-  ['WEBRip', /\bWEB[-. ]?Rip\b/i],
-  ['Remux', /\b(?:BD[-. ]?)?Remux\b/i],
-  ['BluRay', /\b(?:Blu-?Ray|BDRip|BRRip|BD(?:25|50|66|100)?)\b/i],
-  ['HDTV', /\b(?:HDTV|PDTV|DSR|DVBRip|TVRip)\b/i],
-  ['DVD', /\b(?:DVDRip|DVD[-. ]?[59R]?|NTSC|PAL)\b/i],
-  ['WEB', /\bWEB\b/],
-  ['CD', /\bCD(?:Rip)?\b/],
-  ['Vinyl', /\bVinyl\b/i],
-]
+/** Longer names are cut: the catalogue keeps no more, and the library's time grows with the length. */
+const MAX_LENGTH = 255
 
-const CODECS: readonly Tag[] = [
-  ['x265', /\bx[. ]?265\b/i],
-  ['H.265', /\b(?:H[. ]?265|HEVC)\b/i],
-  ['x264', /\bx[. ]?264\b/i],
-  ['H.264', /\b(?:H[. ]?264|AVC)\b/i],
-  ['AV1', /\bAV1\b/i],
-  ['VP9', /\bVP9\b/i],
-  ['XviD', /\b(?:XviD|DivX)\b/i],
-  ['MPEG-2', /\bMPEG-?2\b/i],
-  ['VC-1', /\bVC-?1\b/i],
-  ['FLAC', /\bFLAC\b/i],
-  ['ALAC', /\bALAC\b/i],
-  ['MP3', /\bMP3\b/i],
-  ['AAC', /\bAAC\b/i],
-]
+/** A name with more words for season and episode is none. */
+const MAX_MARKERS = 4
 
-const RESOLUTION = /\b(480|540|576|720|1080|1440|2160|4320)[pi]\b/i
-const UHD = /\b(?:4K|UHD)\b/i
-const AIR_DATE = /\b((?:19|20)\d{2})[-. ](0[1-9]|1[0-2])[-. ](0[1-9]|[12]\d|3[01])\b/
-const YEAR = /(?:^|[ (.[_-])((?:19|20)\d{2})(?=$|[ ).\]_-])/g
-/** S01E02, S01E02E03, S01E02-E05, S01E02-05, S01.E02 */
-const EPISODES = /\bS(\d{1,4})[. _-]?E(\d{1,4})((?:[. _]?-?[. _]?E\d{1,4})*)(-\d{1,4}(?![\dpi]))?/i
-/** 1x02, 1x02-05 */
-const CROSSED = /\b(\d{1,2})x(\d{2,3})(?:-(?:\d{1,2}x)?(\d{2,3}))?\b/i
-/** S01, S01-S03, S01-03, Season 1, Seasons 1-3 */
-const SEASONS = /\b(?:S(\d{1,2})(?:-S?(\d{1,2}))?|Seasons?[ .]?(\d{1,2})(?:[ .]?-[ .]?(\d{1,2}))?)\b/i
+const EXTENSION = /\.(?:mkv|mp4|avi|torrent|flac|mp3|epub|mobi|azw3?|pdf|cb[rz7]|djvu|m4b|iso)$/i
+
+/** Formats of the sound that are a release's codec where there is no picture. */
+const MUSIC_CODECS: ReadonlySet<string> = new Set(['FLAC', 'ALAC', 'APE', 'DSD', 'WAV', 'MP3', 'AAC', 'OGG', 'Opus'])
+
+const CONSOLES: ReadonlySet<string> = new Set(['PlayStation', 'Xbox', 'Nintendo'])
 
 /**
- * Reads a release name. Nothing is guessed: what is not written in one of the usual ways is null.
+ * Reads a release name. Nothing is guessed: what is not written in one of the usual ways is null. Any text is read,
+ * within milliseconds.
+ *
+ * The numbering of anime and of other languages' series and the languages come from `@viren070/parse-torrent-title`;
+ * what it does not tell, or takes from words of the title, is read here.
  *
  * @param name such as `Example.Show.S01E02.1080p.WEB-DL.H.264-GROUP`
  */
-export function parseReleaseName(name: string): Release {
-  const text = name.replace(/\.(?:mkv|mp4|avi|torrent|flac|mp3|epub|pdf|iso)$/i, '').replaceAll('_', ' ')
-  const numbering = numberingOf(text)
-  const airDate = numbering === undefined ? AIR_DATE.exec(text) : null
-  const year = yearOf(text, airDate)
-  const resolution = RESOLUTION.exec(text)
-  const source = firstTag(SOURCES, text)
-  const codec = firstTag(CODECS, text)
-  const tags = [numbering?.at, airDate?.index, year?.at, resolution?.index, source?.at, codec?.at]
-  const end = Math.min(...tags.flatMap((at) => (at !== undefined && at > 0 ? [at] : [])), text.length)
+export function parseReleaseName(name: string): ParsedRelease {
+  const withExtension = name.slice(0, MAX_LENGTH)
+  const text = withExtension
+    .replace(EXTENSION, '')
+    .replaceAll('_', ' ')
+    .replace(/【(.*?)】/g, '[$1]')
+  const library = parseTorrentTitle(forLibrary(text))
+
+  const [resolution, videoCodec, audio] = [findResolution(text), findVideoCodec(text), findAudio(text)]
+  const [source, format] = [findSource(text), findFormat(withExtension)]
+  const isVideo = resolution !== undefined || videoCodec !== undefined
+  const isAnime = isVideo && /^\[(?! ?www\.)[^\]]+\]/i.test(text)
+  const platform = isVideo ? undefined : findPlatform(text)
+
+  // Numbers in other names than those of films and series are versions, tracks and volumes.
+  const mayBeSeries = format === undefined && platform === undefined && (isVideo || audio.length === 0)
+  const { seasons = [], episodes = [] } = mayBeSeries ? library : {}
+  const numbering = numberingOf(text, { seasons, episodes }, isAnime)
+  const airDate = findAirDate(text)
+  const year = findYear(text, airDate)
+
+  // In the title of a film or series the words of editions and the like are just words.
+  const titleEnd = isVideo ? first([numbering, airDate, year, resolution], text.length) : 0
+  const tail = text.slice(titleEnd)
+  const editions = findEditions(tail).map(({ value, at }) => ({ value, at: at + titleEnd }))
+  const tags = [numbering, airDate, year, resolution, source, videoCodec, format, platform, ...audio, ...editions]
+  // The names of the scene have no spaces; in others a dash is just a dash unless there are tags before it.
+  const isSceneName = !withExtension.includes(' ') && /[._]/.test(withExtension)
+  const group = groupOf(text, isSceneName || tags.some((tag) => tag !== undefined))
+  const end = first([...tags, group, ...findNoise(text, isVideo)], text.length)
+
+  const [seasonFrom, seasonTo] = numbering?.seasons ?? [null, null]
+  const [episodeFrom, episodeTo] = numbering?.episodes ?? [null, null]
+  const [absoluteFrom, absoluteTo] = numbering?.absolute ?? [null, null]
   return {
     title: titleOf(text.slice(0, end)),
     year: year?.value ?? null,
-    seasonFrom: numbering?.seasons[0] ?? null,
-    seasonTo: numbering?.seasons[1] ?? null,
-    episodeFrom: numbering?.episodes?.[0] ?? null,
-    episodeTo: numbering?.episodes?.[1] ?? null,
-    airDate: airDate === null ? null : airDate.slice(1, 4).join('-'),
-    resolution: resolution === null ? (UHD.test(text) ? '2160p' : null) : resolution[0].toLowerCase(),
-    source: source?.value ?? null,
-    codec: codec?.value ?? null,
-    group: tags.every((at) => at === undefined) ? null : groupOf(text),
+    seasonFrom,
+    seasonTo,
+    episodeFrom,
+    episodeTo,
+    absoluteFrom,
+    absoluteTo,
+    airDate: airDate?.value ?? null,
+    resolution: resolution?.value ?? null,
+    // PAL and NTSC are the regions of a console's games too.
+    source: CONSOLES.has(platform?.value ?? '') ? null : (source?.value ?? null),
+    codec: videoCodec?.value ?? audio.find(({ value }) => !isVideo && MUSIC_CODECS.has(value))?.value ?? null,
+    group: group?.value ?? null,
+    hdr: isVideo ? findHdr(tail).map(({ value }) => value) : [],
+    audio: audio.map(({ value }) => value),
+    channels: isVideo || audio.length > 0 ? findChannels(tail) : null,
+    languages: languagesOf(text, library),
+    editions: editions.map(({ value }) => value),
+    isProper: /\b(?:PROPER|REAL)\b|\dv[2-9]\b/i.test(tail),
+    isRepack: /\b(?:REPACK\d?|RERIP)\b/i.test(tail),
+    format: format?.value ?? null,
+    platform: platform?.value ?? null,
+    kind: isAnime ? 'anime' : kindOf(text, tail, format?.value, airDate !== undefined),
   }
 }
 
-type Range = readonly [from: number, to: number]
-type Numbering = { readonly at: number; readonly seasons: Range; readonly episodes?: Range }
-
-function numberingOf(text: string): Numbering | undefined {
-  const episodes = EPISODES.exec(text)
-  if (episodes) {
-    const [, season = '', first = '', more = '', last = ''] = episodes
-    const numbers = [first, ...`${more} ${last}`.split(/\D+/)].filter((part) => part !== '').map(Number)
-    return {
-      at: episodes.index,
-      seasons: [Number(season), Number(season)],
-      episodes: [Math.min(...numbers), Math.max(...numbers)],
-    }
-  }
-  const crossed = CROSSED.exec(text)
-  if (crossed) {
-    const [, season = '', first = '', last = first] = crossed
-    return { at: crossed.index, seasons: [Number(season), Number(season)], episodes: [Number(first), Number(last)] }
-  }
-  const seasons = SEASONS.exec(text)
-  if (seasons === null) return undefined
-  const from = Number(seasons[1] ?? seasons[3])
-  const to = Number(seasons[2] ?? seasons[4] ?? from)
-  return { at: seasons.index, seasons: [from, Math.max(from, to)] }
+/**
+ * A name as the library is to see it. It takes the script of a title for the language of the sound, and its time grows
+ * with the square of the length times the letters of such scripts; so of these only the words for season and episode
+ * stay, a few of them.
+ */
+function forLibrary(text: string): string {
+  let markers = 0
+  return text.replace(
+    /(?:сезон|сери)\p{Script=Cyrillic}{0,3}|[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/giu,
+    (found) => (found.length > 2 && ++markers <= MAX_MARKERS ? found : 'o'.repeat(found.length)),
+  )
 }
 
-/** The last year that is not the very beginning: `2001.A.Title.1968` is of 1968. */
-function yearOf(text: string, airDate: RegExpExecArray | null): { value: number; at: number } | undefined {
-  if (airDate) return { value: Number(airDate[1]), at: airDate.index }
-  const found = [...text.matchAll(YEAR)].filter((match) => match.index > 0)
-  const last = found.at(-1)
-  return last && { value: Number(last[1]), at: last.index }
+/** Where the first of these begins, the very beginning of the name not counted. */
+function first(found: readonly ({ readonly at: number | undefined } | undefined)[], otherwise: number): number {
+  return Math.min(...found.flatMap((one) => (one?.at !== undefined && one.at > 0 ? [one.at] : [])), otherwise)
 }
 
-function firstTag(tags: readonly Tag[], text: string): { value: string; at: number } | undefined {
-  for (const [value, pattern] of tags) {
-    const found = pattern.exec(text)
-    if (found) return { value, at: found.index }
-  }
-  return undefined
+function languagesOf(text: string, library: ParsedResult): readonly string[] {
+  const languages = (library.languages ?? []).flatMap((language) => {
+    if (/^(?:multi|dual) audio$/.test(language)) return ['mul']
+    const code = language.split('-')[0] ?? ''
+    return code.length === 2 ? [code] : []
+  })
+  // GERMAN.DL is German and the original language.
+  if (/\bGERMAN[. ]DL\b|\bMULTi\d+\b/i.test(text)) languages.push('mul')
+  return [...new Set(languages)]
+}
+
+/** The bracketed word that anime releases begin with, or the word after the last dash. */
+function groupOf(text: string, hasGroup: boolean): { value: string; at: number } | undefined {
+  if (!hasGroup) return undefined
+  const bracketed = /^\[(?! ?www\.)([^\]]{2,30})\]/i.exec(text)?.[1]
+  if (bracketed !== undefined) return { value: bracketed.trim(), at: 0 }
+  const dashed = /-(?=\d*[A-Za-z])([A-Za-z0-9]{2,30})(?: ?\[[^\]]*\])?$/.exec(text)
+  const value = dashed?.[1]
+  return value === undefined || /^(?:DL|Rip|Ray|HD|MA|X|x64|x86|amd64|arm64)$/i.test(value)
+    ? undefined
+    : { value, at: dashed?.index ?? 0 }
 }
 
 function titleOf(text: string): string | null {
   const title = text
-    .replace(/^\[[^\]]*\]\s*/, '')
+    .replace(/^\[[^\]]*\](?: *- )? */, '')
     .replace(/[. ]+/g, ' ')
-    .replace(/[\s([{-]+$/, '')
+    .replace(/^\[([^\]]+)\][\s[(]*$/, '$1')
+    .replace(/[\s([{/-]+$/, '')
     .trim()
   return title === '' ? null : title
 }
 
-/** The word after the last dash, or the bracketed one that anime releases begin with. */
-function groupOf(text: string): string | null {
-  const bracketed = /^\[([^\]]{2,30})\]/.exec(text)
-  const dashed = /-([A-Za-z0-9]{2,30})$/.exec(text)
-  return bracketed?.[1] ?? dashed?.[1] ?? null
+const MONTH =
+  /\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b/i
+
+function kindOf(text: string, tail: string, format: string | undefined, isDated: boolean): ReleaseKind | null {
+  if (/\b(?:DOCUMENTARY|DOCU)\b/i.test(tail)) return 'documentary'
+  if (format === 'CBR' || format === 'CBZ' || format === 'CB7') return 'comic'
+  if (format === 'M4B' || /\b(?:AUDIOBOOK|ABOOK|UNABRIDGED)\b/i.test(text)) return 'audiobook'
+  if (/\bMAGAZINE\b/i.test(text)) return 'magazine'
+  const isIssue = isDated || /\bIssue ?\d/i.test(text) || (MONTH.test(text) && /\b20\d{2}\b/.test(text))
+  return format === 'PDF' && isIssue ? 'magazine' : null
 }

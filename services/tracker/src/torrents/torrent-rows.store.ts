@@ -1,6 +1,7 @@
 import { type InsertObject, type RawBuilder, sql } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
-import type { Release } from './release-name.ts'
+import type { Release } from './release.ts'
+import { READER_VERSION } from './reread.ts'
 import type { ListedTorrent, NewTorrent } from './torrents.ts'
 
 /** A query of the columns that lists show, from all tables that hold them. */
@@ -35,6 +36,15 @@ export function listedColumns(db: Db) {
       'torrents.source',
       'torrents.codec',
       'torrents.release_group',
+      'torrents.absolute_from',
+      'torrents.absolute_to',
+      'torrents.hdr',
+      'torrents.audio',
+      'torrents.channels',
+      'torrents.languages',
+      'torrents.editions',
+      'torrents.is_proper',
+      'torrents.is_repack',
       'torrents.created_at',
       'torrent_stats.seeders',
       'torrent_stats.leechers',
@@ -76,6 +86,15 @@ export function toListed(row: ListedRow): ListedTorrent {
       source: row.source,
       codec: row.codec,
       group: row.release_group,
+      absoluteFrom: row.absolute_from,
+      absoluteTo: row.absolute_to,
+      hdr: row.hdr,
+      audio: row.audio,
+      channels: row.channels,
+      languages: row.languages,
+      editions: row.editions,
+      isProper: row.is_proper,
+      isRepack: row.is_repack,
     },
     seeders: row.seeders,
     leechers: row.leechers,
@@ -98,6 +117,16 @@ export function releaseRow(release: Release) {
     source: release.source,
     codec: release.codec,
     release_group: release.group,
+    absolute_from: release.absoluteFrom,
+    absolute_to: release.absoluteTo,
+    hdr: release.hdr,
+    audio: release.audio,
+    channels: release.channels,
+    languages: release.languages,
+    editions: release.editions,
+    is_proper: release.isProper,
+    is_repack: release.isRepack,
+    reader_version: READER_VERSION,
   }
 }
 

@@ -5,9 +5,10 @@ import { SLUG_PATTERN } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import { downloadPercent, idParams, pageOf, pageQuery, text, time, uploadPercent } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
+import { type Search, SORTS } from '../search/search.ts'
 import { asciiFileName, safeFileName } from './file-name.ts'
 import { MAX_TORRENT_BYTES } from './torrent-file.ts'
-import { type ExternalIds, type ListedTorrent, SORTS, TORRENT_STATES, type Torrent, type Torrents } from './torrents.ts'
+import { type ExternalIds, type ListedTorrent, TORRENT_STATES, type Torrent, type Torrents } from './torrents.ts'
 
 const release = z
   .object({
@@ -22,6 +23,15 @@ const release = z
     source: z.string().nullable(),
     codec: z.string().nullable(),
     group: z.string().nullable(),
+    absoluteFrom: z.int().nullable().meta({ description: 'the first episode, counted from the first of the series' }),
+    absoluteTo: z.int().nullable(),
+    hdr: z.array(z.string()),
+    audio: z.array(z.string()),
+    channels: z.string().nullable(),
+    languages: z.array(z.string()).meta({ description: 'ISO 639-1; `mul` for several' }),
+    editions: z.array(z.string()),
+    isProper: z.boolean(),
+    isRepack: z.boolean(),
   })
   .meta({ id: 'Release', description: 'what the release name tells; null where it says nothing' })
 
@@ -81,10 +91,10 @@ const listQuery = z.object({
     .string({ error: 'must be given once' })
     .max(256, 'must be at most 256 characters long')
     .optional()
-    .meta({ description: 'words that the name must have, in any order' }),
+    .meta({ description: 'words that the name must have, in any order; the last may be the beginning of a word' }),
 })
 
-const endpoint = endpoints<{ torrents: Torrents }>()
+const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
 const read = { tag: 'torrents', method: 'GET', limit: 'read', access: 'member' } as const
 const write = { tag: 'torrents', limit: 'write', access: 'member' } as const
 
@@ -96,11 +106,21 @@ export const torrentEndpoints = [
     operationId: 'listTorrents',
     summary: 'Torrents, newest first unless sorted otherwise',
     query: listQuery,
-    answer: pageOf(listedTorrent),
-    handle: async ({ query }, { torrents }) => {
-      const { category, search, ...rest } = query
-      const { items, total } = await torrents.list({ ...rest, category, search, state: 'approved' })
-      return { items: items.map((torrent) => presentTorrent(torrent)), page: query.page, limit: query.limit, total }
+    answer: pageOf(listedTorrent).extend({
+      suggestions: z
+        .array(listedTorrent)
+        .optional()
+        .meta({ description: 'torrents with similar words, where a search found nothing' }),
+    }),
+    handle: async ({ query }, { search }) => {
+      const { items, suggestions, ...total } = await search.list({ ...query, state: 'approved' })
+      return {
+        items: items.map((torrent) => presentTorrent(torrent)),
+        page: query.page,
+        limit: query.limit,
+        ...total,
+        ...(suggestions && { suggestions: suggestions.map((torrent) => presentTorrent(torrent)) }),
+      }
     },
   }),
   endpoint({
@@ -226,9 +246,11 @@ export const torrentEndpoints = [
 export function presentTorrent(torrent: Torrent): z.input<typeof torrentAnswer>
 export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent>
 export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent> {
-  const { fileCount, uploader, externalIds, createdAt, ...same } = torrent
+  const { fileCount, uploader, externalIds, createdAt, release: read, ...same } = torrent
+  const { hdr, audio, languages, editions } = read
   return {
     ...same,
+    release: { ...read, hdr: [...hdr], audio: [...audio], languages: [...languages], editions: [...editions] },
     files: fileCount,
     created: createdAt.toISOString(),
     uploader: uploader?.username ?? null,

@@ -1,13 +1,11 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
-import { type ExpressionBuilder, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'
 import { apiError } from '../errors.ts'
+import { recordChange, recordRemoval } from './torrent-deeds.store.ts'
 import { listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
-import type { NewTorrent, Torrent, TorrentChanges, TorrentQuery, TorrentStore } from './torrents.ts'
-
-/** A search with at most this many matches sorts all of them; one with more reads the sort index and filters. */
-const MAX_SORTED_MATCHES = 5_000
+import type { NewTorrent, Torrent, TorrentChanges, TorrentStore } from './torrents.ts'
 
 /** Torrents in Postgres. */
 export function createTorrentStore(db: Db): TorrentStore {
@@ -29,32 +27,14 @@ export function createTorrentStore(db: Db): TorrentStore {
       }
     },
 
-    async list(query) {
-      const { total } = await db
-        .selectFrom('torrents')
-        .select((eb) => eb.fn.countAll<number>().as('total'))
-        .where((eb) => matches(eb, query))
-        .executeTakeFirstOrThrow()
-      if ((query.page - 1) * query.limit >= total) return { items: [], total }
-      const ids = await (query.tokens.length > 0 && total <= MAX_SORTED_MATCHES
-        ? pageOfSortedMatches(db, query)
-        : pageOfSortIndex(db, query))
-      if (ids.length === 0) return { items: [], total }
+    async byIds(ids) {
+      if (ids.length === 0) return []
       const rows = await listedColumns(db)
-        .where(
-          'torrents.id',
-          'in',
-          ids.map(({ id }) => id),
-        )
+        .where('torrents.id', 'in', ids)
+        .where('torrents.deleted_at', 'is', null)
         .execute()
-      const byIds = new Map(rows.map((row) => [row.id, row]))
-      return {
-        items: ids.flatMap(({ id }) => {
-          const row = byIds.get(id)
-          return row === undefined ? [] : [toListed(row)]
-        }),
-        total,
-      }
+      const found = new Map(rows.map((row) => [row.id, toListed(row)]))
+      return ids.flatMap((id) => found.get(id) ?? [])
     },
 
     files: (id) =>
@@ -70,18 +50,24 @@ export function createTorrentStore(db: Db): TorrentStore {
       return row && { info: row.info, pieceLayers: row.piece_layers }
     },
 
-    async change(id, changes) {
+    async change(id, changes, by) {
       try {
         return await db.transaction().execute(async (trx) => {
+          // Locked, so that the admin log tells what this change replaced.
+          await trx.selectFrom('torrents').select('id').where('id', '=', id).forUpdate().execute()
+          const before = await byId(trx, id)
+          if (before === undefined) return undefined
           await update(trx, id, changes)
-          return byId(trx, id)
+          const after = await byId(trx, id)
+          if (by && after) await recordChange(trx, by, before, after)
+          return after
         })
       } catch (error) {
         throw deletedCategoryError(error)
       }
     },
 
-    remove: (id, reason, at) =>
+    remove: (id, reason, at, by) =>
       db.transaction().execute(async (trx) => {
         const torrent = await byId(trx, id)
         const removed = await trx
@@ -90,7 +76,9 @@ export function createTorrentStore(db: Db): TorrentStore {
           .where('id', '=', id)
           .where('deleted_at', 'is', null)
           .executeTakeFirst()
-        return removed.numUpdatedRows > 0n ? torrent : undefined
+        if (torrent === undefined || removed.numUpdatedRows === 0n) return undefined
+        if (by) await recordRemoval(trx, by, torrent, reason)
+        return torrent
       }),
 
     purgeDeleted: (before) =>
@@ -152,62 +140,4 @@ async function update(trx: Transaction<Schema>, id: string, changes: TorrentChan
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .execute()
-}
-
-function matches(eb: ExpressionBuilder<Schema, 'torrents'>, query: TorrentQuery) {
-  const { state, categoryIds, tokens } = query
-  return eb.and([
-    eb('torrents.deleted_at', 'is', null),
-    eb('torrents.state', '=', state),
-    ...(categoryIds === undefined ? [] : [eb('torrents.category_id', 'in', categoryIds)]),
-    ...(tokens.length === 0 ? [] : [sql<boolean>`torrents.search @@ ${asTsquery(tokens)}::tsquery`]),
-  ])
-}
-
-/** A tsquery that requires all tokens. Each is quoted, so that none is an operator. */
-function asTsquery(tokens: readonly string[]): string {
-  return tokens.map((token) => `'${token.replace(/['\\]/g, '$&$&')}'`).join(' & ')
-}
-
-const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', leechers: 'leechers' } as const
-
-/**
- * Finds all matches, then sorts them. Without the materialized step the planner reads the sort index through the whole
- * table when two tokens are common but never occur together.
- */
-function pageOfSortedMatches(db: Db, query: TorrentQuery) {
-  return db
-    .with(
-      (cte) => cte('found').materialized(),
-      (qb) =>
-        qb
-          .selectFrom('torrents')
-          .innerJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')
-          .select(['torrents.id', 'torrents.created_at', 'torrents.size'])
-          .select(['torrent_stats.seeders', 'torrent_stats.leechers'])
-          .where((eb) => matches(eb, query)),
-    )
-    .selectFrom('found')
-    .select('found.id')
-    .orderBy(`found.${SORT_COLUMNS[query.sort]}`, query.order)
-    .orderBy('found.id', query.order)
-    .limit(query.limit)
-    .offset((query.page - 1) * query.limit)
-    .execute()
-}
-
-/** Reads the sort index and filters until the page is full. */
-function pageOfSortIndex(db: Db, query: TorrentQuery) {
-  const from = db
-    .selectFrom('torrents')
-    .innerJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')
-    .select('torrents.id')
-    .where((eb) => matches(eb, query))
-    .limit(query.limit)
-    .offset((query.page - 1) * query.limit)
-  const sorted =
-    query.sort === 'seeders' || query.sort === 'leechers'
-      ? from.orderBy(`torrent_stats.${query.sort}`, query.order).orderBy('torrent_stats.torrent_id', query.order)
-      : from.orderBy(`torrents.${SORT_COLUMNS[query.sort]}`, query.order).orderBy('torrents.id', query.order)
-  return sorted.execute()
 }

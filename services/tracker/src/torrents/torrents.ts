@@ -1,11 +1,14 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account } from '../accounts/accounts.ts'
-import { type Categories, findBySlug, withSubcategories } from '../categories/categories.ts'
+import type { ActedBy } from '../admin-log/admin-log.ts'
+import { type Categories, type Category, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import { parseReleaseName, type Release } from './release-name.ts'
-import { indexTokens, queryTokens } from './search-tokens.ts'
+import { leafCategoryFor } from '../search/leaf-category.ts'
+import type { ParsedRelease, Release } from './release.ts'
+import { parseReleaseName } from './release-name.ts'
+import { type NameFields, namedAs } from './reread.ts'
 import { readUpload, type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
@@ -63,23 +66,9 @@ export type NewTorrent = {
   readonly createdAt: Date
 }
 
-export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
-export type Sort = (typeof SORTS)[number]
-
-/** The query of a list. `categoryIds` undefined means all categories; the name must contain all `tokens`. */
-export type TorrentQuery = {
-  readonly page: number
-  readonly limit: number
-  readonly sort: Sort
-  readonly order: 'asc' | 'desc'
-  readonly categoryIds: readonly string[] | undefined
-  readonly tokens: readonly string[]
-  readonly state: TorrentState
-}
-
 /** Changes to the row of a torrent, as the domain decided them. */
 export type TorrentChanges = {
-  readonly name?: { readonly name: string; readonly release: Release; readonly tokens: readonly string[] } | undefined
+  readonly name?: NameFields | undefined
   readonly categoryId?: string | undefined
   readonly description?: string | undefined
   readonly externalIds?: { readonly [Id in keyof ExternalIds]?: number | null | undefined } | undefined
@@ -93,12 +82,15 @@ export type TorrentStore = {
   /** @throws ApiError CONFLICT when either hash exists or the category was deleted */
   create(torrent: NewTorrent): Promise<Torrent>
   byId(id: string): Promise<Torrent | undefined>
-  list(query: TorrentQuery): Promise<{ items: readonly ListedTorrent[]; total: number }>
+  /** In the order of the ids; those that are not there are left out. */
+  byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]>
   files(id: string): Promise<readonly { path: string; size: number }[]>
   /** The bencoded info dictionary and piece layers. */
   source(id: string): Promise<Pick<TorrentContent, 'info' | 'pieceLayers'> | undefined>
-  change(id: string, changes: TorrentChanges): Promise<Torrent | undefined>
-  remove(id: string, reason: string, at: Date): Promise<Torrent | undefined>
+  /** Where `by` tells who of the staff does it, it is in the admin log. */
+  change(id: string, changes: TorrentChanges, by: ActedBy | undefined): Promise<Torrent | undefined>
+  /** Where `by` tells who of the staff does it, it is in the admin log. */
+  remove(id: string, reason: string, at: Date, by: ActedBy | undefined): Promise<Torrent | undefined>
   /** Removes torrents that were deleted before a time, with the accounting of each user. @returns how many */
   purgeDeleted(before: Date): Promise<number>
 }
@@ -112,6 +104,10 @@ export type TorrentEdit = {
   readonly downloadPercent?: number | undefined
   readonly uploadPercent?: number | undefined
 }
+
+/** What decides which torrents an account sees, and whether it gets their files. */
+type Viewer = Pick<Account, 'id' | 'role'>
+type Downloader = Viewer & Pick<Account, 'canDownload' | 'passkey'>
 
 export type Torrents = ReturnType<typeof createTorrents>
 
@@ -137,8 +133,13 @@ export function createTorrents(deps: {
       ),
     )
 
+  const actedBy = (staff: Account): ActedBy => ({ actorId: staff.id, at: new Date(clock.now()) })
+  /** What uploaders do with their own torrents is no matter of the admin log, also where they are staff. */
+  const actedByStaff = (torrent: Torrent, editor: Account): ActedBy | undefined =>
+    torrent.uploader?.id === editor.id ? undefined : actedBy(editor)
+
   /** A torrent that is approved, or that the viewer uploaded, or any for staff. @throws ApiError NOT_FOUND */
-  async function findVisible(id: string, viewer: Account): Promise<Torrent> {
+  async function findVisible(id: string, viewer: Viewer): Promise<Torrent> {
     const torrent = isId(id) ? await store.byId(id) : undefined
     if (torrent === undefined || (torrent.state !== 'approved' && !mayEdit(torrent, viewer))) throw notFound()
     return torrent
@@ -171,8 +172,9 @@ export function createTorrents(deps: {
       },
     ): Promise<Torrent> {
       const content = readUpload(upload.bytes, deps.source)
-      const category = await categories.bySlug(upload.category)
       const name = upload.name ?? content.name
+      const release = parseReleaseName(name)
+      const category = leafFor(release, await categories.bySlug(upload.category), await categories.all())
       const torrent = await store.create({
         id: newId(),
         content,
@@ -182,31 +184,10 @@ export function createTorrents(deps: {
         externalIds: upload.externalIds,
         state: deps.approval === 'manual' && by.role === 'member' ? 'pending' : 'approved',
         createdAt: new Date(clock.now()),
-        ...nameFields(name),
+        ...namedAs(name, release),
       })
       await publishInvalidation(torrent)
       return torrent
-    },
-
-    /** One page of the torrents in a state. @throws ApiError BAD_REQUEST when there is no such category */
-    async list(
-      query: Pick<TorrentQuery, 'page' | 'limit' | 'sort' | 'order' | 'state'> & {
-        category: string | undefined
-        search: string | undefined
-      },
-    ): Promise<{ items: readonly ListedTorrent[]; total: number }> {
-      const { category: slug, search, ...rest } = query
-      const tokens = search === undefined ? [] : queryTokens(search)
-      // A search for punctuation alone has no tokens and matches nothing, rather than everything.
-      if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], total: 0 }
-      let categoryIds: readonly string[] | undefined
-      if (slug !== undefined) {
-        const all = await categories.all()
-        const category = findBySlug(all, slug)
-        if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
-        categoryIds = withSubcategories(all, category).map(({ id }) => id)
-      }
-      return store.list({ ...rest, categoryIds, tokens })
     },
 
     /** The files of a torrent, in its own order. @throws ApiError NOT_FOUND */
@@ -220,7 +201,7 @@ export function createTorrents(deps: {
      *
      * @throws ApiError NOT_FOUND, or FORBIDDEN when the user may not download or the torrent is not approved
      */
-    async download(id: string, viewer: Account): Promise<{ name: string; bytes: Buffer }> {
+    async download(id: string, viewer: Downloader): Promise<{ name: string; bytes: Buffer }> {
       const torrent = await findVisible(id, viewer)
       const own = torrent.uploader?.id === viewer.id
       if (torrent.state === 'rejected') throw apiError('FORBIDDEN', 'This torrent was rejected.')
@@ -241,20 +222,19 @@ export function createTorrents(deps: {
       const changesMultipliers = edit.downloadPercent !== undefined || edit.uploadPercent !== undefined
       if (changesMultipliers && editor.role === 'member')
         throw apiError('FORBIDDEN', 'Only staff may change downloadPercent and uploadPercent.')
-      const changed = await store.change(torrent.id, {
-        name: edit.name === undefined ? undefined : nameFields(edit.name),
-        categoryId: edit.category === undefined ? undefined : (await categories.bySlug(edit.category)).id,
-        description: edit.description,
-        externalIds: edit.externalIds,
-        downloadPercent: edit.downloadPercent,
-        uploadPercent: edit.uploadPercent,
-      })
-      return publishChange(changed)
+      const { name, category, ...others } = edit
+      const changes: TorrentChanges = {
+        ...others,
+        name: name === undefined ? undefined : namedAs(name, parseReleaseName(name)),
+        categoryId: category === undefined ? undefined : (await categories.bySlug(category)).id,
+      }
+      const by = changesMultipliers ? actedBy(editor) : actedByStaff(torrent, editor)
+      return publishChange(await store.change(torrent.id, changes, by))
     },
 
     /** Approves or rejects. @throws ApiError NOT_FOUND */
-    async moderate(id: string, state: TorrentState, reason: string | null): Promise<Torrent> {
-      return publishChange(isId(id) ? await store.change(id, { state: { state, reason } }) : undefined)
+    async moderate(id: string, state: TorrentState, reason: string | null, by: Account): Promise<Torrent> {
+      return publishChange(isId(id) ? await store.change(id, { state: { state, reason } }, actedBy(by)) : undefined)
     },
 
     /** Deletes a torrent; announces get the reason for 30 days. @throws ApiError NOT_FOUND or FORBIDDEN */
@@ -262,7 +242,8 @@ export function createTorrents(deps: {
       const torrent = await findEditable(id, editor)
       const own = torrent.uploader?.id === editor.id
       const defaultReason = own ? 'Deleted by its uploader' : 'Deleted by staff'
-      await publishChange(await store.remove(torrent.id, reason ?? defaultReason, new Date(clock.now())))
+      const by = actedByStaff(torrent, editor)
+      await publishChange(await store.remove(torrent.id, reason ?? defaultReason, new Date(clock.now()), by))
     },
 
     purgeDeleted: () => store.purgeDeleted(new Date(clock.now() - DELETED_KEPT_MS)),
@@ -276,14 +257,14 @@ export function createTorrents(deps: {
   }
 }
 
-function mayEdit(torrent: Torrent, user: Account): boolean {
+function mayEdit(torrent: Torrent, user: Viewer): boolean {
   return user.role !== 'member' || torrent.uploader?.id === user.id
 }
 
-/** A name with what is derived from it: the parsed release and the tokens of the search index. */
-function nameFields(name: string) {
-  const release = parseReleaseName(name)
-  return { name, release, tokens: indexTokens(name, release.title ?? '') }
+/** Of a root, the subcategory that the name speaks for; automation tools do not look into roots. */
+function leafFor(release: ParsedRelease, chosen: Category, all: readonly Category[]): Category {
+  if (chosen.parentId !== null) return chosen
+  return leafCategoryFor(release, chosen, withSubcategories(all, chosen).slice(1))
 }
 
 function notFound() {

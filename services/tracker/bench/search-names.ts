@@ -1,0 +1,211 @@
+import type { Release } from '../src/torrents/release.ts'
+
+/** A generator of numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** A release as an uploader would name it, where it is filed, and what the name tells. */
+export type MadeRelease = {
+  readonly name: string
+  readonly category: string
+  readonly megabytes: number
+  readonly ids: { readonly imdb?: number; readonly tmdb?: number; readonly tvdb?: number }
+  readonly release: Partial<Release>
+}
+
+const SYLLABLES =
+  'an ar be bra ca cor da del dra el en fa fer ga gor ha hel in is ka kel la lor ma mar mi mon na nor o or pa per ra rin ro sa sha sol ta ter tha tor u va ver vi wa win ya zen'.split(
+    ' ',
+  )
+const GROUPS =
+  'NTb FLUX CMRG TEPES EVO SPARKS GECKOS AMIABLE DIMENSION LOL KILLERS FGT ROVERS ION10 SiGMA RARBG playWEB HONE KOGi XEBEC'.split(
+    ' ',
+  )
+const SITES = ['AMZN', 'NF', 'DSNP', 'HMAX', 'ATVP', 'HULU']
+
+type Pick = <T>(items: readonly T[]) => T
+
+/**
+ * Makes releases of all kinds with the frequencies of a real catalogue: few titles have many releases and many have few,
+ * words follow Zipf's law, codecs and resolutions come and go with the years.
+ */
+export function createReleaseMaker(random: () => number): (age: number) => MadeRelease {
+  const int = (from: number, to: number): number => from + Math.floor(random() * (to - from + 1))
+  const pick: Pick = <T>(items: readonly T[]): T => {
+    const item = items[Math.floor(random() * items.length)]
+    if (item === undefined) throw new Error('nothing to pick from')
+    return item
+  }
+  const pad = (n: number): string => String(n).padStart(2, '0')
+  const word = (): string => {
+    const text = Array.from({ length: int(1, 4) }, () => pick(SYLLABLES)).join('')
+    return text[0]?.toUpperCase() + text.slice(1)
+  }
+  const vocabulary = [...new Set(['The', 'Of', 'Love', 'Night', 'World', ...Array.from({ length: 150_000 }, word)])]
+  // The square puts half of all draws on the first quarter; cubed for titles, whose popularity is steeper.
+  const drawn = (items: readonly string[], power: number): string =>
+    items[Math.floor(items.length * random() ** power)] ?? ''
+  const titles = (count: number, most: number): readonly string[] =>
+    Array.from({ length: count }, () => Array.from({ length: int(1, most) }, () => drawn(vocabulary, 2)).join('.'))
+  const pools = {
+    series: titles(25_000, 4),
+    films: titles(90_000, 4),
+    anime: titles(4_000, 4),
+    artists: titles(25_000, 2),
+    authors: titles(15_000, 2),
+    books: titles(40_000, 5),
+    programs: titles(10_000, 2),
+  }
+  const popular = (pool: keyof typeof pools): { title: string; number: number } => {
+    const number = Math.floor(pools[pool].length * random() ** 3)
+    return { title: pools[pool][number] ?? '', number }
+  }
+
+  function video(age: number) {
+    const modern = random() < age
+    const resolution = modern ? pick(['720p', '1080p', '1080p', '1080p', '2160p']) : pick([null, null, '720p', '1080p'])
+    const source = modern ? pick(['WEB-DL', 'WEB-DL', 'WEBRip', 'BluRay', 'WEB']) : pick(['HDTV', 'DVD', 'BluRay'])
+    const codec =
+      resolution === '2160p' ? 'x265' : modern ? pick(['H.264', 'H.264', 'x264', 'x265']) : pick(['XviD', 'x264'])
+    const group = pick(GROUPS)
+    const tags = [
+      random() < 0.03 ? 'REPACK' : random() < 0.03 ? 'PROPER' : '',
+      resolution ?? '',
+      source.startsWith('WEB-') ? pick(SITES) : '',
+      source === 'DVD' ? 'DVDRip' : source,
+      modern ? pick(['DDP5.1', 'DD5.1', 'AAC2.0', 'DTS-HD.MA.5.1']) : '',
+      codec,
+    ]
+    return {
+      text: `${tags.filter((tag) => tag !== '').join('.')}-${group}`,
+      release: { resolution, source, codec, group },
+    }
+  }
+
+  const quality = (resolution: string | null): string =>
+    resolution === '2160p' ? 'uhd' : resolution === null ? 'sd' : 'hd'
+
+  function numbering(age: number) {
+    const season = Math.min(int(1, 3) * int(1, 4), 30)
+    const kind = random()
+    if (kind < 0.08) {
+      const airDate = `${2012 + Math.floor(age * 14)}-${pad(int(1, 12))}-${pad(int(1, 28))}`
+      return { text: airDate.replaceAll('-', '.'), release: { airDate } }
+    }
+    const seasons = { seasonFrom: season, seasonTo: season }
+    if (kind < 0.2) return { text: `S${pad(season)}`, release: seasons }
+    if (kind < 0.21) return { text: `S01-S${pad(season + 1)}`, release: { seasonFrom: 1, seasonTo: season + 1 } }
+    const episode = int(1, 24)
+    const last = kind < 0.23 ? episode + 1 : episode
+    const text = `S${pad(season)}E${pad(episode)}${last > episode ? `E${pad(last)}` : ''}`
+    return { text, release: { ...seasons, episodeFrom: episode, episodeTo: last } }
+  }
+
+  function series(age: number): MadeRelease {
+    const { title, number } = popular('series')
+    const [numbers, shape] = [numbering(age), video(age)]
+    return {
+      name: `${title}.${numbers.text}.${shape.text}`,
+      category: `tv-${quality(shape.release.resolution)}`,
+      megabytes: int(300, 6_000),
+      ids: random() < 0.8 ? { tvdb: 70_000 + number, imdb: 1_000_000 + number } : {},
+      release: { title: title.replaceAll('.', ' '), ...numbers.release, ...shape.release },
+    }
+  }
+
+  function film(age: number): MadeRelease {
+    const { title, number } = popular('films')
+    const year = 1960 + ((number * 7_919) % 66)
+    const shape = video(age)
+    return {
+      name: `${title}.${year}.${shape.text}`,
+      category:
+        shape.release.source === 'BluRay' && random() < 0.2
+          ? 'movies-bluray'
+          : `movies-${quality(shape.release.resolution)}`,
+      megabytes: int(700, 40_000),
+      ids: random() < 0.8 ? { imdb: 2_000_000 + number, tmdb: 10_000 + number } : {},
+      release: { title: title.replaceAll('.', ' '), year, ...shape.release },
+    }
+  }
+
+  function anime(): MadeRelease {
+    const title = popular('anime').title.replaceAll('.', ' ')
+    const episode = Math.floor(400 * random() ** 3) + 1
+    const [group, resolution] = [pick(['SubsPlease', 'Erai-raws', 'HorribleSubs']), pick(['720p', '1080p'])]
+    return {
+      name: `[${group}] ${title} - ${pad(episode)} (${resolution}) [${int(0, 0xfffffff).toString(16).toUpperCase()}].mkv`,
+      category: 'tv-anime',
+      megabytes: int(200, 1_500),
+      ids: {},
+      release: { title, absoluteFrom: episode, absoluteTo: episode, resolution, group },
+    }
+  }
+
+  function music(): MadeRelease {
+    const artist = popular('artists').title.replaceAll('.', ' ')
+    const album = Array.from({ length: int(1, 3) }, () => drawn(vocabulary, 2)).join(' ')
+    const [year, codec] = [int(1970, 2026), pick(['FLAC', 'MP3'])]
+    return {
+      name: `${artist} - ${album} (${year}) [${codec === 'FLAC' ? 'CD FLAC' : 'WEB MP3 320'}]`,
+      category: codec === 'FLAC' ? 'audio-lossless' : 'audio-mp3',
+      megabytes: int(60, 600),
+      ids: {},
+      release: { title: `${artist} - ${album}`, year, codec },
+    }
+  }
+
+  function book(): MadeRelease {
+    const [author, title] = [popular('authors'), popular('books')].map((one) => one.title.replaceAll('.', ' '))
+    const [format, category] = pick([
+      ['EPUB', 'ebooks'],
+      ['PDF', 'ebooks'],
+      ['CBZ', 'comics'],
+      ['PDF', 'magazines'],
+    ] as const)
+    return {
+      name: `${author} - ${title} (${int(1980, 2026)}) ${format}`,
+      category,
+      megabytes: int(1, 80),
+      ids: {},
+      release: { title: `${author} - ${title}` },
+    }
+  }
+
+  function program(): MadeRelease {
+    const { title } = popular('programs')
+    const [group, category] = [
+      pick(['CODEX', 'SKIDROW', 'RELOADED', 'EMPRESS']),
+      pick(['games-pc', 'games-playstation', 'software-windows', 'software-macos']),
+    ]
+    return {
+      name: `${title}.v${int(1, 9)}.${int(0, 30)}.${int(0, 99)}-${group}`,
+      category,
+      megabytes: int(50, 90_000),
+      ids: {},
+      release: { title: title.replaceAll('.', ' '), group },
+    }
+  }
+
+  function other(age: number): MadeRelease {
+    return { ...film(age), category: random() < 0.98 ? 'xxx' : 'other', ids: {} }
+  }
+
+  return (age) => {
+    const kind = random()
+    if (kind < 0.4) return series(age)
+    if (kind < 0.67) return film(age)
+    if (kind < 0.73) return anime()
+    if (kind < 0.84) return music()
+    if (kind < 0.9) return book()
+    if (kind < 0.97) return program()
+    return other(age)
+  }
+}

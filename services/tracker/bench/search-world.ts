@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import { chmodSync, createWriteStream, type WriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { createTestDatabase, startPostgres, startRedis } from '@vault-and-tracker/dev-env'
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { createPasswords } from '../src/accounts/passwords.argon2.ts'
+import { createCategoryStore } from '../src/categories/categories.store.ts'
+import { createCategories } from '../src/categories/categories.ts'
+import { migrate } from '../src/db/migrations.ts'
+import type { Schema } from '../src/db/schema.ts'
+import { numberingTokens } from '../src/search/numbering-tokens.ts'
+import { parseReleaseName } from '../src/torrents/release-name.ts'
+import { READER_VERSION } from '../src/torrents/reread.ts'
+import { indexTokens } from '../src/torrents/search-tokens.ts'
+import { uuidOf } from './numbering.ts'
+import { createReleaseMaker, type MadeRelease, randomFrom } from './search-names.ts'
+
+const UPLOADERS = 1_000
+const PASSWORD = 'correct horse battery'
+const TEN_YEARS_MS = 10 * 365 * 86_400_000
+
+/** Postgres with a catalogue of so many torrents, and Redis. */
+export async function startSearchWorld(folder: string, torrents: number) {
+  const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), durable: true })
+  const redis = await startRedis({ dataDir: join(folder, 'redis'), durable: true })
+  const database = await createTestDatabase({
+    service: 'tracker',
+    server: postgres,
+    migrate: async (target) => {
+      await migrate(target)
+    },
+  })
+  const logger = createLogger({ name: 'bench', level: 'warn' })
+  const db = createKysely<Schema>(
+    createPool({ url: database.appUrl, name: 'bench', size: 4, logger, statementTimeoutMs: 600_000 }),
+  )
+  const categories = await createCategories({ store: createCategoryStore(db), clock: systemClock }).seed()
+  const client = new pg.Client({ connectionString: database.adminUrl })
+  await client.connect()
+  await client.query(
+    `insert into users (id, username, email, password_hash, passkey, created_at)
+     select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'user-' || n, n || '@example.org', 'none',
+       lpad(to_hex(n), 40, '0'), now()
+     from generate_series(0, $1::int - 1) as n`,
+    [UPLOADERS],
+  )
+  const hash = await (await createPasswords()).hash(PASSWORD)
+  await client.query(`update users set password_hash = $1 where username = 'user-0'`, [hash])
+  const ids = new Map(categories.map(({ slug, id }) => [slug, id]))
+  await copyCatalogue(client, folder, torrents, ids)
+  await client.query('vacuum analyze')
+  const pid = await redisPidOf(redis.url)
+  return {
+    databaseUrl: database.appUrl,
+    adminUrl: database.adminUrl,
+    redisUrl: redis.url,
+    redisPid: pid,
+    categories,
+    username: 'user-0',
+    password: PASSWORD,
+    async stop(): Promise<void> {
+      await client.end()
+      await db.destroy()
+      await redis.stop()
+      await postgres.stop()
+    },
+  }
+}
+
+async function redisPidOf(url: string): Promise<number> {
+  const redis = new Redis(url)
+  const info = await redis.info('server')
+  redis.disconnect()
+  return Number(/process_id:(\d+)/.exec(info)?.[1])
+}
+
+const TORRENT_COLUMNS =
+  'id, info_hash, name, category_id, size, file_count, uploader_id, imdb_id, tmdb_id, tvdb_id, release_title, release_year, season_from, season_to, episode_from, episode_to, absolute_from, absolute_to, air_date, resolution, source, codec, release_group, search, reader_version, created_at'
+
+/** Writes the rows to files and has the server read them: minutes for a million. */
+async function copyCatalogue(
+  client: pg.Client,
+  folder: string,
+  torrents: number,
+  categories: ReadonlyMap<string, string>,
+): Promise<void> {
+  const paths = { torrents: join(folder, 'torrents.tsv'), stats: join(folder, 'stats.tsv') }
+  const files = { torrents: createWriteStream(paths.torrents), stats: createWriteStream(paths.stats) }
+  const random = randomFrom(1)
+  const make = createReleaseMaker(random)
+  const newest = Date.now()
+  for (let n = 0; n < torrents; n++) {
+    const age = n / torrents
+    const made = make(age)
+    const createdAt = newest - TEN_YEARS_MS + Math.floor(age * TEN_YEARS_MS)
+    const id = idOf(createdAt, n)
+    await write(files.torrents, torrentRow(made, n, id, createdAt, categories.get(made.category)))
+    const seeders = Math.floor(2 * random() ** 4 * (1 + 200 * age ** 4 * random() ** 8))
+    const leechers = Math.floor(seeders * random() * 0.4)
+    await write(files.stats, [id, categories.get(made.category), seeders, leechers, seeders * 7])
+  }
+  for (const file of Object.values(files)) {
+    file.end()
+    await once(file, 'finish')
+  }
+  chmodSync(folder, 0o755)
+  // What triggers do for each row is done for all at once.
+  await client.query('set session_replication_role = replica')
+  await client.query(`copy torrents (${TORRENT_COLUMNS}) from '${paths.torrents}'`)
+  await client.query(`copy torrent_stats (torrent_id, listed_in, seeders, leechers, completed) from '${paths.stats}'`)
+  await client.query(
+    `insert into search_words
+     select word from ts_stat('select search from torrents') where word ~ '^[^0-9]{4,40}$'`,
+  )
+  await client.query('set session_replication_role = origin')
+}
+
+const NO_NUMBERS = parseReleaseName('')
+
+type Cell = string | number | null | undefined
+
+function torrentRow(
+  { name, megabytes, ids, release }: MadeRelease,
+  n: number,
+  id: string,
+  createdAt: number,
+  categoryId: string | undefined,
+): readonly Cell[] {
+  const tokens = [
+    ...new Set([...indexTokens(name, release.title ?? ''), ...numberingTokens({ ...NO_NUMBERS, ...release })]),
+  ]
+  return [
+    id,
+    `\\\\x${n.toString(16).padStart(40, '0')}`,
+    name,
+    categoryId,
+    megabytes * 1_048_576 + (n % 1_048_576),
+    1 + (n % 12),
+    uuidOf(n % UPLOADERS),
+    ids.imdb,
+    ids.tmdb,
+    ids.tvdb,
+    release.title,
+    release.year,
+    release.seasonFrom,
+    release.seasonTo,
+    release.episodeFrom,
+    release.episodeTo,
+    release.absoluteFrom,
+    release.absoluteTo,
+    release.airDate,
+    release.resolution,
+    release.source,
+    release.codec,
+    release.group,
+    tokens.map((token) => `'${token}'`).join(' '),
+    READER_VERSION,
+    new Date(createdAt).toISOString(),
+  ]
+}
+
+/** The UUIDv7 of a torrent: its time, then its number. */
+function idOf(createdAt: number, n: number): string {
+  const hex = `${createdAt.toString(16).padStart(12, '0')}70008000${n.toString(16).padStart(12, '0')}`
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+async function write(file: WriteStream, cells: readonly Cell[]): Promise<void> {
+  const line = `${cells.map((cell) => (cell === null || cell === undefined ? '\\N' : String(cell))).join('\t')}\n`
+  if (!file.write(line)) await once(file, 'drain')
+}

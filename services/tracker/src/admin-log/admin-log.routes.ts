@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { namedUser, pageOf, pageQuery, queryTime, text, time } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
+import { ADMIN_ACTIONS, type AdminLog, TARGET_TYPES } from './admin-log.ts'
+
+const fields = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable()
+
+const entry = z
+  .object({
+    id: z.string(),
+    at: time,
+    actor: namedUser,
+    action: z.enum(ADMIN_ACTIONS),
+    target: z.object({ type: z.enum(TARGET_TYPES), id: z.string().nullable(), name: z.string().nullable() }),
+    before: fields.meta({ description: 'the fields that changed, as they were; null for what did not exist' }),
+    after: fields.meta({ description: 'the same fields, as they are since; null for what was deleted' }),
+  })
+  .meta({ id: 'AdminLogEntry' })
+
+const endpoint = endpoints<{ adminLog: AdminLog }>()
+
+/** What administrators and moderators did. */
+export const adminLogEndpoints = [
+  endpoint({
+    tag: 'admin log',
+    access: 'admin',
+    limit: 'read',
+    method: 'GET',
+    path: '/api/admin/log',
+    operationId: 'listAdminLog',
+    summary: 'What administrators and moderators did, newest first; `actor` is an id or a name',
+    query: z.object({
+      ...pageQuery,
+      actor: text({ min: 1, max: 64 }).optional(),
+      action: z.enum(ADMIN_ACTIONS, `must be one of ${ADMIN_ACTIONS.join(', ')}`).optional(),
+      from: queryTime.optional(),
+      to: queryTime.optional(),
+    }),
+    answer: pageOf(entry),
+    handle: async ({ query: { page, limit, actor, action, from, to } }, { adminLog }) => {
+      const { items, total, totalIsExact } = await adminLog.list({ page, limit, actor, action, from, to })
+      return {
+        items: items.map(({ at, ...rest }) => ({ ...rest, at: at.toISOString() })),
+        page,
+        limit,
+        total,
+        totalIsExact,
+      }
+    },
+  }),
+]

@@ -1,0 +1,82 @@
+import type { Total } from '../lists/total.ts'
+
+/** What administrators and moderators do that is kept in the admin log. */
+export const ADMIN_ACTIONS = [
+  'category.create',
+  'category.delete',
+  'category.seed',
+  'category.update',
+  'site.update',
+  'torrent.approve',
+  'torrent.delete',
+  'torrent.reject',
+  'torrent.update',
+  'torznab.settings.update',
+  'torznab.unblock',
+  'user.passkey.reset',
+  'user.update',
+] as const
+export type AdminAction = (typeof ADMIN_ACTIONS)[number]
+
+export const TARGET_TYPES = ['address', 'category', 'site', 'torrent', 'torznab', 'user'] as const
+export type TargetType = (typeof TARGET_TYPES)[number]
+
+/** What an action was done to. `name` is its name at that time; there is one site, and one Torznab API. */
+export type Target = { readonly type: TargetType; readonly id: string | null; readonly name: string | null }
+
+/** Who does something, and when. */
+export type ActedBy = { readonly actorId: string; readonly at: Date }
+
+/** Fields by name, as JSON can hold them. */
+export type Fields = Readonly<Record<string, string | number | boolean | null>>
+
+/** An action to record. `before` and `after` hold the fields that changed; null where there was or is nothing. */
+export type AdminDeed = ActedBy & {
+  readonly action: AdminAction
+  readonly target: Target
+  readonly before: Fields | null
+  readonly after: Fields | null
+}
+
+/** An action that was recorded. */
+export type AdminLogEntry = Omit<AdminDeed, 'actorId'> & {
+  readonly id: string
+  readonly actor: { readonly id: string; readonly username: string }
+}
+
+/**
+ * The fields whose values differ, before and after.
+ *
+ * @returns undefined when none does: then there is nothing to record
+ */
+export function changedFields<Known extends Fields>(
+  before: Known,
+  after: Known,
+): { readonly before: Fields; readonly after: Fields } | undefined {
+  const names = Object.keys(after).filter((name) => before[name] !== after[name])
+  if (names.length === 0) return undefined
+  const pick = (fields: Fields): Fields => Object.fromEntries(names.map((name) => [name, fields[name] ?? null]))
+  return { before: pick(before), after: pick(after) }
+}
+
+/** Which entries, the newest first. What is undefined does not matter. */
+export type AdminLogQuery = {
+  readonly page: number
+  readonly limit: number
+  /** Id or name of who did it; an unknown user did nothing. */
+  readonly actor: string | undefined
+  readonly action: AdminAction | undefined
+  readonly from: Date | undefined
+  /** Not included. */
+  readonly to: Date | undefined
+}
+
+/**
+ * The admin log. Entries are never changed or deleted: the run-time role has no right to. All methods throw
+ * UnavailableError when Postgres is away.
+ */
+export type AdminLog = {
+  /** Records what was done outside of Postgres, right after it. What is done in Postgres is recorded by its store. */
+  record(deed: AdminDeed): Promise<void>
+  list(query: AdminLogQuery): Promise<{ readonly items: readonly AdminLogEntry[] } & Total>
+}

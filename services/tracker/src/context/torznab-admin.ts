@@ -1,0 +1,76 @@
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
+import type { Redis } from 'ioredis'
+import type { AdminLog } from '../admin-log/admin-log.ts'
+import { repeat } from '../background/background.ts'
+import { createLeadership } from '../background/leadership.redis.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/schema.ts'
+import { createRedisFunctions } from '../swarm/functions.redis.ts'
+import { createTorznabBlocks } from '../torznab/blocks.ts'
+import { createTorznabLimits } from '../torznab/ladder.redis.ts'
+import { createRequestLogMetrics } from '../torznab/request-log.metrics.ts'
+import { createRequestLogStore } from '../torznab/request-log.store.ts'
+import { createRequestLog } from '../torznab/request-log.ts'
+import { createRequestLists } from '../torznab/request-log-lists.store.ts'
+import { createTorznabSettingsStore } from '../torznab/settings.store.ts'
+import { createTorznabSettings } from '../torznab/settings.ts'
+import { createStatisticsStore } from '../torznab/statistics.store.ts'
+import { createTorznabStatistics } from '../torznab/statistics.ts'
+import type { Invalidations } from './invalidations.ts'
+
+const PRUNE_EVERY_MS = 600_000
+
+/** Joins what administrators set and see of the Torznab API: settings, request log, statistics. */
+export function createTorznabAdmin(options: {
+  config: Config
+  db: Db
+  redis: Redis
+  invalidations: Invalidations
+  adminLog: AdminLog
+  metrics: Metrics
+  logger: Logger
+  clock: Clock
+}) {
+  const { config, db, redis, invalidations, adminLog, metrics, logger, clock } = options
+  const settings = createTorznabSettings({
+    store: createTorznabSettingsStore(db),
+    publish: invalidations.publish,
+    clock,
+  })
+  invalidations.addCache({ onChange: (change) => settings.forget(change), onMissed: () => settings.revalidateAll() })
+  const log = createRequestLog({
+    store: createRequestLogStore(db),
+    settings: () => settings.current(),
+    counters: createRequestLogMetrics(metrics.registry),
+    clock,
+    keepDays: config.TORZNAB_LOG_DAYS,
+    onFailure: (error) => logger.warn({ err: error }, 'could not write the Torznab request log'),
+  })
+  const leadership = createLeadership(redis, 'torznab-log')
+  const pruning = repeat({
+    everyMs: PRUNE_EVERY_MS,
+    task: async () => {
+      if (await leadership.acquire()) await log.prune()
+    },
+    failed: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is tried again'),
+  })
+  const limits = createTorznabLimits({ redis, functions: createRedisFunctions(redis, 'torznab'), clock })
+  return {
+    useCases: {
+      torznabConfiguration: settings,
+      torznabStatistics: createTorznabStatistics({ store: createStatisticsStore(db), clock }),
+      torznabLists: createRequestLists(db),
+      torznabBlocks: createTorznabBlocks({ blocks: limits, adminLog, clock }),
+    },
+    settings,
+    limits,
+    log,
+    /** Writes what waits; requests must have ended. */
+    close: async (): Promise<void> => {
+      await pruning.stop()
+      await Promise.all([leadership.release(), log.close()])
+    },
+  }
+}

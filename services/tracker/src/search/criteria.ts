@@ -1,0 +1,99 @@
+import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import type { TorrentState } from '../torrents/torrents.ts'
+
+/** One of these must hold. */
+export type AnyOf = readonly string[]
+
+/** What torrents must have, as the index knows it. Of each list of alternatives one must hold. */
+export type Criteria = {
+  readonly state: TorrentState
+  /** Undefined means all categories. */
+  readonly categoryIds: readonly string[] | undefined
+  /** Words of the name. */
+  readonly words: readonly AnyOf[]
+  /** A word of the name begins with it. */
+  readonly prefix: string | undefined
+  /** Conditions other than words; see `episodeFacets` and the function `torrent_facets` of the database. */
+  readonly facets: readonly AnyOf[]
+  /** Facets of ids. One of these three must hold, if any of them is there. */
+  readonly ids: AnyOf
+  /** A facet that counts only in these categories. */
+  readonly idWithin: { readonly id: string; readonly categoryIds: AnyOf } | undefined
+  /** Lower-case hex of either info hash. */
+  readonly infoHash: string | undefined
+  readonly minSize: number | undefined
+  readonly maxSize: number | undefined
+  readonly createdAfter: Date | undefined
+}
+
+/** All torrents of a state. */
+export function allOf(state: TorrentState): Criteria {
+  return {
+    state,
+    categoryIds: undefined,
+    words: [],
+    prefix: undefined,
+    facets: [],
+    ids: [],
+    idWithin: undefined,
+    infoHash: undefined,
+    minSize: undefined,
+    maxSize: undefined,
+    createdAfter: undefined,
+  }
+}
+
+/** Whether nothing but state and categories is asked for. */
+export function isPlain(criteria: Criteria): boolean {
+  const { words, prefix, facets, ids, idWithin, infoHash, minSize, maxSize, createdAfter } = criteria
+  const parts = [prefix, idWithin, infoHash, minSize, maxSize, createdAfter]
+  return words.length + facets.length + ids.length === 0 && parts.every((part) => part === undefined)
+}
+
+/** The facets of ids, as the function `torrent_facets` of the database writes them. */
+export function idFacets(ids: {
+  readonly imdb?: number | undefined
+  readonly tmdb?: number | undefined
+  readonly tvdb?: number | undefined
+  readonly tmdbCategoryIds?: readonly string[] | undefined
+}): Pick<Criteria, 'ids' | 'idWithin'> {
+  const { imdb, tmdb, tvdb, tmdbCategoryIds: within } = ids
+  const facet = (kind: string, id: number | undefined): AnyOf => (id === undefined ? [] : [`#${kind}${id}`])
+  const others = [...facet('i', imdb), ...facet('t', tvdb)]
+  if (tmdb === undefined || within === undefined) return { ids: [...others, ...facet('m', tmdb)], idWithin: undefined }
+  return { ids: others, idWithin: { id: `#m${tmdb}`, categoryIds: within } }
+}
+
+/** A film may be dated by its first showing or by its release, a year apart. */
+const YEAR_TOLERANCE = 1
+
+/** The facets of a year and its neighbours. */
+export function yearFacets(year: number): AnyOf {
+  return numbers(year - YEAR_TOLERANCE, year + YEAR_TOLERANCE).map((one) => `#y${one}`)
+}
+
+/** No query asks for more seasons or episodes at once and means it. */
+const MAX_NUMBERS = 300
+
+/** The facets that fulfil a wish for episodes, one of which must hold: what `matchesEpisode` says, for the index. */
+export function episodeFacets(wanted: WantedEpisode): AnyOf {
+  switch (wanted.kind) {
+    case 'season':
+      return numbers(wanted.season.from, wanted.season.to).map((season) => `#s${season}`)
+    case 'airDate':
+      return [`#d${wanted.date.replaceAll('-', '')}`]
+    case 'episode': {
+      const episodes = numbers(wanted.episode.from, wanted.episode.to)
+      if (wanted.season === undefined) return episodes.flatMap((episode) => [`#e${episode}`, `#a${episode}`])
+      const numbered = numbers(wanted.season.from, wanted.season.to)
+        .flatMap((season) => episodes.map((episode) => `#s${season}e${episode}`))
+        .slice(0, MAX_NUMBERS)
+      const mayBeAbsolute = wanted.season.from <= 1 && wanted.season.to >= 1
+      return mayBeAbsolute ? [...numbered, ...episodes.map((episode) => `#a${episode}`)] : numbered
+    }
+  }
+}
+
+function numbers(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.min(to - from + 1, MAX_NUMBERS) }, (_, i) => from + i)
+}

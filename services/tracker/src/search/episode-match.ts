@@ -1,0 +1,47 @@
+import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import type { ParsedRelease } from '../torrents/release.ts'
+
+/** The part of a release by which a wanted episode is found. */
+export type Numbered = Pick<
+  ParsedRelease,
+  'seasonFrom' | 'seasonTo' | 'episodeFrom' | 'episodeTo' | 'absoluteFrom' | 'absoluteTo' | 'airDate'
+>
+
+/** Seasons from here on are years. */
+const FIRST_YEAR = 1900
+
+/**
+ * Whether a release is, or contains, what a TV search wants.
+ *
+ * A season is found with its packs, those of several seasons, and all its episodes; a year also with what was aired in
+ * it. An episode is found alone and among several, but not in packs, which applications refuse when they want an
+ * episode. An absolute number is an episode of any season to those who name none, and one of the first season, since
+ * anime groups leave that out.
+ */
+export function matchesEpisode(release: Numbered, wanted: WantedEpisode): boolean {
+  switch (wanted.kind) {
+    case 'season':
+      return overlaps(release.seasonFrom, release.seasonTo, wanted.season) || airedWithin(release, wanted.season)
+    case 'episode':
+      return isEpisode(release, wanted.season, wanted.episode)
+    case 'airDate':
+      return release.airDate === wanted.date
+  }
+}
+
+function isEpisode(release: Numbered, season: NumberRange | undefined, episode: NumberRange): boolean {
+  const isOfSeason = season === undefined || overlaps(release.seasonFrom, release.seasonTo, season)
+  if (isOfSeason && overlaps(release.episodeFrom, release.episodeTo, episode)) return true
+  const mayBeAbsolute = season === undefined || (season.from <= 1 && season.to >= 1)
+  return mayBeAbsolute && overlaps(release.absoluteFrom, release.absoluteTo, episode)
+}
+
+function airedWithin({ airDate }: Numbered, years: NumberRange): boolean {
+  if (airDate === null || years.from < FIRST_YEAR) return false
+  const year = Number(airDate.slice(0, 4))
+  return year >= years.from && year <= years.to
+}
+
+function overlaps(from: number | null, to: number | null, wanted: NumberRange): boolean {
+  return from !== null && to !== null && from <= wanted.to && to >= wanted.from
+}

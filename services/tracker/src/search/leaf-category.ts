@@ -1,0 +1,76 @@
+import { familyOfId } from '@vault-and-tracker/torznab-xml'
+import type { ParsedRelease } from '../torrents/release.ts'
+
+/** What of a category matters here: its Torznab id. */
+type Category = { readonly torznabId: number }
+
+/** Families by their Torznab ids; games are a part of PC, but a root here. */
+const GAMES = 4050
+const CONSOLE = 1000
+
+const HD: ReadonlySet<string> = new Set(['720p', '1080i', '1080p', '1440p'])
+const UHD: ReadonlySet<string> = new Set(['2160p', '4320p'])
+const LOSSLESS: ReadonlySet<string> = new Set(['FLAC', 'ALAC', 'APE', 'DSD', 'WAV', 'PCM'])
+const LOSSY: ReadonlySet<string> = new Set(['MP3', 'AAC', 'OGG', 'Opus'])
+
+const CONSOLES: ReadonlyMap<string | null, readonly number[]> = new Map([
+  ['PlayStation', [1180, CONSOLE]],
+  ['Xbox', [1040, CONSOLE]],
+  ['Nintendo', [CONSOLE]],
+])
+const BOOKS: ReadonlyMap<string | null, number> = new Map([
+  ['comic', 7030],
+  ['magazine', 7010],
+  ['audiobook', 3030],
+])
+
+/** Where a release belongs within its family, as Torznab ids, the best first. */
+const LEAVES: Readonly<Record<number, (release: ParsedRelease) => readonly number[]>> = {
+  2000: (film) => {
+    const byPicture = pictureOf(film, { uhd: 2045, hd: 2040, sd: 2030 })
+    return film.source === 'BluRay disc' ? [2050, film.resolution === null ? 2040 : byPicture] : [byPicture]
+  },
+  5000: (series) => {
+    const byPicture = pictureOf(series, { uhd: 5045, hd: 5040, sd: 5030 })
+    if (series.kind === 'anime') return [5070, byPicture]
+    return series.kind === 'documentary' ? [5080, byPicture] : [byPicture]
+  },
+  3000: (music) => {
+    if (music.kind === 'audiobook') return [3030]
+    if (music.resolution !== null) return [3020]
+    if (music.audio.some((format) => LOSSLESS.has(format))) return [3040]
+    // The scene names a format only where it is not MP3.
+    const isMp3 = music.audio.some((format) => LOSSY.has(format)) || (music.source !== null && music.group !== null)
+    return isMp3 ? [3010] : []
+  },
+  [GAMES]: ({ platform }) => CONSOLES.get(platform) ?? [GAMES],
+  // 4020 and 4030 are the systems of desktop computers here.
+  4000: ({ platform }) => (platform === 'Windows' ? [4020] : platform === 'macOS' ? [4030] : []),
+  7000: ({ kind }) => [BOOKS.get(kind) ?? 7020],
+}
+
+/**
+ * The category for a release that was put into a root: the root's child that the name speaks for, else the root.
+ * Automation tools ask for `TV/HD` rather than for `TV`, and would not find what lies in a root.
+ *
+ * @param children the categories below the root
+ */
+export function leafCategoryFor<C extends Category>(release: ParsedRelease, root: C, children: readonly C[]): C {
+  const family = root.torznabId === GAMES ? GAMES : familyOfId(root.torznabId)
+  const leaves = (family === undefined ? undefined : LEAVES[family]?.(release)) ?? []
+  for (const id of leaves) {
+    const child = children.find(({ torznabId }) => torznabId === id)
+    if (child !== undefined) return child
+  }
+  return root
+}
+
+/** By resolution; a remux or a disc without one is HD, everything else without one SD. */
+function pictureOf(
+  { resolution, source }: ParsedRelease,
+  ids: { readonly uhd: number; readonly hd: number; readonly sd: number },
+): number {
+  if (resolution !== null && UHD.has(resolution)) return ids.uhd
+  const isHd = resolution === null ? source === 'Remux' || source === 'BluRay disc' : HD.has(resolution)
+  return isHd ? ids.hd : ids.sd
+}

@@ -1,0 +1,54 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { AnyOf, Criteria } from './criteria.ts'
+
+export const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', leechers: 'leechers' } as const
+
+/** The criteria but for the state, on the columns of `torrents`. */
+export function conditions(criteria: Criteria): RawBuilder<unknown> {
+  const { categoryIds, words, prefix, facets, minSize, maxSize, createdAfter } = criteria
+  const text = [...words.map(anyOf), ...(prefix === undefined ? [] : [`${quoted(prefix)}:*`])]
+  const categories = categoryIds?.map((id) => `#c${id}`)
+  const others = [...facets, ...(categories === undefined ? [] : [categories])]
+  const parts = [
+    ...(text.length === 0 ? [] : [sql`search @@ ${text.join(' & ')}::tsquery`]),
+    ...(others.length === 0 ? [] : [sql`facets @@ ${others.map(anyOf).join(' & ')}::tsquery`]),
+    ...identified(criteria),
+    ...(minSize === undefined ? [] : [sql`size >= ${minSize}`]),
+    ...(maxSize === undefined ? [] : [sql`size <= ${maxSize}`]),
+    ...(createdAfter === undefined ? [] : [sql`created_at > ${createdAfter}`]),
+  ]
+  return parts.length === 0 ? sql`true` : sql.join(parts, sql` and `)
+}
+
+/** Any of the ids, or the info hash. */
+function identified({ ids, idWithin, infoHash }: Criteria): readonly RawBuilder<unknown>[] {
+  const hash = infoHash === undefined ? undefined : Buffer.from(infoHash, 'hex')
+  const within = idWithin?.categoryIds.map((id) => `#c${id}`)
+  const terms = [
+    ...ids.map(quoted),
+    ...(idWithin === undefined || within === undefined ? [] : [`(${quoted(idWithin.id)} & ${anyOf(within)})`]),
+  ]
+  const parts = [
+    ...(terms.length === 0 ? [] : [sql`facets @@ ${terms.join(' | ')}::tsquery`]),
+    ...(hash === undefined ? [] : [sql`info_hash = ${hash}`, sql`info_hash_v2 = ${hash}`]),
+  ]
+  return parts.length === 0 ? [] : [sql`(${sql.join(parts, sql` or `)})`]
+}
+
+/** A condition on the column `category_id`; true for all categories. */
+export function anyCategory(ids: readonly string[] | undefined): RawBuilder<unknown> {
+  return ids === undefined ? sql`true` : sql`category_id = any(${[...ids]}::uuid[])`
+}
+
+/** A lexeme that no torrent has. */
+const NEVER = "'#'"
+
+/** The part of a tsquery that one of these lexemes fulfils. */
+function anyOf(lexemes: AnyOf): string {
+  return lexemes.length === 0 ? NEVER : `(${lexemes.map(quoted).join(' | ')})`
+}
+
+/** A lexeme in quotes, so that none is an operator. */
+function quoted(lexeme: string): string {
+  return `'${lexeme.replace(/['\\]/g, '$&$&')}'`
+}

@@ -1,0 +1,153 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../db/schema.ts'
+import { MAX_EXACT_TOTAL } from '../lists/total.ts'
+import { type Criteria, isPlain } from './criteria.ts'
+import type { Page, SearchStore } from './search.ts'
+import { anyCategory, conditions, SORT_COLUMNS } from './search-conditions.store.ts'
+
+/** Words less similar than this are other words. */
+const MIN_SIMILARITY = 0.4
+const MAX_SIMILAR = 3
+
+/** How many torrents a walk along a sort index looks at besides the page: 15 ms where none of them matches. */
+const WALKED = 20_000
+
+type Result = { ids: readonly string[]; counted: number }
+
+/**
+ * Searches in Postgres. Three plans, none of which reads the catalogue because two conditions are common and never hold
+ * together:
+ *
+ * - a list without conditions reads the index that is sorted as it is;
+ * - up to `MAX_EXACT_TOTAL` matches are taken from the GIN index, then counted and sorted;
+ * - of more matches, which are likely to be everywhere, a walk along the sort index finds the first ones; where it does
+ *   not, all are sorted.
+ */
+export function createSearchStore(db: Db): SearchStore {
+  return {
+    page: (criteria, page) => (isPlain(criteria) ? plainPage(db, criteria, page) : filteredPage(db, criteria, page)),
+
+    async byInfoHash(infoHash) {
+      const hash = Buffer.from(infoHash, 'hex')
+      const row = await db
+        .selectFrom('torrents')
+        .select('id')
+        .where((eb) => eb.or([eb('info_hash', '=', hash), eb('info_hash_v2', '=', hash)]))
+        .where('deleted_at', 'is', null)
+        .where('state', '=', 'approved')
+        .executeTakeFirst()
+      return row?.id
+    },
+
+    async similarWords(words) {
+      const { rows } = await sql<{ similar: readonly string[] }>`
+        select array(
+          select word from search_words
+          where word % wanted and similarity(word, wanted) >= ${MIN_SIMILARITY}
+          order by similarity(word, wanted) desc, word limit ${MAX_SIMILAR}
+        ) as similar
+        from unnest(${[...words]}::text[]) as wanted`.execute(db)
+      return rows.map(({ similar }) => similar)
+    },
+  }
+}
+
+async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
+  const { state, categoryIds } = criteria
+  const [{ rows: counts }, ids] = await Promise.all([
+    sql<{ counted: number }>`
+      select count(*) as counted from (
+        select 1 from torrents where deleted_at is null and state = ${state} and ${anyCategory(categoryIds)}
+        limit ${MAX_EXACT_TOTAL + 1}
+      ) as matches`.execute(db),
+    page.limit === 0 ? [] : idsOf(db, sql`select id ${walk(criteria, page, page.offset + page.limit)}`, page),
+  ])
+  return { ids, counted: counts[0]?.counted ?? 0 }
+}
+
+async function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
+  const result = await fewMatches(db, criteria, page)
+  if (result.counted <= MAX_EXACT_TOTAL || page.limit === 0) return result
+  const walked = sql`select id ${walk(criteria, page, WALKED + 3 * (page.offset + page.limit))}`
+  const ids = await idsOf(db, sql`${walked} where ${conditions(criteria)}`, page)
+  return { ids: ids.length === page.limit ? ids : await allSorted(db, criteria, page), counted: result.counted }
+}
+
+/** Counts the matches to one beyond the limit, and sorts them when they are not more. */
+function fewMatches(db: Db, criteria: Criteria, page: Page): Promise<Result> {
+  return withBitmaps(db, async (trx) => {
+    const { rows } = await sql<{ counted: number; ids: readonly string[] }>`
+      with found as materialized (${matches(criteria)}),
+      few as materialized (select * from found limit ${MAX_EXACT_TOTAL + 1}),
+      counted as materialized (select count(*) as counted from few)
+      select counted, array(
+        select id from few ${withStats(page)}
+        where counted <= ${MAX_EXACT_TOTAL} ${inOrder(page)}
+      ) as ids from counted`.execute(trx)
+    return rows[0] ?? { ids: [], counted: 0 }
+  })
+}
+
+/** Sorts all matches. */
+function allSorted(db: Db, criteria: Criteria, page: Page): Promise<readonly string[]> {
+  return withBitmaps(db, (trx) =>
+    idsOf(trx, sql`with found as materialized (${matches(criteria)}) select id from found ${withStats(page)}`, page),
+  )
+}
+
+/** All matches. Without a limit or an order here, the planner has no reason to look elsewhere than in the GIN index. */
+function matches(criteria: Criteria): RawBuilder<unknown> {
+  return sql`select id, created_at, size from torrents
+    where deleted_at is null and state = ${criteria.state} and ${conditions(criteria)}`
+}
+
+function withStats({ sort }: Page): RawBuilder<unknown> {
+  return sort === 'seeders' || sort === 'leechers' ? sql`join torrent_stats on torrent_stats.torrent_id = id` : sql``
+}
+
+/**
+ * The first torrents of a sort index, as many as given. Of several categories each has an index range of its own, which
+ * the planner merges.
+ */
+function walk(criteria: Criteria, { sort, order }: Page, most: number): RawBuilder<unknown> {
+  const { state, categoryIds } = criteria
+  const by = sql`${sql.ref(SORT_COLUMNS[sort])} ${sql.raw(order)}`
+  const isCount = sort === 'seeders' || sort === 'leechers'
+  const id = sql.ref(isCount ? 'torrent_id' : 'id')
+  const part = (category: RawBuilder<unknown>): RawBuilder<unknown> => {
+    const source = isCount
+      ? sql`select torrent_id, ${sql.ref(sort)} from torrent_stats where ${category}`
+      : sql`select id, created_at, size, search, facets, info_hash, info_hash_v2
+          from torrents where deleted_at is null and state = ${state} and ${category}`
+    return sql`(${source} order by ${by}, ${id} ${sql.raw(order)} limit ${most})`
+  }
+  const column = sql.ref(isCount ? 'listed_in' : 'category_id')
+  const parts = categoryIds?.map((category) => part(sql`${column} = ${category}`)) ?? [part(sql`true`)]
+  const all = sql`(select * from (${sql.join(parts, sql` union all `)}) as parts
+    order by ${by}, ${id} ${sql.raw(order)} limit ${most})`
+  return isCount
+    ? sql`from ${all} as walked join torrents on torrents.id = walked.torrent_id`
+    : sql`from ${all} as walked`
+}
+
+function inOrder({ sort, order, offset, limit }: Page): RawBuilder<unknown> {
+  const direction = sql.raw(order)
+  return sql`order by ${sql.ref(SORT_COLUMNS[sort])} ${direction}, id ${direction} limit ${limit} offset ${offset}`
+}
+
+async function idsOf(db: Db, query: RawBuilder<unknown>, page: Page): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`${query} ${inOrder(page)}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Runs statements whose conditions are to be looked up in the GIN index: the planner takes conditions as independent,
+ * so of two that never hold together it expects many matches, and would read the table until it has met enough.
+ */
+function withBitmaps<Value>(db: Db, run: (trx: Db) => Promise<Value>): Promise<Value> {
+  return db.transaction().execute(async (trx) => {
+    // A bitmap of a million torrents is exact within these 16 MB.
+    await sql`select set_config('enable_seqscan', 'off', true), set_config('work_mem', '16MB', true)`.execute(trx)
+    return run(trx)
+  })
+}

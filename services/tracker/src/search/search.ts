@@ -1,0 +1,198 @@
+import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import { type Categories, type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
+import { apiError } from '../errors.ts'
+import { type Total, totalOf } from '../lists/total.ts'
+import type { ListedTorrent, TorrentState } from '../torrents/torrents.ts'
+import { type AnyOf, allOf, type Criteria, episodeFacets, idFacets, yearFacets } from './criteria.ts'
+import { memberWords, searchWords } from './search-words.ts'
+import { isSimilarWord } from './similar-words.ts'
+
+/** A search of approved torrents. What is undefined is not asked for; everything that is there must hold. */
+export type SearchQuery = {
+  /** Free text: its words must be in the name, in any order. Blank text is no text. */
+  readonly text?: string | undefined
+  /** Artists, albums, authors, titles: the words of each must be in the name as well. */
+  readonly words?: readonly string[] | undefined
+  /** Ids of rows of `categories`, subcategories included. An empty list finds nothing. */
+  readonly categoryIds?: readonly string[] | undefined
+  /** A torrent needs one of these, not all (Torznab 1.1). An empty object is no condition. */
+  readonly ids?: WantedIds | undefined
+  readonly wanted?: WantedEpisode | undefined
+  readonly year?: number | undefined
+  /** Bytes, both included. */
+  readonly minSize?: number | undefined
+  readonly maxSize?: number | undefined
+  readonly createdAfter?: Date | undefined
+  /** From 0; beyond 10,000 there are no items, so that nobody reads the catalogue from its end. */
+  readonly offset: number
+  /** From 0 to 100. */
+  readonly limit: number
+}
+
+export type WantedIds = {
+  /** The number in `tt0944947`. */
+  readonly imdb?: number | undefined
+  readonly tmdb?: number | undefined
+  /**
+   * Ids of rows of `categories` in which the TMDB number counts, as TMDB numbers films and series apart; all when
+   * undefined.
+   */
+  readonly tmdbCategoryIds?: readonly string[] | undefined
+  readonly tvdb?: number | undefined
+  /** Lower-case hex of either info hash. */
+  readonly infoHash?: string | undefined
+}
+
+/** A torrent with the Torznab ids of its category and of that category's root, its own first, each once. */
+export type FoundTorrent = ListedTorrent & { readonly torznabIds: readonly number[] }
+
+/** A page of what was found, newest first. */
+export type Found = Total & { readonly items: readonly FoundTorrent[] }
+
+export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
+export type Sort = (typeof SORTS)[number]
+
+/** The query of a list, which members' search is too. */
+export type ListQuery = {
+  readonly page: number
+  readonly limit: number
+  readonly sort: Sort
+  readonly order: 'asc' | 'desc'
+  readonly state: TorrentState
+  /** The slug of a category; its subcategories are included. */
+  readonly category?: string | undefined
+  /** Words of the name in any order; the last one may be the beginning of a word. */
+  readonly search?: string | undefined
+}
+
+/** A page of a list. `suggestions` are there only where a search found nothing: torrents with similar words. */
+export type Listed = Total & {
+  readonly items: readonly ListedTorrent[]
+  readonly suggestions?: readonly ListedTorrent[] | undefined
+}
+
+/** Which part of the matches, in which order. */
+export type Page = {
+  readonly sort: Sort
+  readonly order: 'asc' | 'desc'
+  readonly offset: number
+  readonly limit: number
+}
+
+/** What finds torrents. All of it sees torrents of one state only, and none that was deleted. */
+export type SearchStore = {
+  /** The ids of a page in its order, and the number of all matches, counted to one beyond `MAX_EXACT_TOTAL`. */
+  page(criteria: Criteria, page: Page): Promise<{ ids: readonly string[]; counted: number }>
+  /** An approved torrent by either info hash, in lower-case hex. */
+  byInfoHash(infoHash: string): Promise<string | undefined>
+  /** For each word the most similar ones that names have, itself included if they have it. */
+  similarWords(words: readonly string[]): Promise<readonly AnyOf[]>
+}
+
+export type Search = ReturnType<typeof createSearch>
+
+const MAX_OFFSET = 10_000
+const MAX_SUGGESTIONS = 10
+const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
+
+/** Finds torrents: the lists and the search of the REST API, and searches of the Torznab API. */
+export function createSearch(deps: {
+  store: SearchStore
+  /** Torrents by id, in the order of the ids; one that is gone is left out. */
+  torrents: (ids: readonly string[]) => Promise<readonly ListedTorrent[]>
+  categories: Pick<Categories, 'all'>
+}) {
+  const { store, torrents } = deps
+
+  return {
+    /** One page, newest first, and how many there are on all pages. */
+    async find(query: SearchQuery): Promise<Found> {
+      const criteria = criteriaOf(query)
+      if (criteria === undefined) return { items: [], ...totalOf(0) }
+      const { offset } = query
+      const limit = offset > MAX_OFFSET ? 0 : query.limit
+      const { ids, counted } = await store.page(criteria, { ...NEWEST_FIRST, offset, limit })
+      return { items: await found(ids), ...totalOf(counted) }
+    },
+
+    /** An approved torrent by either info hash, in lower-case hex. */
+    async byInfoHash(infoHash: string): Promise<FoundTorrent | undefined> {
+      const id = await store.byInfoHash(infoHash)
+      return id === undefined ? undefined : (await found([id]))[0]
+    },
+
+    /** One page of the torrents in a state. @throws ApiError BAD_REQUEST when there is no such category */
+    async list(query: ListQuery): Promise<Listed> {
+      const { search, page, limit, sort, order } = query
+      const { words, prefix } = memberWords(search ?? '')
+      const tokens = prefix === undefined ? words : [...words, prefix]
+      // A search for punctuation alone has no words and matches nothing, rather than everything.
+      if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], ...totalOf(0) }
+      const within = { ...allOf(query.state), categoryIds: await categoriesFor(query) }
+      const { ids, counted } = await store.page(
+        { ...within, words: words.map((word) => [word]), prefix },
+        { sort, order, offset: (page - 1) * limit, limit },
+      )
+      const listed = { items: await torrents(ids), ...totalOf(counted) }
+      return counted === 0 && tokens.length > 0 ? { ...listed, suggestions: await suggest(within, tokens) } : listed
+    },
+  }
+
+  async function found(ids: readonly string[]): Promise<readonly FoundTorrent[]> {
+    if (ids.length === 0) return []
+    const [items, categories] = await Promise.all([torrents(ids), deps.categories.all()])
+    return items.map((item) => ({ ...item, torznabIds: torznabIdsOf(categories, item.category) }))
+  }
+
+  /** Counts are sorted within each category, so a list by counts names them all. */
+  async function categoriesFor({ category: slug, sort }: ListQuery): Promise<readonly string[] | undefined> {
+    if (slug === undefined && (sort === 'created' || sort === 'size')) return undefined
+    const all = await deps.categories.all()
+    if (slug === undefined) return all.map(({ id }) => id)
+    const category = findBySlug(all, slug)
+    if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
+    return withSubcategories(all, category).map(({ id }) => id)
+  }
+
+  /**
+   * Torrents with words like these, newest first. What is no word, such as `s01e05`, is asked for as it is, and left
+   * out when nothing has it.
+   */
+  async function suggest(within: Criteria, tokens: readonly string[]): Promise<readonly ListedTorrent[]> {
+    const words = tokens.filter(isSimilarWord)
+    const similar = (await store.similarWords(words)).filter((alternatives) => alternatives.length > 0)
+    if (similar.length === 0) return []
+    const others = tokens.filter((token) => !isSimilarWord(token)).map((token) => [token])
+    for (const wanted of others.length === 0 ? [similar] : [[...similar, ...others], similar]) {
+      const page = { ...NEWEST_FIRST, offset: 0, limit: MAX_SUGGESTIONS }
+      const { ids } = await store.page({ ...within, words: wanted }, page)
+      if (ids.length > 0) return torrents(ids)
+    }
+    return []
+  }
+}
+
+/** What a query asks for; undefined when nothing can fulfil it. */
+function criteriaOf(query: SearchQuery): Criteria | undefined {
+  const { ids = {}, wanted, year, minSize, maxSize, createdAfter, categoryIds } = query
+  if (categoryIds?.length === 0) return undefined
+  const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '')
+  const tokens = texts.map(searchWords)
+  if (tokens.some((words) => words.length === 0)) return undefined
+  const words = [...new Set(tokens.flat())].map((word) => [word])
+  const facets = [
+    ...(wanted === undefined ? [] : [episodeFacets(wanted)]),
+    ...(year === undefined ? [] : [yearFacets(year)]),
+  ]
+  return {
+    ...allOf('approved'),
+    ...{ categoryIds, words, facets, minSize, maxSize, createdAfter },
+    ...{ ...idFacets(ids), infoHash: ids.infoHash },
+  }
+}
+
+function torznabIdsOf(categories: readonly Category[], slug: string): readonly number[] {
+  const own = categories.find((category) => category.slug === slug)
+  const root = categories.find(({ id }) => id === own?.parentId)
+  return [...new Set([own, root].flatMap((category) => (category === undefined ? [] : [category.torznabId])))]
+}

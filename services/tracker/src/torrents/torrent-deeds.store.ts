@@ -1,0 +1,42 @@
+import type { Transaction } from 'kysely'
+import { type ActedBy, changedFields } from '../admin-log/admin-log.ts'
+import { recordDeed } from '../db/admin-log.ts'
+import type { Schema } from '../db/schema.ts'
+import type { Torrent } from './torrents.ts'
+
+/** Records what a member of the staff changed of a torrent. */
+export async function recordChange(
+  trx: Transaction<Schema>,
+  by: ActedBy,
+  before: Torrent,
+  after: Torrent,
+): Promise<void> {
+  const changed = changedFields(fieldsOf(before), fieldsOf(after))
+  if (changed === undefined) return
+  const moderated = before.state !== after.state || before.stateReason !== after.stateReason
+  const verdict = after.state === 'rejected' ? 'torrent.reject' : 'torrent.approve'
+  const action = moderated ? verdict : 'torrent.update'
+  await recordDeed(trx, { ...by, action, target: targetOf(after), ...changed })
+}
+
+/** Records that a member of the staff deleted a torrent. */
+export async function recordRemoval(
+  trx: Transaction<Schema>,
+  by: ActedBy,
+  torrent: Torrent,
+  reason: string,
+): Promise<void> {
+  const change = { before: { deleted: false, deleteReason: null }, after: { deleted: true, deleteReason: reason } }
+  await recordDeed(trx, { ...by, action: 'torrent.delete', target: targetOf(torrent), ...change })
+}
+
+function targetOf({ id, name }: Torrent) {
+  return { type: 'torrent', id, name } as const
+}
+
+/** What the admin log tells of a torrent. */
+function fieldsOf(torrent: Torrent) {
+  const { name, category, description, state, stateReason, downloadPercent, uploadPercent, externalIds } = torrent
+  const { imdb, tmdb, tvdb } = externalIds
+  return { name, category, description, state, stateReason, downloadPercent, uploadPercent, imdb, tmdb, tvdb }
+}

@@ -1,0 +1,56 @@
+import { type ApiLimits, type TorznabError, torznabError } from '@vault-and-tracker/torznab-xml'
+import type { Callers, TorznabCaller } from './callers.ts'
+import type { CountedRequest, TorznabLimits } from './ladder.ts'
+import type { TorznabSettings } from './settings.ts'
+
+/** Why a request is not answered. */
+export type Refusal = {
+  readonly error: TorznabError
+  /** When to try again, in seconds. */
+  readonly retryAfterSeconds?: number
+}
+
+/** A caller whose request was counted and may be answered, or a refusal. `caller` is whoever the key belongs to. */
+export type Admission =
+  | { readonly admitted: true; readonly caller: TorznabCaller; readonly limits: ApiLimits }
+  | ({ readonly admitted: false; readonly caller: TorznabCaller | undefined } & Refusal)
+
+/** Lets a request in. @throws UnavailableError when Postgres or Redis is away */
+export type Admit = (
+  apiKey: string,
+  request: Pick<CountedRequest, 'address' | 'kind'>,
+  settings: TorznabSettings,
+) => Promise<Admission>
+
+/**
+ * Who may use the API: active users who are not blocked from it, within their limits, from an address that is not
+ * blocked. A banned account is a wrong key, so that nobody learns whose key it was.
+ */
+export function createAdmit({ callers, limits }: { callers: Callers; limits: TorznabLimits }): Admit {
+  return async (apiKey, { address, kind }, settings) => {
+    const caller = await callers.byKey(apiKey)
+    const refused = (error: TorznabError): Admission => ({ admitted: false, caller, error })
+    const overLimit = (retryAfterSeconds: number): Admission => {
+      const error = torznabError('requestLimitReached')
+      return { admitted: false, caller, error, retryAfterSeconds }
+    }
+
+    if (caller === undefined || caller.state === 'banned') {
+      const wait = await limits.takeWrongKey(address)
+      return wait > 0 ? overLimit(wait) : refused(torznabError('incorrectCredentials'))
+    }
+    if (caller.state === 'suspended') return refused(torznabError('accountSuspended'))
+    if (caller.apiBlocked) return refused(torznabError('notAuthorized'))
+
+    const { windowSeconds, searchLimit, downloadLimit } = settings
+    const limit = kind === 'search' ? searchLimit : downloadLimit
+    const verdict = await limits.take({ userId: caller.id, address, kind, limit, windowSeconds })
+    if (!verdict.allowed) return overLimit(verdict.retryAfterSeconds)
+    const { searches, downloads } = verdict.usage
+    return {
+      admitted: true,
+      caller,
+      limits: { apiCurrent: searches, apiMax: searchLimit, grabCurrent: downloads, grabMax: downloadLimit },
+    }
+  }
+}

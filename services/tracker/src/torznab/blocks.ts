@@ -1,0 +1,31 @@
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { AdminLog } from '../admin-log/admin-log.ts'
+import { apiError } from '../errors.ts'
+import type { AddressBlocks } from './ladder.ts'
+
+export type TorznabBlocks = ReturnType<typeof createTorznabBlocks>
+
+/** The blocks of addresses, as administrators see and lift them. */
+export function createTorznabBlocks(deps: { blocks: AddressBlocks; adminLog: AdminLog; clock: Clock }) {
+  const { blocks, adminLog, clock } = deps
+  return {
+    list: () => blocks.list(),
+
+    /**
+     * Ends a block. Blocks are in Redis, so the admin log is written right after, not in the same transaction.
+     *
+     * @throws ApiError NOT_FOUND when the address is not blocked
+     */
+    async lift(address: string, actorId: string): Promise<void> {
+      if (!(await blocks.lift(address))) throw apiError('NOT_FOUND', 'This address is not blocked.')
+      await adminLog.record({
+        actorId,
+        at: new Date(clock.now()),
+        action: 'torznab.unblock',
+        target: { type: 'address', id: address, name: null },
+        before: { blocked: true },
+        after: { blocked: false },
+      })
+    },
+  }
+}

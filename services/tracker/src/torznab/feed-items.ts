@@ -1,0 +1,77 @@
+import { type FeedItem, type ItemAttributes, itemCategories } from '@vault-and-tracker/torznab-xml'
+import type { Multipliers } from '../announce/directory.ts'
+import { bestOf } from '../announce/multipliers.ts'
+import type { Category } from '../categories/categories.ts'
+import type { FoundTorrent } from '../search/search.ts'
+import type { TorznabCaller } from './callers.ts'
+
+/** What items are made with. */
+export type ItemContext = {
+  readonly caller: TorznabCaller
+  readonly categories: readonly Category[]
+  readonly multipliers: Multipliers
+  /** Without a slash at its end. */
+  readonly publicUrl: string
+}
+
+/** Torrents as the items of a caller's feed. */
+export function feedItems(torrents: readonly FoundTorrent[], context: ItemContext): readonly FeedItem[] {
+  const { caller, categories, multipliers, publicUrl } = context
+  const idsOfSlugs = new Map<string, readonly number[]>()
+  const idsOf = ({ category: slug, torznabIds }: FoundTorrent): readonly number[] => {
+    const known = idsOfSlugs.get(slug)
+    if (known !== undefined) return known
+    const category = categories.find((each) => each.slug === slug)
+    // A category may be renamed while a search is under way.
+    const ids = category === undefined ? torznabIds : itemCategories(category.id, categories)
+    idsOfSlugs.set(slug, ids)
+    return ids
+  }
+
+  return torrents.map((torrent) => {
+    const detailsUrl = `${publicUrl}/torrents/${torrent.id}`
+    const best = bestOf([torrent, caller, multipliers])
+    return {
+      title: torrent.name,
+      detailsUrl,
+      downloadUrl: `${publicUrl}/api/torznab/download?id=${torrent.infoHash}&apikey=${caller.passkey}`,
+      commentsUrl: `${detailsUrl}#comments`,
+      publishedAt: torrent.createdAt,
+      size: torrent.size,
+      files: torrent.fileCount,
+      grabs: torrent.completed,
+      description: '',
+      categories: idsOf(torrent),
+      seeders: torrent.seeders,
+      leechers: torrent.leechers,
+      infoHash: torrent.infoHash,
+      factors: { download: best.downloadPercent / 100, upload: best.uploadPercent / 100 },
+      attributes: { ...attributesOf(torrent), tags: best.downloadPercent === 0 ? ['freeleech'] : [] },
+    }
+  })
+}
+
+/** What is known of a torrent beside what every item tells. */
+function attributesOf({ externalIds, release, uploader }: FoundTorrent): ItemAttributes {
+  const { imdb, tmdb, tvdb } = externalIds
+  const isSeries = release.seasonFrom !== null || release.airDate !== null
+  return {
+    imdb: imdb ?? undefined,
+    tmdb: tmdb ?? undefined,
+    tvdb: tvdb ?? undefined,
+    season: singleOf(release.seasonFrom, release.seasonTo),
+    episode: singleOf(release.episodeFrom, release.episodeTo),
+    airDate: release.airDate === null ? undefined : new Date(`${release.airDate}T00:00:00Z`),
+    year: release.year ?? undefined,
+    team: release.group ?? undefined,
+    poster: uploader?.username,
+    resolution: release.resolution ?? undefined,
+    videoCodec: release.codec ?? undefined,
+    showTitle: isSeries ? (release.title ?? undefined) : undefined,
+  }
+}
+
+/** The one number of a range; a pack of several has none. */
+function singleOf(from: number | null, to: number | null): number | undefined {
+  return from === to ? (from ?? undefined) : undefined
+}

@@ -1,0 +1,107 @@
+import { addressKey } from '@vault-and-tracker/service-kit/client-address'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
+import type { Redis } from 'ioredis'
+import type { RedisFunctions } from '../swarm/wire.ts'
+import { type AddressBlock, type AddressBlocks, LADDER, nextPenalty, type TorznabLimits, WRONG_KEYS } from './ladder.ts'
+
+const BLOCKS = 'torznab:blocks'
+const MAX_LISTED = 1_000
+
+const userKey = (id: string): string => `torznab:user:${id}`
+const addressStateKey = (address: string): string => `torznab:address:${address}`
+const wrongKeysKey = (address: string): string => `torznab:wrong-keys:${address}`
+
+/**
+ * Limits and blocks in Redis. Windows and blocks follow the clock that is given; the keys also expire by themselves.
+ *
+ * @param deps `functions` are those of lua/torznab.lua
+ */
+export function createTorznabLimits(deps: {
+  redis: Redis
+  functions: RedisFunctions
+  clock: Clock
+}): TorznabLimits & AddressBlocks {
+  const { redis, functions, clock } = deps
+  const ladder = [LADDER.refusalsInWindow, LADDER.windowsRunning, LADDER.forgottenAfterMs, ...penalties()].map(String)
+
+  return {
+    async take({ userId, address, kind, limit, windowSeconds }) {
+      const counted = addressKey(address)
+      const keys = [userKey(userId), addressStateKey(counted), BLOCKS]
+      const request = [clock.now(), windowSeconds * 1_000, kind, limit, counted].map(String)
+      const [verdict, first, second] = readReply(await functions.call('take', keys, [...request, ...ladder]))
+      if (verdict === 'allowed') return { allowed: true, usage: { searches: Number(first), downloads: Number(second) } }
+      return {
+        allowed: false,
+        by: verdict === 'block' ? 'block' : 'limit',
+        retryAfterSeconds: wholeSeconds(Number(first)),
+      }
+    },
+
+    async takeWrongKey(address) {
+      const counted = addressKey(address)
+      const keys = [addressStateKey(counted), wrongKeysKey(counted)]
+      const args = [clock.now(), WRONG_KEYS.windowMs, WRONG_KEYS.limit].map(String)
+      const wait = Number(await functions.call('take_wrong_key', keys, args))
+      return wait === 0 ? 0 : wholeSeconds(wait)
+    },
+
+    list: () =>
+      orRedisUnavailable(async () => {
+        const now = clock.now()
+        const ends = await redis.zrange(
+          BLOCKS,
+          '+inf',
+          `(${now}`,
+          'BYSCORE',
+          'REV',
+          'LIMIT',
+          0,
+          MAX_LISTED,
+          'WITHSCORES',
+        )
+        const blocks: AddressBlock[] = []
+        for (let i = 0; i < ends.length; i += 2) {
+          const [address = '', until] = [ends[i], Number(ends[i + 1])]
+          const penaltyMs = Number(await redis.hget(addressStateKey(address), 'penalty'))
+          blocks.push({
+            address,
+            until: new Date(until),
+            secondsLeft: wholeSeconds(until - now),
+            penaltySeconds: penaltyMs / 1_000,
+          })
+        }
+        return blocks
+      }),
+
+    lift: (address) =>
+      orRedisUnavailable(async () => {
+        const counted = addressKey(address.replace(/\/64$/, ''))
+        const until = Number(await redis.hget(addressStateKey(counted), 'until'))
+        await redis.multi().del(addressStateKey(counted)).zrem(BLOCKS, counted).exec()
+        return until > clock.now()
+      }),
+  }
+}
+
+/** The length of each block in turn, up to the longest. */
+function penalties(): readonly number[] {
+  const lengths = [nextPenalty(0)]
+  for (;;) {
+    const last = lengths.at(-1) ?? 0
+    const next = nextPenalty(last)
+    if (next === last) return lengths
+    lengths.push(next)
+  }
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1_000))
+}
+
+/** The parts of a reply that is a list of strings and integers. */
+function readReply(reply: unknown): readonly (string | number)[] {
+  if (!Array.isArray(reply)) throw new Error('a function of lua/torznab.lua replied with no list')
+  return reply.map((part: unknown) => (Buffer.isBuffer(part) ? part.toString('latin1') : Number(part)))
+}

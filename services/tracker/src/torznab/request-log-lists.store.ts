@@ -1,0 +1,147 @@
+import { isId } from '@vault-and-tracker/service-kit/ids'
+import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
+import { type ExpressionBuilder, sql } from 'kysely'
+import { escapeLike } from '../db/like.ts'
+import type { Db, Schema } from '../db/schema.ts'
+import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
+import type { ListedRequest, RequestLists, RequestQuery, UsageQuery, UserUsage } from './request-log-lists.ts'
+
+/** The lists of the request log and of the users of the API, from Postgres. */
+export function createRequestLists(db: Db): RequestLists {
+  return {
+    requests: (query) =>
+      orPostgresUnavailable(async () => {
+        const userId = query.user === undefined ? undefined : await findUser(db, query.user)
+        if (query.user !== undefined && userId === undefined) return { items: [], ...totalOf(0) }
+        const [counted, items] = await Promise.all([
+          countRequests(db, query, userId),
+          pageOfRequests(db, query, userId),
+        ])
+        return { items, ...totalOf(counted) }
+      }),
+
+    users: (query) =>
+      orPostgresUnavailable(async () => {
+        const [counted, items] = await Promise.all([countUsage(db, query), pageOfUsage(db, query)])
+        return { items, ...totalOf(counted) }
+      }),
+  }
+}
+
+async function findUser(db: Db, user: string): Promise<string | undefined> {
+  if (isId(user)) return user
+  const row = await db
+    .selectFrom('users')
+    .select('id')
+    .where(sql<string>`lower(username)`, '=', user.toLowerCase())
+    .executeTakeFirst()
+  return row?.id
+}
+
+function matches(
+  eb: ExpressionBuilder<Schema, 'torznab_requests'>,
+  { function: name, error, from, to }: RequestQuery,
+  userId: string | undefined,
+) {
+  return eb.and([
+    ...(userId === undefined ? [] : [eb('torznab_requests.user_id', '=', userId)]),
+    ...(name === undefined ? [] : [eb('torznab_requests.function', '=', name)]),
+    ...(error === true ? [eb('torznab_requests.error', 'is not', null)] : []),
+    ...(error === false ? [eb('torznab_requests.error', 'is', null)] : []),
+    ...(typeof error === 'number' ? [eb('torznab_requests.error', '=', error)] : []),
+    ...(from === undefined ? [] : [eb('torznab_requests.at', '>=', from)]),
+    ...(to === undefined ? [] : [eb('torznab_requests.at', '<', to)]),
+  ])
+}
+
+async function countRequests(db: Db, query: RequestQuery, userId: string | undefined): Promise<number> {
+  const { counted } = await db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('torznab_requests')
+        .select('torznab_requests.at')
+        .where((each) => matches(each, query, userId))
+        .limit(MAX_EXACT_TOTAL + 1)
+        .as('found'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('counted'))
+    .executeTakeFirstOrThrow()
+  return counted
+}
+
+async function pageOfRequests(db: Db, query: RequestQuery, userId: string | undefined): Promise<ListedRequest[]> {
+  const rows = await db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('torznab_requests')
+        .selectAll()
+        .where((each) => matches(each, query, userId))
+        .orderBy('at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(query.limit)
+        .offset((query.page - 1) * query.limit)
+        .as('found'),
+    )
+    .leftJoin('users', 'users.id', 'found.user_id')
+    .selectAll('found')
+    .select('users.username')
+    .orderBy('found.at', 'desc')
+    .orderBy('found.id', 'desc')
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    at: row.at,
+    user: row.user_id === null || row.username === null ? null : { id: row.user_id, username: row.username },
+    function: row.function,
+    query: row.query,
+    results: row.results,
+    durationMs: row.duration_ms,
+    error: row.error,
+    client: row.client,
+  }))
+}
+
+function usage(db: Db, { search, blocked }: UsageQuery) {
+  return db
+    .selectFrom('users')
+    .leftJoin('torznab_users', 'torznab_users.user_id', 'users.id')
+    .where((eb) => eb.or([eb('torznab_users.user_id', 'is not', null), eb('users.api_blocked', '=', true)]))
+    .$if(blocked !== undefined, (query) => query.where('users.api_blocked', '=', blocked ?? false))
+    .$if(search !== undefined, (query) =>
+      query.where(sql<string>`lower(users.username)`, 'like', `%${escapeLike((search ?? '').toLowerCase())}%`),
+    )
+}
+
+async function countUsage(db: Db, query: UsageQuery): Promise<number> {
+  const { counted } = await db
+    .selectFrom(
+      usage(db, query)
+        .select('users.id')
+        .limit(MAX_EXACT_TOTAL + 1)
+        .as('found'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('counted'))
+    .executeTakeFirstOrThrow()
+  return counted
+}
+
+async function pageOfUsage(db: Db, query: UsageQuery): Promise<UserUsage[]> {
+  const rows = await usage(db, query)
+    .select(['users.id', 'users.username', 'users.api_blocked'])
+    .select(['torznab_users.requests', 'torznab_users.downloads', 'torznab_users.errors'])
+    .select(['torznab_users.violations', 'torznab_users.last_at'])
+    .orderBy('torznab_users.requests', (order) => order.desc().nullsLast())
+    .orderBy('users.id', 'desc')
+    .limit(query.limit)
+    .offset((query.page - 1) * query.limit)
+    .execute()
+  return rows.map((row) => ({
+    user: { id: row.id, username: row.username },
+    requests: row.requests ?? 0,
+    downloads: row.downloads ?? 0,
+    errors: row.errors ?? 0,
+    violations: row.violations ?? 0,
+    lastAt: row.last_at,
+    blocked: row.api_blocked,
+  }))
+}

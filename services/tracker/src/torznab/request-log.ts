@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { newId } from '@vault-and-tracker/service-kit/ids'
+import { repeat } from '../background/background.ts'
+import { type ClientFamily, clientFamily } from './client-family.ts'
+import type { TorznabSettings } from './settings.ts'
+import { type Rollup, rollUp } from './statistics-rollup.ts'
+import type { AnsweredRequest } from './torznab.ts'
+
+/** A request as it is logged. */
+export type LoggedRequest = {
+  readonly id: string
+  readonly at: Date
+  readonly userId: string | null
+  readonly function: string
+  /** The parameters, decoded. */
+  readonly query: string
+  readonly results: number
+  readonly durationMs: number
+  readonly error: number | null
+  readonly client: ClientFamily
+}
+
+/** Requests that are written together. The id keeps them from being written twice. */
+export type RequestBatch = { readonly id: string; readonly requests: readonly LoggedRequest[]; readonly rollup: Rollup }
+
+/** Where requests are written. */
+export type RequestLogStore = {
+  /**
+   * Writes the requests of a batch and counts them, as one transaction. A batch that was written before is skipped.
+   *
+   * @throws UnavailableError when Postgres is away
+   */
+  write(batch: RequestBatch): Promise<void>
+  /** Drops the days before a time, and the record of which batches were written. @returns how many days */
+  prune(options: { daysBefore: Date; batchesBefore: Date }): Promise<number>
+}
+
+/** Counts what became of requests. */
+export type RequestLogCounters = {
+  countWritten(requests: number): void
+  countDropped(requests: number): void
+  setWaiting(requests: number): void
+}
+
+export type RequestLog = ReturnType<typeof createRequestLog>
+
+const FLUSH_EVERY_MS = 500
+const MAX_BATCH = 1_000
+/** About 20 MB at most; what comes on top while Postgres is away is counted and lost. */
+const MAX_WAITING = 20_000
+/** How long a stop waits for Postgres. */
+const CLOSE_MS = 3_000
+const CLOSE_RETRY_MS = 300
+const MAX_QUERY = 500
+/** Of requests that name no function that there is. */
+const UNKNOWN_FUNCTION = 'unknown'
+const DAY_MS = 86_400_000
+
+/**
+ * Writes answered requests in batches, off the path of the answer: `record` only puts them into a bounded buffer. What
+ * waits is written by `close`, so an orderly stop loses nothing unless Postgres is away.
+ *
+ * @param deps `settings` tells whether requests are logged; statistics are counted either way
+ */
+export function createRequestLog(deps: {
+  store: RequestLogStore
+  settings: () => Promise<TorznabSettings>
+  counters: RequestLogCounters
+  clock: Clock
+  keepDays: number
+  onFailure: (error: unknown) => void
+}) {
+  const { store, counters, clock } = deps
+  let waiting: LoggedRequest[] = []
+  /** The batch under way, or the one that could not be written. */
+  let batch: readonly LoggedRequest[] = []
+  let batchId = ''
+  let flushing = Promise.resolve(true)
+
+  /** Writes one batch. @returns whether there may be more to write now */
+  async function writeBatch(): Promise<boolean> {
+    if (batch.length === 0) {
+      batch = waiting.slice(0, MAX_BATCH)
+      waiting = waiting.slice(MAX_BATCH)
+      batchId = newId()
+    }
+    if (batch.length === 0) return false
+    try {
+      const { logging } = await deps.settings()
+      await store.write({ id: batchId, requests: logging ? batch : [], rollup: rollUp(batch) })
+      counters.countWritten(batch.length)
+    } catch (error) {
+      deps.onFailure(error)
+      if (error instanceof UnavailableError) return false
+      // What cannot be written at all must not stop what follows.
+      counters.countDropped(batch.length)
+    }
+    batch = []
+    return true
+  }
+
+  /** Writes what waits, one flush at a time. @returns whether everything was written */
+  function flush(): Promise<boolean> {
+    flushing = flushing.then(async () => {
+      while (await writeBatch());
+      counters.setWaiting(waiting.length + batch.length)
+      return waiting.length + batch.length === 0
+    })
+    return flushing
+  }
+
+  const background = repeat({
+    everyMs: FLUSH_EVERY_MS,
+    task: async () => {
+      await flush()
+    },
+    failed: deps.onFailure,
+  })
+
+  return {
+    /** Takes note of an answered request. Never waits and never fails. */
+    record(request: AnsweredRequest): void {
+      if (waiting.length + batch.length >= MAX_WAITING) {
+        counters.countDropped(1)
+        return
+      }
+      waiting.push({
+        id: newId(),
+        at: new Date(clock.now()),
+        userId: request.userId ?? null,
+        function: request.function ?? UNKNOWN_FUNCTION,
+        query: readableQuery(request.query),
+        results: request.results,
+        durationMs: Math.max(0, request.durationMs),
+        error: request.error ?? null,
+        client: clientFamily(request.userAgent),
+      })
+    },
+
+    flush,
+
+    /** Drops what is older than the retention, and creates nothing: a day is created when it is first written. */
+    prune: () =>
+      store.prune({
+        daysBefore: new Date(clock.now() - deps.keepDays * DAY_MS),
+        batchesBefore: new Date(clock.now() - DAY_MS),
+      }),
+
+    /** Writes what waits and stops. */
+    async close(): Promise<void> {
+      await background.stop()
+      const deadline = performance.now() + CLOSE_MS
+      while (!(await flush()) && performance.now() < deadline) await sleep(CLOSE_RETRY_MS)
+      counters.countDropped(waiting.length + batch.length)
+    },
+  }
+}
+
+/**
+ * A query string as people read it, bounded. It comes without keys; where one is in it all the same, it goes no further.
+ * NUL and lone surrogates are left out, which Postgres does not store.
+ */
+function readableQuery(query: string): string {
+  const parts = [...new URLSearchParams(query)]
+    .filter(([name]) => !/^(?:apikey|passkey)$/i.test(name))
+    .map(([name, value]) => `${name}=${value}`)
+  return Buffer.from(parts.join('&').slice(0, MAX_QUERY).replaceAll('\0', ''), 'utf8').toString('utf8')
+}

@@ -1,0 +1,170 @@
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { apiError } from '../errors.ts'
+import { percentile } from './statistics-histogram.ts'
+import { endOf, nextStart, type Segment, type Span, segmentsOf, startOf } from './statistics-spans.ts'
+import { countUsers, type UserSet } from './statistics-users.ts'
+
+/** The hours of a range: up to the end of the current hour. */
+const RANGE_HOURS = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const
+export const RANGES = ['24h', '7d', '30d', 'all'] as const
+export type RangeName = (typeof RANGES)[number]
+
+/** A range of whole hours. */
+type Range = { readonly from: Date; readonly to: Date }
+
+/** What a query is about: the range that was asked for, the time before it, everything, and the last 24 hours. */
+export type Period = 'range' | 'before' | 'always' | 'lastDay'
+export type PeriodSegment = Segment & { readonly period: Period }
+
+type Counted = { readonly requests: number; readonly errors: number; readonly durationMs: number }
+
+/** Where counts are kept. All methods throw UnavailableError when Postgres is away. */
+export type StatisticsStore = {
+  /** The start of the first hour with a request; undefined when there was none. */
+  firstHour(): Promise<Date | undefined>
+  counts(
+    segments: readonly PeriodSegment[],
+  ): Promise<readonly (Counted & { period: Period; function: string; client: string })[]>
+  durations(
+    segments: readonly PeriodSegment[],
+  ): Promise<readonly { period: Period; function: string; bucket: number; requests: number }[]>
+  userSets(segments: readonly PeriodSegment[]): Promise<readonly { period: Period; users: UserSet }[]>
+  /** Counts of each span in a range; spans without a request are left out. */
+  series(span: Span, range: Range): Promise<readonly (Counted & { start: Date })[]>
+}
+
+export type Totals = {
+  readonly requests: number
+  readonly errors: number
+  /** Users with a valid key, counted exactly. */
+  readonly uniqueUsers: number
+  /** Milliseconds; null without a request. */
+  readonly averageMs: number | null
+  /** Milliseconds, at most 5 % off; null without a request. */
+  readonly p95Ms: number | null
+}
+
+type Summary = Omit<Totals, 'uniqueUsers' | 'p95Ms'>
+
+export type Statistics = Range & {
+  readonly totals: Totals
+  /** The same for as long a time before; null where nothing was counted before. */
+  readonly before: (Range & Totals) | null
+  /** Since counting began, and in the current hour and the 23 before. */
+  readonly requestsEver: number
+  readonly requestsLast24Hours: number
+  readonly functions: readonly (Summary & { readonly function: string; readonly p95Ms: number | null })[]
+  readonly clients: readonly (Summary & { readonly client: string })[]
+  /** By hour up to 31 days, by day up to a year, by month beyond. */
+  readonly series: { readonly step: Span; readonly items: readonly (Summary & { readonly start: Date })[] }
+}
+
+export type TorznabStatistics = ReturnType<typeof createTorznabStatistics>
+
+const HOUR_MS = 3_600_000
+const MAX_HOURLY_MS = 31 * 24 * HOUR_MS
+const MAX_DAILY_MS = 366 * 24 * HOUR_MS
+
+/** Statistics of the requests to the Torznab API, of any range of whole hours. */
+export function createTorznabStatistics({ store, clock }: { store: StatisticsStore; clock: Clock }) {
+  /** @throws ApiError BAD_REQUEST when `from` is not before `to` */
+  function rangeOf({ range = '24h', from, to }: AskedRange, first: Date, end: Date): Range {
+    if (from === undefined && to === undefined)
+      return { from: range === 'all' ? first : back(end, RANGE_HOURS[range] * HOUR_MS), to: end }
+    const asked = { from: from === undefined ? first : startOf('hour', from), to: to ? endOf('hour', to) : end }
+    if (asked.from.getTime() >= asked.to.getTime()) throw apiError('BAD_REQUEST', 'from: must be before to.')
+    return asked
+  }
+
+  return {
+    /**
+     * @param asked a named range, 24 h by default, or `from` and `to`, which are widened to whole hours
+     * @throws ApiError BAD_REQUEST when `from` is not before `to`
+     */
+    async read(asked: AskedRange): Promise<Statistics> {
+      const end = nextStart('hour', new Date(clock.now()))
+      const first = (await store.firstHour()) ?? startOf('hour', new Date(clock.now()))
+      const range = rangeOf(asked, first, end)
+      const length = range.to.getTime() - range.from.getTime()
+      const before = range.from.getTime() > first.getTime() ? { from: back(range.from, length), to: range.from } : null
+      const compared = [...inPeriod('range', range), ...(before === null ? [] : inPeriod('before', before))]
+      const ever = inPeriod('always', { from: first, to: end })
+      const lastDay = inPeriod('lastDay', { from: back(end, 24 * HOUR_MS), to: end })
+      const step = length <= MAX_HOURLY_MS ? 'hour' : length <= MAX_DAILY_MS ? 'day' : 'month'
+      const [counts, durations, userSets, series] = await Promise.all([
+        store.counts([...compared, ...ever, ...lastDay]),
+        store.durations(compared),
+        store.userSets(compared),
+        store.series(step, range),
+      ])
+
+      const countsOf = (period: Period) => counts.filter((row) => row.period === period)
+      const p95Of = (period: Period, named?: string): number | null => {
+        const buckets = new Map<number, number>()
+        for (const row of durations)
+          if (row.period === period && (named === undefined || row.function === named))
+            buckets.set(row.bucket, (buckets.get(row.bucket) ?? 0) + row.requests)
+        return percentile(buckets, 0.95)
+      }
+      const totalsOf = (period: Period): Totals => ({
+        ...summary(countsOf(period)),
+        uniqueUsers: countUsers(userSets.filter((row) => row.period === period).map(({ users }) => users)),
+        p95Ms: p95Of(period),
+      })
+      const asksNow = countsOf('range')
+      return {
+        ...range,
+        totals: totalsOf('range'),
+        before: before && { ...before, ...totalsOf('before') },
+        requestsEver: summary(countsOf('always')).requests,
+        requestsLast24Hours: summary(countsOf('lastDay')).requests,
+        functions: grouped(asksNow, (row) => row.function).map(([name, rows]) => ({
+          function: name,
+          ...summary(rows),
+          p95Ms: p95Of('range', name),
+        })),
+        clients: grouped(asksNow, (row) => row.client).map(([client, rows]) => ({ client, ...summary(rows) })),
+        series: { step, items: filled(step, range, series) },
+      }
+    },
+  }
+}
+
+export type AskedRange = {
+  readonly range?: RangeName | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+}
+
+function back(time: Date, milliseconds: number): Date {
+  return new Date(time.getTime() - milliseconds)
+}
+
+function inPeriod(period: Period, { from, to }: Range): readonly PeriodSegment[] {
+  return segmentsOf(from, to).map((segment) => ({ ...segment, period }))
+}
+
+function summary(rows: readonly Counted[]): Summary {
+  const sum = (value: (row: Counted) => number): number => rows.reduce((total, row) => total + value(row), 0)
+  const requests = sum((row) => row.requests)
+  const averageMs = requests === 0 ? null : sum((row) => row.durationMs) / requests
+  return { requests, errors: sum((row) => row.errors), averageMs }
+}
+
+/** Rows by name, the busiest first. */
+function grouped<Row extends Counted>(rows: readonly Row[], nameOf: (row: Row) => string) {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) groups.set(nameOf(row), [...(groups.get(nameOf(row)) ?? []), row])
+  return [...groups].toSorted(([, a], [, b]) => summary(b).requests - summary(a).requests)
+}
+
+/** One item for each span of a range, also for those without a request. */
+function filled(step: Span, range: Range, rows: readonly (Counted & { readonly start: Date })[]) {
+  const byStart = new Map(rows.map((row) => [row.start.getTime(), row]))
+  const items: (Summary & { start: Date })[] = []
+  for (let start = startOf(step, range.from); start.getTime() < range.to.getTime(); start = nextStart(step, start)) {
+    const row = byStart.get(start.getTime())
+    items.push({ start, ...summary(row === undefined ? [] : [row]) })
+  }
+  return items
+}

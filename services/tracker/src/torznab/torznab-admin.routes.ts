@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { namedUser, pageOf, pageQuery, queryFlag, queryTime, text, time } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
+import type { TorznabBlocks } from './blocks.ts'
+import type { ListedRequest, RequestLists, UserUsage } from './request-log-lists.ts'
+
+const request = z
+  .object({
+    id: z.string(),
+    at: time,
+    user: namedUser.nullable().meta({ description: 'null where the key was missing or wrong' }),
+    function: z.string(),
+    query: z.string(),
+    results: z.int(),
+    durationMs: z.number(),
+    error: z.int().nullable().meta({ description: 'the code of a Torznab error' }),
+    client: z.string().meta({ description: 'the family of the application' }),
+  })
+  .meta({ id: 'TorznabRequest' })
+
+const usage = z
+  .object({
+    user: namedUser,
+    requests: z.int(),
+    downloads: z.int(),
+    errors: z.int(),
+    violations: z.int().meta({ description: 'requests that a limit refused' }),
+    lastRequest: time.nullable(),
+    blocked: z.boolean(),
+  })
+  .meta({ id: 'TorznabUser' })
+
+const block = z
+  .object({
+    address: z.string().meta({ description: 'an IPv4 address, or the /64 of an IPv6 address' }),
+    until: time,
+    secondsLeft: z.int(),
+    penaltySeconds: z.int().meta({ description: 'how long the whole block is' }),
+  })
+  .meta({ id: 'TorznabBlock' })
+
+const errorFilter = z
+  .string()
+  .regex(/^(?:true|false|\d{3})$/, 'must be true, false or the code of an error')
+  .transform((value) => (value === 'true' ? true : value === 'false' ? false : Number(value)))
+
+const endpoint = endpoints<{ torznabLists: RequestLists; torznabBlocks: TorznabBlocks }>()
+const admin = { tag: 'torznab', access: 'admin', limit: 'read', method: 'GET' } as const
+
+/** What administrators see of the use of the Torznab API. */
+export const torznabAdminEndpoints = [
+  endpoint({
+    ...admin,
+    path: '/api/admin/torznab/requests',
+    operationId: 'listTorznabRequests',
+    summary: 'Logged requests, newest first; `user` is an id or a name, `error` is true, false or a code',
+    query: z.object({
+      ...pageQuery,
+      user: text({ min: 1, max: 64 }).optional(),
+      function: text({ min: 1, max: 20 }).optional(),
+      error: errorFilter.optional(),
+      from: queryTime.optional(),
+      to: queryTime.optional(),
+    }),
+    answer: pageOf(request),
+    handle: async ({ query }, { torznabLists }) => {
+      const { items, ...total } = await torznabLists.requests({
+        page: query.page,
+        limit: query.limit,
+        user: query.user,
+        function: query.function,
+        error: query.error,
+        from: query.from,
+        to: query.to,
+      })
+      return { items: items.map(presentRequest), page: query.page, limit: query.limit, ...total }
+    },
+  }),
+  endpoint({
+    ...admin,
+    path: '/api/admin/torznab/users',
+    operationId: 'listTorznabUsers',
+    summary: 'Users of the Torznab API and those blocked from it, the busiest first; `search` is part of a name',
+    query: z.object({
+      ...pageQuery,
+      search: text({ min: 0, max: 32 }).optional(),
+      blocked: queryFlag.optional(),
+    }),
+    answer: pageOf(usage),
+    handle: async ({ query: { page, limit, search, blocked } }, { torznabLists }) => {
+      const { items, ...total } = await torznabLists.users({ page, limit, search, blocked })
+      return { items: items.map(presentUsage), page, limit, ...total }
+    },
+  }),
+  endpoint({
+    ...admin,
+    path: '/api/admin/torznab/blocks',
+    operationId: 'listTorznabBlocks',
+    summary: 'Addresses that are blocked from the Torznab API, the longest first',
+    answer: z.object({ items: z.array(block) }),
+    handle: async (_input, { torznabBlocks }) => {
+      const blocks = await torznabBlocks.list()
+      return { items: blocks.map((each) => ({ ...each, until: each.until.toISOString() })) }
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'DELETE',
+    limit: 'write',
+    path: '/api/admin/torznab/blocks/:address',
+    operationId: 'liftTorznabBlock',
+    summary: 'End the block of an address and forget its steps',
+    params: z.object({ address: z.string() }),
+    status: 204,
+    errors: ['NOT_FOUND'],
+    handle: ({ params, caller }, { torznabBlocks }) => torznabBlocks.lift(params.address, caller.session.account.id),
+  }),
+]
+
+function presentRequest(request: ListedRequest) {
+  const { at, durationMs, ...rest } = request
+  return { ...rest, at: at.toISOString(), durationMs: Math.round(durationMs * 100) / 100 }
+}
+
+function presentUsage({ lastAt, ...rest }: UserUsage) {
+  return { ...rest, lastRequest: lastAt?.toISOString() ?? null }
+}

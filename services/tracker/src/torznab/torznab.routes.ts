@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto'
+import {
+  contentType,
+  type Feed,
+  type Format,
+  TORRENT_TYPE,
+  type TorznabError,
+  torznabError,
+  writeCaps,
+  writeError,
+  writeFeed,
+} from '@vault-and-tracker/torznab-xml'
+import { create } from 'content-disposition'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { asciiFileName, safeFileName } from '../torrents/file-name.ts'
+import type { Answer, Asked, OnAnswered, Outcome, Torznab } from './torznab.ts'
+
+const MAX_LOGGED_QUERY = 1_000
+/** Of the query; the others say who asks or what for, which is noted by itself. */
+const NOT_LOGGED = new Set(['t', 'apikey', 'passkey'])
+
+export type TorznabRouteOptions = {
+  readonly torznab: Torznab
+  readonly onAnswered: OnAnswered
+  /** The address a request came from, as text. */
+  readonly addressOf: (request: Request) => string
+  /** With `200`, refusals of functions have that status, but for those by a limit. */
+  readonly errorStatus: 'http' | '200'
+}
+
+/**
+ * The Torznab API, at all addresses that tools make of the one they are given: cross-seed wants a path that ends in
+ * `/api`, FlexGet and others add it.
+ */
+export function torznabRoutes(options: TorznabRouteOptions): Router {
+  const { torznab } = options
+  const router = Router({ caseSensitive: true, strict: true })
+  const functions = ['/api/torznab', '/api/torznab/', '/api/torznab/api']
+  router.all(
+    functions,
+    handlerOf(options, (asked) => torznab.answer(asked), options.errorStatus),
+  )
+  router.all(
+    '/api/torznab/download',
+    handlerOf(options, (asked) => torznab.download(asked), 'http'),
+  )
+  return router
+}
+
+function handlerOf(
+  { addressOf, onAnswered }: TorznabRouteOptions,
+  answerTo: (asked: Asked) => Promise<Answer>,
+  errorStatus: 'http' | '200',
+): RequestHandler {
+  return async (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.status(405).setHeader('Allow', 'GET, HEAD')
+      sendError(response, { ...torznabError('noSuchFunction'), status: 405 }, 'xml')
+      return
+    }
+    const started = performance.now()
+    const asked = { rawQuery: rawQueryOf(request.url), address: addressOf(request) }
+    const answer = await answerTo(asked)
+    send(request, response, answer, errorStatus)
+    const { outcome } = answer
+    onAnswered({
+      function: answer.function,
+      userId: answer.userId,
+      query: loggedQuery(asked.rawQuery),
+      results: resultsOf(outcome),
+      durationMs: performance.now() - started,
+      error: outcome.kind === 'refusal' ? outcome.error.code : undefined,
+      userAgent: request.get('user-agent') ?? '',
+      address: asked.address,
+    })
+  }
+}
+
+function rawQueryOf(url: string): string {
+  const at = url.indexOf('?')
+  return at === -1 ? '' : url.slice(at + 1)
+}
+
+function send(request: Request, response: Response, { format, outcome }: Answer, errorStatus: 'http' | '200'): void {
+  switch (outcome.kind) {
+    case 'caps':
+      sendText(response, contentType(format, 'caps'), writeCaps(outcome.caps, format))
+      break
+    case 'feed':
+      sendFeed(request, response, outcome.feed, format)
+      break
+    case 'file':
+      sendFile(response, outcome)
+      break
+    case 'refusal': {
+      const { error, retryAfterSeconds } = outcome
+      if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(retryAfterSeconds))
+      // A limit and an outage are for HTTP to tell: tools wait because of the status.
+      const isRefused = error.status < 500 && error.status !== 429
+      sendError(response, isRefused && errorStatus === '200' ? { ...error, status: 200 } : error, format)
+      break
+    }
+  }
+}
+
+function sendFeed(request: Request, response: Response, feed: Feed, format: Format): void {
+  const etag = etagOf(feed, format)
+  response.setHeader('ETag', `W/${etag}`)
+  response.setHeader('Cache-Control', 'private, no-cache')
+  if (isKnown(etag, request.get('if-none-match'))) response.status(304).end()
+  else sendText(response, contentType(format, 'feed'), writeFeed(feed, format))
+}
+
+/** The tag of a feed, to be called weak: what the user did so far is in it too, and changes with every request. */
+function etagOf({ limits: _limits, ...feed }: Feed, format: Format): string {
+  return `"${createHash('sha256')
+    .update(JSON.stringify([format, feed]))
+    .digest('base64url')}"`
+}
+
+/**
+ * Whether If-None-Match names a tag (RFC 9110 section 13.1.2, weak comparison). Express would not say so of a request
+ * with `Cache-Control: no-cache`, which fetch adds by itself.
+ */
+function isKnown(etag: string, ifNoneMatch = ''): boolean {
+  const known: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? []
+  return ifNoneMatch.trim() === '*' || known.includes(etag)
+}
+
+function sendFile(response: Response, { name, bytes }: Extract<Outcome, { kind: 'file' }>): void {
+  const file = `${name}.torrent`
+  response.setHeader('Content-Type', TORRENT_TYPE)
+  response.setHeader('Content-Disposition', create(safeFileName(file), { fallback: asciiFileName(file) }))
+  response.setHeader('Content-Length', bytes.length)
+  response.end(bytes)
+}
+
+function sendError(response: Response, error: TorznabError, format: Format): void {
+  response.status(error.status)
+  sendText(response, contentType(format, 'error'), writeError(error, format))
+}
+
+function sendText(response: Response, type: string, text: string): void {
+  response.setHeader('Content-Type', type)
+  response.setHeader('Content-Length', Buffer.byteLength(text))
+  response.end(text)
+}
+
+function resultsOf(outcome: Outcome): number {
+  if (outcome.kind === 'feed') return outcome.feed.items.length
+  return outcome.kind === 'file' ? 1 : 0
+}
+
+/** What was asked, to be read: without who asks, and for which function. */
+function loggedQuery(rawQuery: string): string {
+  const asked = [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_LOGGED.has(name.toLowerCase()))
+  const text = asked.map(([name, value]) => `${name}=${value}`).join('&')
+  return text.slice(0, MAX_LOGGED_QUERY)
+}

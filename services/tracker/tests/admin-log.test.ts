@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { withClient } from '@vault-and-tracker/dev-env'
+import type { Client } from './support/client.ts'
+import { makeTorrent } from './support/make-torrent.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+type Entry = {
+  at: string
+  actor: { id: string; username: string }
+  action: string
+  target: { type: string; id: string | null; name: string | null }
+  before: Record<string, unknown> | null
+  after: Record<string, unknown> | null
+}
+
+let tracker: TestTracker
+let admin: Client
+let moderator: Client
+let member: Client
+
+beforeAll(async () => {
+  tracker = await startTracker({ UPLOAD_APPROVAL: 'manual' })
+  admin = await tracker.signedIn('the-admin', 'admin')
+  moderator = await tracker.signedIn('the-moderator', 'moderator')
+  member = await tracker.signedIn('the-member')
+})
+
+afterAll(() => tracker.stop())
+
+async function entries(query = ''): Promise<readonly Entry[]> {
+  return ((await admin.get(`/api/admin/log${query}`)).json as { items: Entry[] }).items
+}
+
+async function newest(): Promise<Entry> {
+  const [entry] = await entries('?limit=1')
+  if (entry === undefined) throw new Error('the admin log is empty')
+  return entry
+}
+
+const idOf = async (client: Client) => (await client.get('/api/user/me')).member('id')
+
+async function upload(name: string): Promise<string> {
+  return (await member.upload(makeTorrent(name), { category: 'other' })).member('id')
+}
+
+test('the tree of categories: seeded, made, changed, deleted', async () => {
+  await admin.post('/api/admin/categories/seed')
+  expect(await newest()).toMatchObject({
+    actor: { id: await idOf(admin), username: 'the-admin' },
+    action: 'category.seed',
+    target: { type: 'category', id: null, name: null },
+    before: null,
+    after: { categories: 28 },
+  })
+  const made = await admin.post('/api/admin/categories', { slug: 'maps', name: 'Maps', torznabId: 8010 })
+  const target = { type: 'category', id: made.member('id'), name: 'Maps' }
+  const fields = { slug: 'maps', name: 'Maps', torznabId: 8010, parentId: null, position: 8 }
+  expect(await newest()).toMatchObject({ action: 'category.create', target, before: null, after: fields })
+  await admin.patch(`/api/admin/categories/${target.id}`, { name: 'Charts', position: 8 })
+  const renamed = { ...target, name: 'Charts' }
+  expect(await newest()).toMatchObject({ action: 'category.update', target: renamed })
+  expect([(await newest()).before, (await newest()).after]).toEqual([{ name: 'Maps' }, { name: 'Charts' }])
+  await admin.delete(`/api/admin/categories/${target.id}`)
+  expect(await newest()).toMatchObject({
+    action: 'category.delete',
+    target: renamed,
+    before: { ...fields, name: 'Charts' },
+    after: null,
+  })
+})
+
+test('a user: what was changed, and nothing else', async () => {
+  const id = await idOf(member)
+  await admin.patch(`/api/admin/users/${id}`, { apiBlocked: true, canDownload: true, invitesLeft: 3 })
+  expect(await newest()).toMatchObject({
+    action: 'user.update',
+    target: { type: 'user', id, name: 'the-member' },
+    before: { apiBlocked: false, invitesLeft: 0 },
+    after: { apiBlocked: true, invitesLeft: 3 },
+  })
+  expect(Object.keys((await newest()).after ?? {})).toEqual(['apiBlocked', 'invitesLeft'])
+})
+
+test('a new passkey: that it was given, not what it is', async () => {
+  const id = await idOf(member)
+  const before = (await member.get('/api/user/me')).member('passkey')
+  await admin.post(`/api/admin/users/${id}/passkey`)
+  const after = (await member.get('/api/user/me')).member('passkey')
+  expect(await newest()).toMatchObject({ action: 'user.passkey.reset', target: { type: 'user', id }, after: null })
+  const rows = JSON.stringify(await tracker.sql('select * from admin_log'))
+  for (const secret of [before, after, 'argon2', 'password']) expect(rows).not.toContain(secret)
+})
+
+test('the settings of the site and of the Torznab API', async () => {
+  await admin.patch('/api/admin/site', { downloadPercent: 0 })
+  expect(await newest()).toMatchObject({
+    action: 'site.update',
+    target: { type: 'site', id: null, name: null },
+    before: { downloadPercent: 100 },
+    after: { downloadPercent: 0 },
+  })
+  await admin.patch('/api/admin/torznab/settings', { preset: 'strict' })
+  expect(await newest()).toMatchObject({
+    action: 'torznab.settings.update',
+    target: { type: 'torznab' },
+    before: { searchLimit: 30, downloadLimit: 20 },
+    after: { searchLimit: 15, downloadLimit: 10 },
+  })
+})
+
+test('torrents: approved, rejected, changed and deleted by staff', async () => {
+  const id = await upload('Logged.Torrent')
+  const target = { type: 'torrent', id, name: 'Logged.Torrent' }
+  await moderator.post(`/api/admin/torrents/${id}/approve`)
+  expect(await newest()).toMatchObject({
+    actor: { username: 'the-moderator' },
+    action: 'torrent.approve',
+    target,
+    before: { state: 'pending' },
+    after: { state: 'approved' },
+  })
+  await moderator.post(`/api/admin/torrents/${id}/reject`, { reason: 'mislabelled' })
+  expect(await newest()).toMatchObject({
+    action: 'torrent.reject',
+    before: { state: 'approved', stateReason: null },
+    after: { state: 'rejected', stateReason: 'mislabelled' },
+  })
+  await moderator.patch(`/api/torrents/${id}`, { downloadPercent: 0, description: 'long '.repeat(1_000) })
+  const changed = await newest()
+  expect(changed).toMatchObject({ action: 'torrent.update', before: { downloadPercent: 100, description: '' } })
+  expect(String(changed.after?.['description'])).toHaveLength(501)
+  await moderator.delete(`/api/torrents/${id}`)
+  expect(await newest()).toMatchObject({ action: 'torrent.delete', target, after: { deleted: true } })
+})
+
+test('what members do with their own, what changes nothing, and what fails are not in it', async () => {
+  const before = (await entries('?limit=100')).length
+  const id = await upload('Own.Torrent')
+  await member.patch(`/api/torrents/${id}`, { description: 'mine' })
+  await member.delete(`/api/torrents/${id}`)
+  await admin.patch('/api/admin/torznab/settings', { preset: 'strict' })
+  await admin.patch(`/api/admin/users/${await idOf(member)}`, { canDownload: true })
+  await admin.patch(`/api/admin/users/${await idOf(admin)}`, { role: 'member' })
+  await admin.post('/api/admin/categories', { slug: 'movies', name: 'Taken', torznabId: 1 })
+  await admin.post('/api/admin/categories/seed')
+  expect((await entries('?limit=100')).length).toBe(before)
+})
+
+test('staff who change what counts of their own torrent are in it', async () => {
+  const id = (await moderator.upload(makeTorrent('Staff.Upload'), { category: 'other' })).member('id')
+  await moderator.patch(`/api/torrents/${id}`, { downloadPercent: 0 })
+  expect(await newest()).toMatchObject({ action: 'torrent.update', after: { downloadPercent: 0 } })
+})
+
+test('a lifted block of an address', async () => {
+  expect((await admin.delete('/api/admin/torznab/blocks/192.0.2.1')).status).toBe(404)
+  const until = Date.now() + 600_000
+  await tracker.redisClient.hset('torznab:address:192.0.2.1', { until, penalty: 300_000 })
+  await tracker.redisClient.zadd('torznab:blocks', until, '192.0.2.1')
+  expect((await admin.get('/api/admin/torznab/blocks')).json).toMatchObject({
+    items: [{ address: '192.0.2.1', penaltySeconds: 300 }],
+  })
+  expect((await admin.delete('/api/admin/torznab/blocks/192.0.2.1')).status).toBe(204)
+  expect((await admin.get('/api/admin/torznab/blocks')).json).toEqual({ items: [] })
+  expect(await newest()).toMatchObject({
+    action: 'torznab.unblock',
+    target: { type: 'address', id: '192.0.2.1' },
+    before: { blocked: true },
+    after: { blocked: false },
+  })
+})
+
+test('a change that is not in the log is not made', async () => {
+  await tracker.sql('alter table admin_log add constraint broken check (false) not valid')
+  expect((await admin.patch('/api/admin/site', { uploadPercent: 300 })).status).toBe(500)
+  expect((await admin.patch('/api/admin/torznab/settings', { searchLimit: 77 })).status).toBe(500)
+  await tracker.sql('alter table admin_log drop constraint broken')
+  expect((await admin.get('/api/admin/site')).json).toMatchObject({ uploadPercent: 100 })
+  expect((await admin.get('/api/admin/torznab/settings')).json).toMatchObject({ searchLimit: 15 })
+})
+
+test('it is found by who, what and when, the newest first', async () => {
+  const all = await entries('?limit=100')
+  expect(all.map(({ at }) => at)).toEqual(
+    all
+      .map(({ at }) => at)
+      .toSorted()
+      .reverse(),
+  )
+  const byModerator = await entries('?actor=THE-moderator&limit=100')
+  expect(byModerator).toEqual(all.filter(({ actor }) => actor.username === 'the-moderator'))
+  expect(await entries(`?actor=${await idOf(moderator)}&limit=100`)).toEqual(byModerator)
+  const deleted = await entries('?action=torrent.delete')
+  expect(deleted.map(({ action }) => action)).toEqual(['torrent.delete'])
+  expect(await entries('?actor=nobody')).toEqual([])
+  const [third] = all.slice(2)
+  const since = encodeURIComponent(third?.at ?? '')
+  expect(await entries(`?from=${since}&limit=100`)).toEqual(all.filter(({ at }) => at >= (third?.at ?? '')))
+  expect(await entries(`?to=${since}&limit=100`)).toEqual(all.filter(({ at }) => at < (third?.at ?? '')))
+  const page = await admin.get('/api/admin/log?page=2&limit=2')
+  expect(page.json).toMatchObject({ page: 2, limit: 2, total: all.length, totalIsExact: true, items: all.slice(2, 4) })
+})
+
+test.each(['action=nonsense', 'from=yesterday', 'page=0', 'limit=101'])('the query %s is refused', async (query) => {
+  expect((await admin.get(`/api/admin/log?${query}`)).status).toBe(400)
+})
+
+test('only administrators read it', async () => {
+  expect((await moderator.get('/api/admin/log')).status).toBe(403)
+  expect((await member.get('/api/admin/log')).status).toBe(403)
+  expect((await tracker.client().get('/api/admin/log')).status).toBe(401)
+})
+
+test.each(['update admin_log set action = action', 'delete from admin_log', 'truncate admin_log'])(
+  'the run-time role may not: %s',
+  async (statement) => {
+    await expect(withClient(tracker.database.appUrl, (client) => client.query(statement))).rejects.toThrow(
+      /permission denied/,
+    )
+  },
+)

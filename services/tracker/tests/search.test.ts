@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import { matchesEpisode } from '../src/search/episode-match.ts'
+import type { SearchQuery } from '../src/search/search.ts'
+import { parseReleaseName } from '../src/torrents/release-name.ts'
+import type { Client } from './support/client.ts'
+import { makeTorrent } from './support/make-torrent.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+let member: Client
+const ids = new Map<string, string>()
+
+beforeAll(async () => {
+  tracker = await startTracker()
+  await tracker.context.useCases.categories.seed()
+  member = await tracker.signedIn('member')
+})
+
+afterAll(() => tracker.stop())
+
+async function upload(name: string, category: string, fields: Record<string, string> = {}): Promise<void> {
+  const answer = await member.upload(makeTorrent(name), { category, ...fields })
+  if (answer.status !== 201) throw new Error(answer.text)
+  ids.set(name, answer.member('id'))
+}
+
+async function names(query: Partial<SearchQuery>): Promise<readonly string[]> {
+  const { items } = await tracker.context.useCases.search.find({ offset: 0, limit: 100, ...query })
+  return items.map(({ name }) => name)
+}
+
+async function idsOfCategories(...slugs: readonly string[]): Promise<readonly string[]> {
+  const all = await tracker.context.useCases.categories.all()
+  return all.filter(({ slug }) => slugs.includes(slug)).map(({ id }) => id)
+}
+
+const NUMBERED = [
+  'Counted.S01E05.720p.x264',
+  'Counted 1x05 HDTV',
+  'Counted.S01E04E05.720p.x264',
+  'Counted.S01E04-E06.720p.x264',
+  'Counted.S02E05.720p.x264',
+  'Counted.S01.720p.x264',
+  'Counted.S01-S03.720p.x264',
+  'Counted Season 2 720p',
+  'Counted.S00E05.720p.x264',
+  'Counted.2024.05.31.720p.x264',
+  'Counted.2023.05.31.720p.x264',
+  'Counted.S2024E14.720p.x264',
+  '[G] Counted - 05 [720p]',
+  '[G] Counted - 01-12 [720p]',
+  'Counted.1999.1080p.BluRay.x264',
+] as const
+
+const one = (number: number) => ({ from: number, to: number })
+const WANTED: readonly WantedEpisode[] = [
+  ...[0, 1, 2, 3, 2023, 2024].map((season) => ({ kind: 'season' as const, season: one(season) })),
+  { kind: 'season', season: { from: 2, to: 3 } },
+  ...[undefined, one(0), one(1), one(2), { from: 1, to: 2 }].flatMap((season) =>
+    [one(5), one(6), { from: 6, to: 9 }, one(99)].map((episode) => ({ kind: 'episode' as const, season, episode })),
+  ),
+  { kind: 'airDate', date: '2024-05-31' },
+  { kind: 'airDate', date: '2024-06-01' },
+]
+
+test('the index finds the episodes that matchesEpisode matches', async () => {
+  for (const name of NUMBERED) await upload(name, 'tv')
+  for (const wanted of WANTED) {
+    const expected = NUMBERED.filter((name) => matchesEpisode(parseReleaseName(name), wanted))
+    expect([wanted, (await names({ text: 'counted', wanted })).toSorted()]).toEqual([wanted, expected.toSorted()])
+  }
+})
+
+test('any id is enough, an info hash too, and a TMDB number only in its categories', async () => {
+  await upload('Ided.Film.2001.1080p', 'movies', { imdb: 'tt0133093', tmdb: '603' })
+  await upload('Ided.Show.S01.1080p', 'tv', { tvdb: '77', tmdb: '603' })
+  expect(await names({ ids: { imdb: 133_093 } })).toEqual(['Ided.Film.2001.1080p'])
+  expect(await names({ ids: { imdb: 133_093, tvdb: 77 } })).toEqual(['Ided.Show.S01.1080p', 'Ided.Film.2001.1080p'])
+  expect(await names({ ids: { tmdb: 603 } })).toHaveLength(2)
+  expect(await names({ ids: { tmdb: 603, tmdbCategoryIds: await idsOfCategories('tv-hd') } })).toEqual([
+    'Ided.Show.S01.1080p',
+  ])
+  expect(await names({ ids: { tmdb: 603, tmdbCategoryIds: [] } })).toEqual([])
+  expect(await names({ ids: { tvdb: 78 } })).toEqual([])
+  expect(await names({ ids: {}, text: 'ided' })).toHaveLength(2)
+  const [found] = (await tracker.context.useCases.search.find({ text: 'ided film', offset: 0, limit: 1 })).items
+  expect(await names({ ids: { infoHash: found?.infoHash ?? '', tvdb: 77 } })).toHaveLength(2)
+  expect(await names({ ids: { infoHash: '0'.repeat(40) } })).toEqual([])
+  expect(await tracker.context.useCases.search.byInfoHash(found?.infoHash ?? '')).toEqual(found)
+  expect(await tracker.context.useCases.search.byInfoHash('0'.repeat(40))).toBeUndefined()
+})
+
+test('what was found tells the Torznab ids of its category and of the root', async () => {
+  await upload('Leafed.S01E01.2160p.WEB-DL.x265-G', 'tv')
+  await upload('Rooted.Something', 'xxx')
+  const find = async (text: string) => (await tracker.context.useCases.search.find({ text, offset: 0, limit: 9 })).items
+  expect((await find('leafed'))[0]).toMatchObject({ category: 'tv-uhd', torznabIds: [5045, 5000] })
+  expect((await find('rooted'))[0]).toMatchObject({ category: 'xxx', torznabIds: [6000] })
+})
+
+test('years may be one off, sizes and times bound, other words must be there too', async () => {
+  await upload('Bounded.Film.2001.1080p', 'movies')
+  for (const year of [2000, 2001, 2002]) expect(await names({ text: 'bounded', year })).toHaveLength(1)
+  expect(await names({ text: 'bounded', year: 2003 })).toEqual([])
+  expect(await names({ text: 'bounded', words: ['Film', 'The'] })).toHaveLength(0)
+  expect(await names({ text: 'bounded', words: ['The Film'] })).toHaveLength(1)
+  expect(await names({ text: 'bounded', words: ['...'] })).toEqual([])
+  expect(await names({ minSize: 1e15 })).toEqual([])
+  expect(await names({ text: 'bounded', maxSize: 1e15, minSize: 1 })).toHaveLength(1)
+  expect(await names({ text: 'bounded', createdAfter: new Date(0) })).toHaveLength(1)
+  expect(await names({ text: 'bounded', createdAfter: new Date('2100-01-01') })).toEqual([])
+})
+
+test('categories, none and unknown ones', async () => {
+  await upload('Filed.Book.EPUB', 'books')
+  expect(await names({ text: 'filed', categoryIds: [] })).toEqual([])
+  expect(await names({ text: 'filed', categoryIds: await idsOfCategories('ebooks', 'tv') })).toHaveLength(1)
+  expect(await names({ text: 'filed', categoryIds: await idsOfCategories('tv') })).toEqual([])
+  expect(await names({ categoryIds: await idsOfCategories('ebooks') })).toEqual(['Filed.Book.EPUB'])
+})
+
+test('a page is a part of the newest, and there is a total without items', async () => {
+  for (let i = 1; i <= 5; i++) await upload(`Paged.${i}`, 'other')
+  const { find } = tracker.context.useCases.search
+  const page = await find({ text: 'paged', offset: 1, limit: 2 })
+  expect(page).toMatchObject({ items: [{ name: 'Paged.4' }, { name: 'Paged.3' }], total: 5, totalIsExact: true })
+  expect(await find({ text: 'paged', offset: 0, limit: 0 })).toEqual({ items: [], total: 5, totalIsExact: true })
+  expect(await find({ text: 'paged', offset: 10_001, limit: 9 })).toEqual({ items: [], total: 5, totalIsExact: true })
+  expect((await find({ offset: 0, limit: 0 })).total).toBeGreaterThan(5)
+})
+
+test('what is pending, rejected or deleted is not found, and what was renamed is found by its new name', async () => {
+  const moderator = await tracker.signedIn('moderator', 'moderator')
+  for (const name of ['Hidden.One', 'Hidden.Two', 'Hidden.Three']) await upload(name, 'other')
+  const id = (name: string): string => ids.get(name) ?? ''
+  expect(await names({ text: 'hidden' })).toHaveLength(3)
+  await moderator.post(`/api/admin/torrents/${id('Hidden.One')}/reject`, { reason: 'no' })
+  await moderator.delete(`/api/torrents/${id('Hidden.Two')}`)
+  await moderator.patch(`/api/torrents/${id('Hidden.Three')}`, { name: 'Renamed.S05E06.1080p', category: 'tv' })
+  expect(await names({ text: 'hidden' })).toEqual([])
+  const wanted: WantedEpisode = { kind: 'episode', season: one(5), episode: one(6) }
+  expect(await names({ text: 'renamed', wanted, categoryIds: await idsOfCategories('tv') })).toHaveLength(1)
+  const bySeeders = await member.get('/api/torrents?sort=seeders&limit=100')
+  expect(bySeeders.text).not.toMatch(/Hidden\.(One|Two)/)
+  expect(bySeeders.text).toContain('Renamed.S05E06.1080p')
+  await moderator.post(`/api/admin/torrents/${id('Hidden.One')}/approve`)
+  expect((await member.get('/api/torrents?sort=seeders&limit=100')).text).toContain('Hidden.One')
+  expect(await names({ text: 'hidden' })).toEqual(['Hidden.One'])
+})
+
+test('a search that finds nothing suggests names with similar words', async () => {
+  await upload('Suggested.Harbour.Watch.S01E02.1080p', 'tv')
+  const suggested = async (search: string): Promise<unknown> => {
+    const answer = await member.get(`/api/torrents?search=${encodeURIComponent(search)}`)
+    expect(answer.json).toMatchObject({ items: [], total: 0, totalIsExact: true })
+    return (answer.json as { suggestions?: { name: string }[] }).suggestions?.map(({ name }) => name)
+  }
+  const expected = ['Suggested.Harbour.Watch.S01E02.1080p']
+  expect(await suggested('harbor watch')).toEqual(expected)
+  expect(await suggested('the harbuor wacth')).toEqual([])
+  expect(await suggested('harborr watch s01e02')).toEqual(expected)
+  expect(await suggested('harborr watch s09e02')).toEqual(expected)
+  expect(await suggested('harbour watch unheardof')).toEqual(expected)
+  expect(await suggested('qqqqqqqq')).toEqual([])
+  expect(await suggested('1x99')).toEqual([])
+  const found = await member.get('/api/torrents?search=harbour')
+  expect(found.json).not.toHaveProperty('suggestions')
+  expect((await member.get('/api/torrents?search=harbor+watch&category=books')).json).toMatchObject({ suggestions: [] })
+})
+
+test('totals are exact up to 5,000', async () => {
+  const fill = (count: number) =>
+    tracker.sql(
+      `insert into torrents (id, info_hash, name, category_id, size, file_count, search, created_at)
+       select gen_random_uuid(), decode(md5(n || $2) || '00000000', 'hex'), 'Many ' || n, id, n, 1,
+         array_to_tsvector(array['many', 'w' || n % 2]), now() - make_interval(days => 1)
+       from categories, generate_series(1, $1::int) as n where slug = 'software-macos'`,
+      [count, String(count)],
+    )
+  await fill(5_000)
+  await tracker.sql(
+    `insert into torrent_stats (torrent_id, seeders) select id, size % 7 from torrents where name like 'Many %'`,
+  )
+  const list = async (query: string) => (await member.get(`/api/torrents?${query}`)).json
+  const category = 'category=software-macos'
+  expect(await list(category)).toMatchObject({ total: 5_000, totalIsExact: true })
+  expect(await list('search=many')).toMatchObject({ total: 5_000, totalIsExact: true })
+  await fill(1)
+  await tracker.sql(
+    `insert into torrent_stats (torrent_id, seeders)
+     select id, 99 from torrents where name = 'Many 1' on conflict do nothing`,
+  )
+  for (const query of [category, 'search=many', `search=many&${category}`, 'search=many&sort=seeders'])
+    expect(await list(query)).toMatchObject({ total: 5_000, totalIsExact: false })
+  expect(await list('search=many&sort=seeders&limit=2')).toMatchObject({
+    items: [{ name: 'Many 1', seeders: 99 }, { seeders: 6 }],
+  })
+  expect(await list('search=many&sort=size&order=asc&limit=1&page=5001')).toMatchObject({
+    items: [{ name: 'Many 5000' }],
+  })
+  expect(await list('search=many&page=201')).toMatchObject({ items: [{}], total: 5_000, totalIsExact: false })
+  expect(await list('search=many&page=202')).toMatchObject({ items: [], total: 5_000, totalIsExact: false })
+})

@@ -1,0 +1,74 @@
+import { coveredCategories, familyOfId, parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
+import { matchesEpisode } from '../../src/search/episode-match.ts'
+import { criteriaOf, type SearchCriteria, type WantedIds } from '../../src/search/search-criteria.ts'
+import { memberWords, releaseTokens } from '../../src/search/search-words.ts'
+import { SUPPORTED_PARAMETERS } from '../../src/search/supported-parameters.ts'
+import { parseReleaseName } from '../../src/torrents/release-name.ts'
+import { CATALOGUE, type CatalogueEntry, SITE } from '../data/search-quality.ts'
+
+/** The catalogue as it is searched: what every implementation of the search is held against, in memory. */
+const INDEX = CATALOGUE.map((entry) => {
+  const release = parseReleaseName(entry.name)
+  return { entry, release, tokens: new Set(releaseTokens(entry.name, release)) }
+})
+
+type Indexed = (typeof INDEX)[number]
+
+/** The keys of what a Torznab query returns, on all pages. */
+export function searchTorznab(rawQuery: string): readonly string[] {
+  const request = parseTorznabQuery(`apikey=k&${rawQuery}`, {
+    supported: SUPPORTED_PARAMETERS,
+    limits: { default: 25, max: 100 },
+  })
+  if (!request.ok || request.query.function === 'caps' || request.query.function === 'details') {
+    throw new Error(`not a search: ${rawQuery}`)
+  }
+  const criteria = criteriaOf(request.query)
+  if (criteria === undefined) return []
+  const slugs = criteria.categories && slugsOf(criteria.categories)
+  return keysWhere((indexed) => (slugs?.has(indexed.entry.category) ?? true) && fulfils(indexed, criteria))
+}
+
+/** The keys of what a member's search in the REST API returns, on all pages. */
+export function searchAsMember(rawQuery: string): readonly string[] {
+  const parameters = new URLSearchParams(rawQuery)
+  const { words, prefix } = memberWords(parameters.get('search') ?? '')
+  if (words.length === 0 && prefix === undefined) return []
+  const slug = parameters.get('category')
+  const slugs = slug === null ? undefined : new Set([slug, ...childrenOf(slug)])
+  return keysWhere(
+    ({ entry, tokens }) =>
+      (slugs?.has(entry.category) ?? true) &&
+      words.every((word) => tokens.has(word)) &&
+      (prefix === undefined || [...tokens].some((token) => token.startsWith(prefix))),
+  )
+}
+
+function keysWhere(isFound: (indexed: Indexed) => boolean): readonly string[] {
+  return INDEX.filter(isFound).map(({ entry }) => entry.key)
+}
+
+function fulfils({ entry, release, tokens }: Indexed, criteria: SearchCriteria): boolean {
+  return (
+    criteria.words.every((word) => tokens.has(word)) &&
+    (criteria.ids === undefined || hasOneOf(entry, criteria.ids)) &&
+    (criteria.episode === undefined || matchesEpisode(release, criteria.episode)) &&
+    (criteria.year === undefined || release.year === criteria.year)
+  )
+}
+
+function hasOneOf({ ids, category }: CatalogueEntry, { imdb, tvdb, tmdb, tmdbFamily }: WantedIds): boolean {
+  const torznabId = SITE.find(({ id }) => id === category)?.torznabId ?? 0
+  const isSame = (wanted: number | undefined, id: number | null): boolean => wanted !== undefined && wanted === id
+  return (
+    isSame(imdb, ids.imdb) || isSame(tvdb, ids.tvdb) || (isSame(tmdb, ids.tmdb) && familyOfId(torznabId) === tmdbFamily)
+  )
+}
+
+function slugsOf(categories: readonly number[]): ReadonlySet<string> {
+  return new Set(coveredCategories(categories, SITE).map(({ id }) => id))
+}
+
+function childrenOf(slug: string): readonly string[] {
+  return SITE.filter(({ parentId }) => parentId === slug).map(({ id }) => id)
+}

@@ -1,0 +1,266 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import type { Answer } from './support/client.ts'
+import { createMember } from './support/members.ts'
+import { readError, readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+let site: TorznabSite
+const others: TestTracker[] = []
+
+afterEach(async () => {
+  for (const tracker of others.splice(0)) await tracker.stop()
+  await site.tracker.stop()
+})
+
+/** A site whose clock stands a second after the beginning of a minute, so that no test meets the end of a window. */
+async function startSite(limits: { searches?: number; downloads?: number }): Promise<void> {
+  site = await startTorznabSite({ TRUSTED_PROXIES: '127.0.0.1' })
+  await setLimits(site.tracker, { searches: 30, downloads: 20, ...limits })
+  site.tracker.holdClock(Math.ceil(Date.now() / MINUTE) * MINUTE + 1_000)
+}
+
+const ADDRESS = '203.0.113.9'
+
+function search(address = ADDRESS, passkey = site.uploader.passkey): Promise<Answer> {
+  return site.ask(`t=search&limit=0&apikey=${passkey}`, { 'x-forwarded-for': address })
+}
+
+function download(infoHash: string): Promise<Answer> {
+  return site.tracker.client().get(`/api/torznab/download?id=${infoHash}&apikey=${site.uploader.passkey}`)
+}
+
+async function searches(count: number, address = ADDRESS): Promise<readonly number[]> {
+  const statuses = []
+  for (let i = 0; i < count; i++) statuses.push((await search(address)).status)
+  return statuses
+}
+
+/** Makes the refusals of a window that lead to a block, in a site whose limit is one search; returns the last answer. */
+async function beRefused(times: number, address = ADDRESS): Promise<Answer> {
+  let last = await search(address)
+  for (let i = 0; i < times; i++) last = await search(address)
+  return last
+}
+
+const retryAfter = (answer: Answer): number => Number(answer.headers.get('retry-after'))
+
+describe('limits of a user', () => {
+  test('searches are limited per window, and say how many there were', async () => {
+    await startSite({ searches: 3 })
+    const feeds = []
+    for (let i = 0; i < 3; i++) feeds.push((await readFeed(await search())).limits)
+    expect(feeds.map(({ apiCurrent }) => apiCurrent)).toEqual(['1', '2', '3'])
+    expect(feeds[0]).toEqual({ apiCurrent: '1', apiMax: '3', grabCurrent: '0', grabMax: '20' })
+    const refused = await search()
+    expect([refused.status, readError(refused)]).toEqual([429, { code: 500, description: 'Request limit reached' }])
+    expect(refused.headers.get('retry-after')).toBe('59')
+    site.tracker.advance(59_000)
+    expect((await search()).status).toBe(200)
+  })
+
+  test('downloads have a limit of their own', async () => {
+    await startSite({ searches: 5, downloads: 2 })
+    const { infoHash } = await site.upload('Limited.Film.2020.1080p.BluRay.x264-GRP', { category: 'movies-hd' })
+    const statuses = []
+    for (let i = 0; i < 3; i++) statuses.push((await download(infoHash)).status)
+    expect(statuses).toEqual([200, 200, 429])
+    expect((await readFeed(await search())).limits).toEqual({
+      apiCurrent: '1',
+      apiMax: '5',
+      grabCurrent: '3',
+      grabMax: '2',
+    })
+  })
+
+  test('caps is never counted and never refused', async () => {
+    await startSite({ searches: 1 })
+    await beRefused(10)
+    const caps = await site.ask('t=caps', { 'x-forwarded-for': ADDRESS })
+    expect(caps.status).toBe(200)
+  })
+
+  test('a user is counted across addresses, apart from other users', async () => {
+    await startSite({ searches: 2 })
+    const other = await createMember(site.tracker, 'other')
+    expect((await search('203.0.113.1')).status).toBe(200)
+    expect((await search('203.0.113.2')).status).toBe(200)
+    expect((await search('203.0.113.3')).status).toBe(429)
+    expect((await search('203.0.113.3', other.passkey)).status).toBe(200)
+  })
+
+  test('two trackers on one Redis count together, and follow a change of the limit within a second', async () => {
+    await startSite({ searches: 4 })
+    const replica = await startReplica()
+    const ask = async (tracker: TestTracker) =>
+      (await tracker.client().get(`/api/torznab?t=search&limit=0&apikey=${site.uploader.passkey}`)).status
+    const statuses = []
+    for (let i = 0; i < 3; i++) statuses.push(await ask(site.tracker), await ask(replica))
+    expect(statuses).toEqual([200, 200, 200, 200, 429, 429])
+
+    const admin = await site.tracker.signedIn('tuner', 'admin')
+    await admin.patch('/api/admin/torznab/settings', { searchLimit: 8 })
+    const changed = Date.now()
+    while ((await ask(replica)) !== 200) if (Date.now() - changed > 1_000) throw new Error('the limit did not change')
+  })
+
+  test('of many requests at once exactly as many pass as the limit allows', async () => {
+    await startSite({ searches: 7 })
+    const answers = await Promise.all(Array.from({ length: 15 }, () => search()))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
+  })
+})
+
+/** Another tracker on the database and Redis of the site. */
+async function startReplica(): Promise<TestTracker> {
+  const replica = await startTracker(
+    { DATABASE_URL: site.tracker.config.DATABASE_URL },
+    { redisUrl: site.tracker.redis.url },
+  )
+  others.push(replica)
+  replica.holdClock(Math.ceil(Date.now() / MINUTE) * MINUTE + 1_000)
+  return replica
+}
+
+describe('the ladder of an address', () => {
+  test('the tenth refusal of a window blocks the address, and says for how long', async () => {
+    await startSite({ searches: 1 })
+    const ninth = await beRefused(9)
+    expect(retryAfter(ninth)).toBe(59)
+    const tenth = await search()
+    expect([tenth.status, retryAfter(tenth)]).toEqual([429, 300])
+    // Now it is the block that refuses, whoever asks.
+    const other = await createMember(site.tracker, 'housemate')
+    site.tracker.advance(2 * MINUTE)
+    const blocked = await search(ADDRESS, other.passkey)
+    expect([blocked.status, retryAfter(blocked), readError(blocked).code]).toEqual([429, 180, 500])
+    expect((await search('198.51.100.1', other.passkey)).status).toBe(200)
+    site.tracker.advance(3 * MINUTE)
+    expect((await search(ADDRESS, other.passkey)).status).toBe(200)
+  })
+
+  test('each step is twice as long, up to 24 hours', async () => {
+    await startSite({ searches: 1 })
+    const steps = []
+    for (let i = 0; i < 11; i++) {
+      const seconds = retryAfter(await beRefused(10))
+      steps.push(seconds / 60)
+      site.tracker.advance(seconds * 1_000)
+    }
+    expect(steps).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1_280, 1_440, 1_440])
+  })
+
+  test('refusals in three windows running are a step, in two of them none', async () => {
+    await startSite({ searches: 1 })
+    const refusals = []
+    for (const wait of [1, 2, 1, 1, 1]) {
+      refusals.push(retryAfter(await beRefused(1)))
+      site.tracker.advance(wait * MINUTE)
+    }
+    // Between the second and the third window one passed without a refusal.
+    expect(refusals).toEqual([59, 59, 59, 59, 300])
+  })
+
+  test('a burst at the edge of a window is no step', async () => {
+    await startSite({ searches: 5 })
+    site.tracker.advance(58_000)
+    expect((await searches(14)).filter((status) => status === 429)).toHaveLength(9)
+    site.tracker.advance(2_000)
+    expect((await searches(14)).filter((status) => status === 429)).toHaveLength(9)
+    site.tracker.advance(2 * MINUTE)
+    expect((await search()).status).toBe(200)
+  })
+
+  test('refusals by the block itself are no step', async () => {
+    await startSite({ searches: 1 })
+    await beRefused(10)
+    await searches(50)
+    site.tracker.advance(5 * MINUTE)
+    expect((await search()).status).toBe(200)
+    expect(retryAfter(await search())).toBe(59)
+  })
+
+  test('a step is forgotten 24 hours after the block without a refusal', async () => {
+    await startSite({ searches: 1 })
+    await beRefused(10)
+    site.tracker.advance(5 * MINUTE + 24 * HOUR - 2 * MINUTE)
+    expect(retryAfter(await beRefused(10))).toBe(600)
+    site.tracker.advance(10 * MINUTE + 24 * HOUR)
+    expect(retryAfter(await beRefused(10))).toBe(300)
+  })
+
+  test('a refusal meanwhile keeps the step', async () => {
+    await startSite({ searches: 1 })
+    await beRefused(10)
+    site.tracker.advance(5 * MINUTE + 23 * HOUR)
+    await beRefused(1)
+    site.tracker.advance(23 * HOUR)
+    expect(retryAfter(await beRefused(10))).toBe(600)
+  })
+
+  test('an IPv6 address is blocked with its /64', async () => {
+    await startSite({ searches: 1 })
+    await beRefused(10, '2001:db8:0:1::1')
+    expect((await search('2001:db8:0:1:ffff::2')).status).toBe(429)
+    site.tracker.advance(MINUTE)
+    expect((await search('2001:db8:0:2::1')).status).toBe(200)
+  })
+
+  test('administrators see blocks and lift them', async () => {
+    await startSite({ searches: 1 })
+    await beRefused(10, '2001:db8:0:1::1')
+    site.tracker.advance(MINUTE)
+    const admin = await site.tracker.signedIn('warden', 'admin')
+    const list = async () => (await admin.get('/api/admin/torznab/blocks')).json
+    expect(await list()).toEqual({
+      items: [{ address: '2001:db8:0:1::/64', until: expect.any(String), secondsLeft: 240, penaltySeconds: 300 }],
+    })
+    const path = `/api/admin/torznab/blocks/${encodeURIComponent('2001:db8:0:1::/64')}`
+    expect((await admin.delete(path)).status).toBe(204)
+    expect((await admin.delete(path)).status).toBe(404)
+    expect(await list()).toEqual({ items: [] })
+    expect((await search('2001:db8:0:1::1')).status).toBe(200)
+    // Its steps are forgotten too.
+    expect(retryAfter(await beRefused(10, '2001:db8:0:1::1'))).toBe(300)
+  })
+
+  test('everything in Redis expires by itself', async () => {
+    await startSite({ searches: 1 })
+    await beRefused(3, '203.0.113.1')
+    await beRefused(10, '203.0.113.2')
+    await site.ask('t=search&apikey=wrong')
+    const keys = await site.tracker.redisClient.keys('torznab:*')
+    expect(keys.length).toBeGreaterThanOrEqual(5)
+    for (const key of keys) {
+      const ttl = await site.tracker.redisClient.pttl(key)
+      expect(ttl).toBeGreaterThan(0)
+      expect(ttl).toBeLessThanOrEqual(48 * HOUR)
+    }
+  })
+})
+
+describe('wrong keys', () => {
+  const guess = (address = ADDRESS): Promise<Answer> =>
+    site.ask(`t=search&apikey=${'e'.repeat(40)}`, { 'x-forwarded-for': address })
+
+  test('twenty in five minutes of one address, then 429; a valid key still works there', async () => {
+    await startSite({})
+    for (let i = 0; i < 20; i++) expect((await guess()).status).toBe(401)
+    site.tracker.advance(MINUTE)
+    const refused = await guess()
+    expect([refused.status, readError(refused).code, retryAfter(refused)]).toEqual([429, 500, 240])
+    expect((await guess('203.0.113.77')).status).toBe(401)
+    expect((await search()).status).toBe(200)
+    site.tracker.advance(4 * MINUTE)
+    expect((await guess()).status).toBe(401)
+  })
+
+  test('are no step of the ladder', async () => {
+    await startSite({})
+    for (let i = 0; i < 60; i++) await guess()
+    expect((await search()).status).toBe(200)
+    expect(await site.tracker.redisClient.keys('torznab:address:*')).toEqual([])
+  })
+})

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { createRequestLogStore } from '../src/torznab/request-log.store.ts'
+import { rollUp } from '../src/torznab/statistics-rollup.ts'
+import type { Client } from './support/client.ts'
+import { createAnnouncer } from './support/members.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+let admin: Client
+let users: readonly string[]
+let now: number
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const PATH = '/api/admin/torznab/statistics'
+
+type Step = { start: string; requests: number; errors: number; averageMs: number | null }
+type Statistics = {
+  from: string
+  to: string
+  totals: Record<string, number | null>
+  before: Record<string, number | string | null> | null
+  requestsEver: number
+  requestsLast24Hours: number
+  functions: readonly Record<string, unknown>[]
+  clients: readonly Record<string, unknown>[]
+  series: { step: string; items: readonly Step[] }
+}
+
+beforeAll(async () => {
+  tracker = await startTracker()
+  tracker.holdClock()
+  admin = await tracker.signedIn('admin', 'admin')
+  users = await Promise.all(['alice', 'bob', 'carol'].map(async (name) => (await createAnnouncer(tracker, name)).id))
+  now = Date.now()
+})
+
+beforeEach(async () => {
+  for (const table of ['counts', 'durations', 'users', 'user_sets']) await tracker.sql(`delete from torznab_${table}`)
+})
+
+afterAll(() => tracker.stop())
+
+type Request = {
+  hoursAgo?: number
+  user?: number | undefined
+  function?: string
+  client?: string
+  durationMs?: number
+  error?: number | null
+}
+
+/** Counts requests as a flush does, at times of their own. */
+async function count(...requests: readonly Request[]): Promise<void> {
+  const counted = requests.map((request) => ({
+    at: new Date(now - (request.hoursAgo ?? 0) * HOUR),
+    userId: 'user' in request && request.user === undefined ? null : (users[request.user ?? 0] ?? null),
+    function: request.function ?? 'search',
+    client: request.client ?? 'Sonarr',
+    durationMs: request.durationMs ?? 10,
+    error: request.error ?? null,
+  }))
+  await createRequestLogStore(tracker.db).write({ id: crypto.randomUUID(), requests: [], rollup: rollUp(counted) })
+}
+
+async function read(query = ''): Promise<Statistics> {
+  const answer = await admin.get(PATH + query)
+  expect(answer.status).toBe(200)
+  return answer.json as Statistics
+}
+
+test('before the first request everything is zero or unknown', async () => {
+  const nothing = { requests: 0, errors: 0, uniqueUsers: 0, averageMs: null, p95Ms: null }
+  for (const query of ['', '?range=7d', '?range=30d', '?range=all']) {
+    const { totals, before, functions, clients, requestsEver } = await read(query)
+    expect([totals, functions, clients, requestsEver]).toEqual([nothing, [], [], 0])
+    expect(before).toBeNull()
+  }
+})
+
+test('the last 24 hours: totals, functions, clients, by hour, and the time before', async () => {
+  await count(
+    { durationMs: 10 },
+    { durationMs: 30, user: 1, function: 'download', client: 'Radarr' },
+    { durationMs: 20, hoursAgo: 5, error: 500 },
+    { durationMs: 20, hoursAgo: 5, user: undefined, error: 100, client: 'browser' },
+    { durationMs: 100, hoursAgo: 30, user: 2 },
+    { durationMs: 100, hoursAgo: 60, user: 2, error: 201 },
+  )
+  const found = await read()
+  expect(found.totals).toEqual({ requests: 4, errors: 2, uniqueUsers: 2, averageMs: 20, p95Ms: expect.any(Number) })
+  expect(Math.abs((found.totals['p95Ms'] ?? 0) / 30 - 1)).toBeLessThan(0.05)
+  expect(found.before).toMatchObject({ requests: 1, errors: 0, uniqueUsers: 1, averageMs: 100, to: found.from })
+  expect(found).toMatchObject({ requestsEver: 6, requestsLast24Hours: 4 })
+  expect(found.functions).toEqual([
+    { function: 'search', requests: 3, errors: 2, averageMs: 16.67, p95Ms: expect.any(Number) },
+    { function: 'download', requests: 1, errors: 0, averageMs: 30, p95Ms: expect.any(Number) },
+  ])
+  expect(found.clients.map(({ client, requests }) => [client, requests])).toEqual([
+    ['Sonarr', 2],
+    ['Radarr', 1],
+    ['browser', 1],
+  ])
+  expect(Date.parse(found.to) - Date.parse(found.from)).toBe(DAY)
+  expect(found.series.step).toBe('hour')
+  expect(found.series.items).toHaveLength(24)
+  expect(found.series.items.at(-1)).toMatchObject({ requests: 2, errors: 0, averageMs: 20 })
+  expect(found.series.items.at(-6)).toMatchObject({ requests: 2, errors: 2, averageMs: 20 })
+  expect(found.series.items.at(-2)).toMatchObject({ requests: 0, errors: 0, averageMs: null })
+})
+
+test('longer ranges, and a range of everything', async () => {
+  for (const hoursAgo of [1, 100, 300, 1_000, 9_000, 20_000]) await count({ hoursAgo, user: hoursAgo % 3 })
+  const requestsOf = async (query: string) => (await read(query)).totals['requests']
+  expect(await requestsOf('?range=24h')).toBe(1)
+  expect(await requestsOf('?range=7d')).toBe(2)
+  expect(await requestsOf('?range=30d')).toBe(3)
+  expect(await requestsOf('?range=all')).toBe(6)
+  const month = await read('?range=30d')
+  expect(month.series).toMatchObject({ step: 'hour', items: { length: 720 } })
+  expect(month.before).toMatchObject({ requests: 1 })
+  const all = await read('?range=all')
+  expect(all.series.step).toBe('month')
+  expect(all.series.items.reduce((sum, { requests }) => sum + requests, 0)).toBe(6)
+  expect([all.before, all.requestsEver]).toEqual([null, 6])
+})
+
+test('any range of hours is the sum of its hours, however it is covered', async () => {
+  const hours = Array.from({ length: 90 }, (_, i) => i * 29 + (i % 7))
+  await count(...hours.map((hoursAgo) => ({ hoursAgo, user: hoursAgo % 3, durationMs: 1 + (hoursAgo % 50) })))
+  for (const [first, last] of [
+    [0, 3],
+    [10, 700],
+    [24, 1_500],
+    [48, 2_000],
+    [1, 2_600],
+  ] as const) {
+    const [from, to] = [new Date(now - last * HOUR), new Date(now - first * HOUR)]
+    const found = await read(`?from=${from.toISOString()}&to=${to.toISOString()}`)
+    const [start, end] = [Date.parse(found.from), Date.parse(found.to)]
+    expect([start % HOUR, end % HOUR, start <= from.getTime(), end >= to.getTime()]).toEqual([0, 0, true, true])
+    const inside = hours.filter((hoursAgo) => now - hoursAgo * HOUR >= start && now - hoursAgo * HOUR < end)
+    expect(found.totals).toMatchObject({
+      requests: inside.length,
+      uniqueUsers: new Set(inside.map((hoursAgo) => hoursAgo % 3)).size,
+    })
+  }
+})
+
+test('`from` alone lasts until now, `to` alone begins with counting', async () => {
+  await count({ hoursAgo: 50 }, { hoursAgo: 2 })
+  const ago = (hours: number) => new Date(now - hours * HOUR).toISOString()
+  expect((await read(`?from=${ago(3)}`)).totals['requests']).toBe(1)
+  expect((await read(`?to=${ago(3)}`)).totals['requests']).toBe(1)
+  expect((await read(`?from=${ago(60)}&to=${ago(3)}`)).totals['requests']).toBe(1)
+  expect((await read(`?from=${encodeURIComponent('2020-01-01T01:00:00+02:00')}`)).from).toBe('2019-12-31T23:00:00.000Z')
+})
+
+test.each([
+  'range=1h',
+  'from=2026-02-01',
+  'from=yesterday',
+  'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z',
+  'to=2000-01-01T00:00:00Z',
+])('the query %s is refused', async (query) => {
+  const answer = await admin.get(`${PATH}?${query}`)
+  expect([answer.status, answer.member('error', 'code')]).toEqual([400, 'BAD_REQUEST'])
+})
