@@ -13,7 +13,7 @@ import type { Context, UseCases } from './context.ts'
 import { ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
-import { errorsOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
+import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
 import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
@@ -60,7 +60,7 @@ export function describeApi(): OpenApiDocument {
     security: (access) => (access === 'anyone' ? [] : [{ session: [] }]),
     errors: ERRORS,
     errorBody,
-    errorsOf,
+    codesOf,
   })
 }
 

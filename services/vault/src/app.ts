@@ -4,14 +4,14 @@ import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express from 'express'
 import { z } from 'zod'
-import { administratorsOnly } from './admin/admin.middleware.ts'
+import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.middleware.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { readOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
-import { errorsOf, type VaultEndpoint, type VaultSurface } from './http/surface.ts'
+import { codesOf, type VaultEndpoint, type VaultSurface } from './http/surface.ts'
 import { projectEndpoints } from './projects/projects.routes.ts'
 import { secretAdminEndpoints, secretEndpoints } from './secrets/secrets.routes.ts'
 
@@ -23,8 +23,8 @@ export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...auditEndpoints,
 ]
 
+/** Beside the header `Signature`, which OpenAPI knows as the security scheme. */
 const SIGNATURE_HEADERS = [
-  { name: 'Signature', description: 'the Ed25519 signature (RFC 9421), labelled `sig1`' },
   { name: 'Signature-Input', description: 'what is signed, when, and the nonce (RFC 9421)' },
   { name: 'Signature-Agent', description: 'the project and the public key that verifies the signature' },
 ] as const
@@ -53,8 +53,8 @@ export function describeApi(): OpenApiDocument {
     errorBody: z
       .strictObject({ error: z.enum(Object.keys(ERRORS)), message: z.string().optional() })
       .meta({ id: 'Error' }),
-    errorsOf,
-    headersOf: ({ access }) => (access === 'signature' ? SIGNATURE_HEADERS.slice(1) : []),
+    codesOf,
+    headersOf: ({ access }) => (access === 'signature' ? SIGNATURE_HEADERS : []),
   })
 }
 
@@ -79,7 +79,7 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 
   app.use(standardHeaders, metrics.middleware)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
-  app.use('/v1/admin', administratorsOnly(rest.administrator))
+  app.use('/v1/admin', administratorsOnly(rest.administrator), administratorsOnlyOnError(rest.administrator))
   app.use(readOnly(OPERATIONAL_PATHS))
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
   app.use(documentRoutes(describeApi()))

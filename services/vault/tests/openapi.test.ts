@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'
-import { errorsOf } from '../src/http/surface.ts'
+import { codesOf } from '../src/http/surface.ts'
 import { send } from './support/client.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
@@ -61,7 +61,7 @@ test('the README has every error with its status and meaning, and no other', () 
 })
 
 test('every error is described for some endpoint, but for the one that the description has for all paths', () => {
-  const codes = ENDPOINTS.flatMap(errorsOf)
+  const codes = ENDPOINTS.flatMap(codesOf)
   expect([...new Set([...codes, 'method_not_allowed'])].toSorted()).toEqual(Object.keys(ERRORS).toSorted())
 })
 
