@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Express, Router } from 'express'
 import type { Description, Surface } from './endpoint.ts'
 
 /** An answer that a test received. `code` is that of an error, read from the service's own error body. */
@@ -45,4 +46,16 @@ function withoutProto(body: unknown): unknown {
 
 function pattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)
+}
+
+/** The paths of all routes of an app, as OpenAPI writes them, sorted and each once. */
+export function routesOf(app: Express): readonly string[] {
+  return [...new Set(pathsOf(app.router as unknown as Router))].toSorted()
+}
+
+function pathsOf(router: Router): readonly string[] {
+  return router.stack.flatMap(({ route, handle }) => {
+    if (route !== undefined) return [route.path].flat().map((path) => path.replaceAll(/:(\w+)/g, '{$1}'))
+    return 'stack' in handle ? pathsOf(handle as unknown as Router) : []
+  })
 }

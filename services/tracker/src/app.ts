@@ -89,7 +89,7 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 }
 
 /** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
-function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
+export function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
   const { useCases, rest, torznabRoutes, metrics, checks } = context
   const app = express()
   app.disable('x-powered-by')

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { documentRoutes, type OpenApiDocument, openApiDocument, serve } from '@vault-and-tracker/rest'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import express from 'express'
+import express, { type Express } from 'express'
 import { z } from 'zod'
 import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.middleware.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
@@ -60,15 +60,20 @@ export function describeApi(): OpenApiDocument {
 
 const OPERATIONAL_PATHS = ['/health', '/ready', '/metrics', '/openapi.json', '/docs']
 
+type Options = { readonly logger: Logger; readonly stopping: AbortSignal }
+
 /**
- * The server that answers every request of the vault; it does not listen yet. No answer may be cached, and paths are
- * taken literally.
+ * The server that answers every request of the vault; it does not listen yet.
  *
  * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
  */
-export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
+export function createHttpServer(context: Context, options: Options): Server {
+  return createVaultServer(createApp(context, options))
+}
+
+/** The REST surface. No answer may be cached, and paths are taken literally. */
+export function createApp(context: Context, { logger, stopping }: Options): Express {
   const { useCases, rest, metrics, checks } = context
-  const { logger, stopping } = options
   const app = express()
   app.disable('x-powered-by')
   // An ETag would be a hash of secrets.
@@ -85,5 +90,5 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
   app.use(documentRoutes(describeApi()))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
-  return createVaultServer(app)
+  return app
 }
