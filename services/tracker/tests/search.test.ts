@@ -99,11 +99,11 @@ test('what was found tells the Torznab ids of its category and of the root', asy
   expect((await find('rooted'))[0]).toMatchObject({ category: 'xxx', torznabIds: [6000] })
 })
 
-test('years may be one off, sizes and times bound, other words must be there too', async () => {
+test('years and sizes and times bound, other words must be there too', async () => {
   await upload('Bounded.Film.2001.1080p', 'movies')
-  for (const year of [2000, 2001, 2002]) expect(await names({ text: 'bounded', year })).toHaveLength(1)
-  expect(await names({ text: 'bounded', year: 2003 })).toEqual([])
-  expect(await names({ text: 'bounded', words: ['Film', 'The'] })).toHaveLength(0)
+  expect(await names({ text: 'bounded', year: 2001 })).toHaveLength(1)
+  expect(await names({ text: 'bounded', year: 2002 })).toEqual([])
+  expect(await names({ text: 'bounded', words: ['Film', 'The'] })).toEqual([])
   expect(await names({ text: 'bounded', words: ['The Film'] })).toHaveLength(1)
   expect(await names({ text: 'bounded', words: ['...'] })).toEqual([])
   expect(await names({ minSize: 1e15 })).toEqual([])
@@ -158,7 +158,8 @@ test('a search that finds nothing suggests names with similar words', async () =
   }
   const expected = ['Suggested.Harbour.Watch.S01E02.1080p']
   expect(await suggested('harbor watch')).toEqual(expected)
-  expect(await suggested('the harbuor wacth')).toEqual([])
+  expect(await suggested('the harbuor wacth')).toEqual(expected)
+  expect(await suggested('wacth')).toEqual([])
   expect(await suggested('harborr watch s01e02')).toEqual(expected)
   expect(await suggested('harborr watch s09e02')).toEqual(expected)
   expect(await suggested('harbour watch unheardof')).toEqual(expected)

@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  for (const table of ['counts', 'durations', 'users', 'user_sets']) await tracker.sql(`delete from torznab_${table}`)
+  for (const table of ['counts', 'users', 'user_sets']) await tracker.sql(`delete from torznab_${table}`)
 })
 
 afterAll(() => tracker.stop())

@@ -1,6 +1,9 @@
 import { clientAddress, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
+import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Categories } from '../categories/categories.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/schema.ts'
@@ -42,6 +45,7 @@ export function createTorznabApi(options: {
     limits,
     siteMultipliers: () => useCases.siteSettings.read(),
     clock,
+    isOutage: (error) => error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error),
     reportError: (error) => logger.error({ err: error }, 'a Torznab request failed'),
   })
   const proxies = trustedProxies(config.TRUSTED_PROXIES)

@@ -16,7 +16,7 @@ export function grants(role: string): readonly string[] {
     `revoke insert, delete on torznab_settings from ${role}`,
     `revoke update, delete on torznab_requests from ${role}`,
     `revoke update on torznab_batches from ${role}`,
-    `revoke delete on torznab_counts, torznab_durations, torznab_users, torznab_user_sets from ${role}`,
+    `revoke delete on torznab_counts, torznab_users, torznab_user_sets from ${role}`,
     `grant execute on function torznab_log_ensure_day(date), torznab_log_drop_days(date) to ${role}`,
   ]
 }

@@ -218,17 +218,14 @@ type InSpan = {
 }
 
 export type TorznabCountsTable = InSpan & {
-  function: Fixed<string>
-  client: Fixed<string>
+  kind: Fixed<'all' | 'function' | 'client'>
+  /** Of the function or the family of applications; empty for all requests. */
+  name: Fixed<string>
   requests: number
   errors: number
   duration_ms: number
-}
-
-export type TorznabDurationsTable = InSpan & {
-  function: Fixed<string>
-  bucket: Fixed<number>
-  requests: number
+  /** How many response times fell into each bucket; empty for families of applications. */
+  buckets: number[]
 }
 
 export type TorznabUsersTable = {
@@ -261,7 +258,6 @@ export type Schema = {
   torznab_requests: TorznabRequestsTable
   torznab_batches: TorznabBatchesTable
   torznab_counts: TorznabCountsTable
-  torznab_durations: TorznabDurationsTable
   torznab_users: TorznabUsersTable
   torznab_user_sets: TorznabUserSetsTable
 }

@@ -64,12 +64,9 @@ export function idFacets(ids: {
   return { ids: others, idWithin: { id: `#m${tmdb}`, categoryIds: within } }
 }
 
-/** A film may be dated by its first showing or by its release, a year apart. */
-const YEAR_TOLERANCE = 1
-
-/** The facets of a year and its neighbours. */
+/** The facet of a year. */
 export function yearFacets(year: number): AnyOf {
-  return numbers(year - YEAR_TOLERANCE, year + YEAR_TOLERANCE).map((one) => `#y${one}`)
+  return [`#y${year}`]
 }
 
 /** No query asks for more seasons or episodes at once and means it. */

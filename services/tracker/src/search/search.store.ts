@@ -5,12 +5,13 @@ import { type Criteria, isPlain } from './criteria.ts'
 import type { Page, SearchStore } from './search.ts'
 import { anyCategory, conditions, SORT_COLUMNS } from './search-conditions.store.ts'
 
-/** Words less similar than this are other words. */
-const MIN_SIMILARITY = 0.4
 const MAX_SIMILAR = 3
 
 /** How many torrents a walk along a sort index looks at besides the page: 15 ms where none of them matches. */
 const WALKED = 20_000
+
+/** A bitmap of a million torrents is exact within it. */
+const WORK_MEMORY = '16MB'
 
 type Result = { ids: readonly string[]; counted: number }
 
@@ -43,7 +44,7 @@ export function createSearchStore(db: Db): SearchStore {
       const { rows } = await sql<{ similar: readonly string[] }>`
         select array(
           select word from search_words
-          where word % wanted and similarity(word, wanted) >= ${MIN_SIMILARITY}
+          where word % wanted
           order by similarity(word, wanted) desc, word limit ${MAX_SIMILAR}
         ) as similar
         from unnest(${[...words]}::text[]) as wanted`.execute(db)
@@ -65,34 +66,49 @@ async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result
   return { ids, counted: counts[0]?.counted ?? 0 }
 }
 
-async function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
-  const result = await fewMatches(db, criteria, page)
-  if (result.counted <= MAX_EXACT_TOTAL || page.limit === 0) return result
-  const walked = sql`select id ${walk(criteria, page, WALKED + 3 * (page.offset + page.limit))}`
-  const ids = await idsOf(db, sql`${walked} where ${conditions(criteria)}`, page)
-  return { ids: ids.length === page.limit ? ids : await allSorted(db, criteria, page), counted: result.counted }
-}
-
-/** Counts the matches to one beyond the limit, and sorts them when they are not more. */
-function fewMatches(db: Db, criteria: Criteria, page: Page): Promise<Result> {
-  return withBitmaps(db, async (trx) => {
-    const { rows } = await sql<{ counted: number; ids: readonly string[] }>`
-      with found as materialized (${matches(criteria)}),
-      few as materialized (select * from found limit ${MAX_EXACT_TOTAL + 1}),
-      counted as materialized (select count(*) as counted from few)
-      select counted, array(
-        select id from few ${withStats(page)}
-        where counted <= ${MAX_EXACT_TOTAL} ${inOrder(page)}
-      ) as ids from counted`.execute(trx)
-    return rows[0] ?? { ids: [], counted: 0 }
+function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
+  return db.transaction().execute(async (trx) => {
+    await plan(trx, 'bitmap')
+    const result = await fewMatches(trx, criteria, page)
+    if (result.counted <= MAX_EXACT_TOTAL || page.limit === 0) return result
+    await plan(trx, 'walk')
+    const walked = sql`select id ${walk(criteria, page, WALKED + 3 * (page.offset + page.limit))}`
+    const ids = await idsOf(trx, sql`${walked} where ${conditions(criteria)}`, page)
+    if (ids.length === page.limit) return { ids, counted: result.counted }
+    await plan(trx, 'bitmap')
+    return { ids: await allSorted(trx, criteria, page), counted: result.counted }
   })
 }
 
+/**
+ * Chooses how Postgres goes about the statements that follow in this transaction. Left alone, it takes conditions as
+ * independent: of two that never hold together it expects many matches, and reads the table until it has met enough.
+ * Of a walk it expects that all of it is needed, and sorts the category instead.
+ */
+async function plan(trx: Db, how: 'bitmap' | 'walk'): Promise<void> {
+  const ofWalk = how === 'walk' ? 'off' : 'on'
+  await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
+    set_config('max_parallel_workers_per_gather', '0', true), set_config('enable_sort', ${ofWalk}, true),
+    set_config('enable_bitmapscan', ${ofWalk}, true), set_config('work_mem', ${WORK_MEMORY}, true)`.execute(trx)
+}
+
+/** Counts the matches to one beyond the limit, and sorts them when they are not more. */
+async function fewMatches(trx: Db, criteria: Criteria, page: Page): Promise<Result> {
+  const { rows } = await sql<{ counted: number; ids: readonly string[] }>`
+    with found as materialized (${matches(criteria)}),
+    few as materialized (select * from found limit ${MAX_EXACT_TOTAL + 1}),
+    counted as materialized (select count(*) as counted from few)
+    select counted, array(
+      select id from few ${withStats(page)}
+      where counted <= ${MAX_EXACT_TOTAL} ${inOrder(page)}
+    ) as ids from counted`.execute(trx)
+  return rows[0] ?? { ids: [], counted: 0 }
+}
+
 /** Sorts all matches. */
-function allSorted(db: Db, criteria: Criteria, page: Page): Promise<readonly string[]> {
-  return withBitmaps(db, (trx) =>
-    idsOf(trx, sql`with found as materialized (${matches(criteria)}) select id from found ${withStats(page)}`, page),
-  )
+function allSorted(trx: Db, criteria: Criteria, page: Page): Promise<readonly string[]> {
+  const found = sql`with found as materialized (${matches(criteria)}) select id from found ${withStats(page)}`
+  return idsOf(trx, found, page)
 }
 
 /** All matches. Without a limit or an order here, the planner has no reason to look elsewhere than in the GIN index. */
@@ -138,16 +154,4 @@ function inOrder({ sort, order, offset, limit }: Page): RawBuilder<unknown> {
 async function idsOf(db: Db, query: RawBuilder<unknown>, page: Page): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`${query} ${inOrder(page)}`.execute(db)
   return rows.map(({ id }) => id)
-}
-
-/**
- * Runs statements whose conditions are to be looked up in the GIN index: the planner takes conditions as independent,
- * so of two that never hold together it expects many matches, and would read the table until it has met enough.
- */
-function withBitmaps<Value>(db: Db, run: (trx: Db) => Promise<Value>): Promise<Value> {
-  return db.transaction().execute(async (trx) => {
-    // A bitmap of a million torrents is exact within these 16 MB.
-    await sql`select set_config('enable_seqscan', 'off', true), set_config('work_mem', '16MB', true)`.execute(trx)
-    return run(trx)
-  })
 }

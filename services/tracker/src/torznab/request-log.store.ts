@@ -71,27 +71,25 @@ async function insertRequests(trx: Transaction<Schema>, requests: readonly Logge
     )`.execute(trx)
 }
 
-async function addCounts(trx: Transaction<Schema>, { counts, durations }: Rollup): Promise<void> {
+/** Arrays of arrays would have to be of one length, so the buckets of each row come as text. */
+async function addCounts(trx: Transaction<Schema>, { counts }: Rollup): Promise<void> {
   await sql`
-    insert into torznab_counts as c (span, start, function, client, requests, errors, duration_ms)
-    select * from unnest(
-      ${counts.map((c) => c.span)}::text[], ${counts.map((c) => c.start)}::timestamptz[],
-      ${counts.map((c) => c.function)}::text[], ${counts.map((c) => c.client)}::text[],
+    insert into torznab_counts as c (span, kind, start, name, requests, errors, duration_ms, buckets)
+    select span, kind, start, name, requests, errors, duration_ms, buckets::integer[]
+    from unnest(
+      ${counts.map((c) => c.span)}::text[], ${counts.map((c) => c.kind)}::text[],
+      ${counts.map((c) => c.start)}::timestamptz[], ${counts.map((c) => c.name)}::text[],
       ${counts.map((c) => c.requests)}::bigint[], ${counts.map((c) => c.errors)}::bigint[],
-      ${counts.map((c) => c.durationMs)}::double precision[]
-    )
-    on conflict (span, start, function, client) do update set
+      ${counts.map((c) => c.durationMs)}::double precision[], ${counts.map((c) => `{${c.buckets.join(',')}}`)}::text[]
+    ) as new (span, kind, start, name, requests, errors, duration_ms, buckets)
+    on conflict (span, kind, start, name) do update set
       requests = c.requests + excluded.requests,
       errors = c.errors + excluded.errors,
-      duration_ms = c.duration_ms + excluded.duration_ms`.execute(trx)
-  await sql`
-    insert into torznab_durations as d (span, start, function, bucket, requests)
-    select * from unnest(
-      ${durations.map((d) => d.span)}::text[], ${durations.map((d) => d.start)}::timestamptz[],
-      ${durations.map((d) => d.function)}::text[], ${durations.map((d) => d.bucket)}::smallint[],
-      ${durations.map((d) => d.requests)}::bigint[]
-    )
-    on conflict (span, start, function, bucket) do update set requests = d.requests + excluded.requests`.execute(trx)
+      duration_ms = c.duration_ms + excluded.duration_ms,
+      buckets = array(
+        select coalesce(old, 0) + coalesce(new, 0)
+        from unnest(c.buckets, excluded.buckets) with ordinality as bucket (old, new, n) order by n
+      )`.execute(trx)
 }
 
 /** Adds to what users did, and returns the number of each. */

@@ -1,4 +1,4 @@
-import { bucketOf } from './statistics-histogram.ts'
+import { addTo, bucketOf } from './statistics-histogram.ts'
 import { SPANS, type Span, startOf } from './statistics-spans.ts'
 
 /** What of a request is counted. */
@@ -16,16 +16,20 @@ const LIMIT_REACHED = 500
 
 type InSpan = { readonly span: Span; readonly start: Date }
 
-/** Requests of a function by a family of applications in a span. */
+/** What requests are counted by, besides their time. */
+export type CountKind = 'all' | 'function' | 'client'
+
+/** Requests in a span: all, those of a function, or those of a family of applications. */
 export type CountRow = InSpan & {
-  readonly function: string
-  readonly client: string
+  readonly kind: CountKind
+  /** Empty for all. */
+  readonly name: string
   requests: number
   errors: number
   durationMs: number
+  /** Response times; empty for families of applications. */
+  readonly buckets: number[]
 }
-/** Requests of a function in a span whose response time fell into a bucket. */
-export type DurationRow = InSpan & { readonly function: string; readonly bucket: number; requests: number }
 /** The users of a span. */
 export type UsersRow = InSpan & { readonly userIds: Set<string> }
 /** What a user did. */
@@ -42,7 +46,6 @@ export type UserRow = {
 /** Requests, counted. Every list is in the order in which its rows are locked. */
 export type Rollup = {
   readonly counts: readonly CountRow[]
-  readonly durations: readonly DurationRow[]
   readonly users: readonly UserRow[]
   readonly userSets: readonly UsersRow[]
 }
@@ -50,41 +53,35 @@ export type Rollup = {
 /** Counts requests by hour, day and month, and by user. */
 export function rollUp(requests: readonly CountedRequest[]): Rollup {
   const counts = new Map<string, CountRow>()
-  const durations = new Map<string, DurationRow>()
   const userSets = new Map<string, UsersRow>()
   const users = new Map<string, UserRow>()
   for (const request of requests) {
-    const isError = request.error !== null
-    const bucket = bucketOf(request.durationMs)
+    const kinds = [
+      ['all', ''],
+      ['function', request.function],
+      ['client', request.client],
+    ] as const
     for (const span of SPANS) {
       const start = startOf(span, request.at)
-      const key = `${span} ${start.toISOString()}`
-      const count = take(counts, `${key} ${request.function} ${request.client}`, () => ({
-        span,
-        start,
-        function: request.function,
-        client: request.client,
-        requests: 0,
-        errors: 0,
-        durationMs: 0,
-      }))
-      count.requests += 1
-      count.errors += isError ? 1 : 0
-      count.durationMs += request.durationMs
-      const duration = take(durations, `${key} ${request.function} ${String(bucket + 1_000)}`, () => ({
-        span,
-        start,
-        function: request.function,
-        bucket,
-        requests: 0,
-      }))
-      duration.requests += 1
+      const time = start.toISOString()
+      for (const [kind, name] of kinds) {
+        const count = take(counts, `${span} ${kind} ${time} ${name}`, () => ({
+          ...{ span, kind, start, name },
+          ...{ requests: 0, errors: 0, durationMs: 0, buckets: [] },
+        }))
+        count.requests += 1
+        count.errors += request.error === null ? 0 : 1
+        count.durationMs += request.durationMs
+        if (kind !== 'client') addTo(count.buckets, bucketOf(request.durationMs), 1)
+      }
       if (request.userId !== null)
-        take(userSets, key, () => ({ span, start, userIds: new Set<string>() })).userIds.add(request.userId)
+        take(userSets, `${span} ${time}`, () => ({ span, start, userIds: new Set<string>() })).userIds.add(
+          request.userId,
+        )
     }
     if (request.userId !== null) addToUser(users, request.userId, request)
   }
-  return { counts: inOrder(counts), durations: inOrder(durations), userSets: inOrder(userSets), users: inOrder(users) }
+  return { counts: inOrder(counts), userSets: inOrder(userSets), users: inOrder(users) }
 }
 
 function addToUser(users: Map<string, UserRow>, userId: string, request: CountedRequest): void {

@@ -1,6 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError } from '../errors.ts'
-import { percentile } from './statistics-histogram.ts'
+import { type Histogram, percentile } from './statistics-histogram.ts'
+import type { CountKind } from './statistics-rollup.ts'
 import { endOf, nextStart, type Segment, type Span, segmentsOf, startOf } from './statistics-spans.ts'
 import { countUsers, type UserSet } from './statistics-users.ts'
 
@@ -16,18 +17,22 @@ type Range = { readonly from: Date; readonly to: Date }
 export type Period = 'range' | 'before' | 'always' | 'lastDay'
 export type PeriodSegment = Segment & { readonly period: Period }
 
-type Counted = { readonly requests: number; readonly errors: number; readonly durationMs: number }
+export type Counted = { readonly requests: number; readonly errors: number; readonly durationMs: number }
+
+/** Sums of a period: of all requests, of a function, or of a family of applications. */
+type CountedPart = Counted & {
+  readonly period: Period
+  readonly kind: CountKind
+  readonly name: string
+  readonly histogram: Histogram
+}
 
 /** Where counts are kept. All methods throw UnavailableError when Postgres is away. */
 export type StatisticsStore = {
   /** The start of the first hour with a request; undefined when there was none. */
   firstHour(): Promise<Date | undefined>
-  counts(
-    segments: readonly PeriodSegment[],
-  ): Promise<readonly (Counted & { period: Period; function: string; client: string })[]>
-  durations(
-    segments: readonly PeriodSegment[],
-  ): Promise<readonly { period: Period; function: string; bucket: number; requests: number }[]>
+  /** All kinds for the range, all requests for the other periods; histograms for what percentiles are told of. */
+  counts(segments: readonly PeriodSegment[]): Promise<readonly CountedPart[]>
   userSets(segments: readonly PeriodSegment[]): Promise<readonly { period: Period; users: UserSet }[]>
   /** Counts of each span in a range; spans without a request are left out. */
   series(span: Span, range: Range): Promise<readonly (Counted & { start: Date })[]>
@@ -91,39 +96,30 @@ export function createTorznabStatistics({ store, clock }: { store: StatisticsSto
       const ever = inPeriod('always', { from: first, to: end })
       const lastDay = inPeriod('lastDay', { from: back(end, 24 * HOUR_MS), to: end })
       const step = length <= MAX_HOURLY_MS ? 'hour' : length <= MAX_DAILY_MS ? 'day' : 'month'
-      const [counts, durations, userSets, series] = await Promise.all([
+      const [counts, userSets, series] = await Promise.all([
         store.counts([...compared, ...ever, ...lastDay]),
-        store.durations(compared),
         store.userSets(compared),
         store.series(step, range),
       ])
-
-      const countsOf = (period: Period) => counts.filter((row) => row.period === period)
-      const p95Of = (period: Period, named?: string): number | null => {
-        const buckets = new Map<number, number>()
-        for (const row of durations)
-          if (row.period === period && (named === undefined || row.function === named))
-            buckets.set(row.bucket, (buckets.get(row.bucket) ?? 0) + row.requests)
-        return percentile(buckets, 0.95)
+      const partsOf = (period: Period, kind: CountKind) =>
+        counts.filter((row) => row.period === period && row.kind === kind)
+      const totalsOf = (period: Period): Totals => {
+        const [all = NOTHING] = partsOf(period, 'all')
+        const uniqueUsers = countUsers(userSets.filter((row) => row.period === period).map(({ users }) => users))
+        return { ...summary(all), uniqueUsers, p95Ms: percentile(all.histogram, 0.95) }
       }
-      const totalsOf = (period: Period): Totals => ({
-        ...summary(countsOf(period)),
-        uniqueUsers: countUsers(userSets.filter((row) => row.period === period).map(({ users }) => users)),
-        p95Ms: p95Of(period),
-      })
-      const asksNow = countsOf('range')
       return {
         ...range,
         totals: totalsOf('range'),
         before: before && { ...before, ...totalsOf('before') },
-        requestsEver: summary(countsOf('always')).requests,
-        requestsLast24Hours: summary(countsOf('lastDay')).requests,
-        functions: grouped(asksNow, (row) => row.function).map(([name, rows]) => ({
-          function: name,
-          ...summary(rows),
-          p95Ms: p95Of('range', name),
+        requestsEver: totalsOf('always').requests,
+        requestsLast24Hours: totalsOf('lastDay').requests,
+        functions: busiestFirst(partsOf('range', 'function')).map((row) => ({
+          function: row.name,
+          ...summary(row),
+          p95Ms: percentile(row.histogram, 0.95),
         })),
-        clients: grouped(asksNow, (row) => row.client).map(([client, rows]) => ({ client, ...summary(rows) })),
+        clients: busiestFirst(partsOf('range', 'client')).map((row) => ({ client: row.name, ...summary(row) })),
         series: { step, items: filled(step, range, series) },
       }
     },
@@ -144,18 +140,14 @@ function inPeriod(period: Period, { from, to }: Range): readonly PeriodSegment[]
   return segmentsOf(from, to).map((segment) => ({ ...segment, period }))
 }
 
-function summary(rows: readonly Counted[]): Summary {
-  const sum = (value: (row: Counted) => number): number => rows.reduce((total, row) => total + value(row), 0)
-  const requests = sum((row) => row.requests)
-  const averageMs = requests === 0 ? null : sum((row) => row.durationMs) / requests
-  return { requests, errors: sum((row) => row.errors), averageMs }
+const NOTHING = { requests: 0, errors: 0, durationMs: 0, histogram: [] }
+
+function summary({ requests, errors, durationMs }: Counted): Summary {
+  return { requests, errors, averageMs: requests === 0 ? null : durationMs / requests }
 }
 
-/** Rows by name, the busiest first. */
-function grouped<Row extends Counted>(rows: readonly Row[], nameOf: (row: Row) => string) {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) groups.set(nameOf(row), [...(groups.get(nameOf(row)) ?? []), row])
-  return [...groups].toSorted(([, a], [, b]) => summary(b).requests - summary(a).requests)
+function busiestFirst<Row extends Counted>(rows: readonly Row[]): readonly Row[] {
+  return rows.toSorted((a, b) => b.requests - a.requests)
 }
 
 /** One item for each span of a range, also for those without a request. */
@@ -163,8 +155,7 @@ function filled(step: Span, range: Range, rows: readonly (Counted & { readonly s
   const byStart = new Map(rows.map((row) => [row.start.getTime(), row]))
   const items: (Summary & { start: Date })[] = []
   for (let start = startOf(step, range.from); start.getTime() < range.to.getTime(); start = nextStart(step, start)) {
-    const row = byStart.get(start.getTime())
-    items.push({ start, ...summary(row === undefined ? [] : [row]) })
+    items.push({ start, ...summary(byStart.get(start.getTime()) ?? NOTHING) })
   }
   return items
 }

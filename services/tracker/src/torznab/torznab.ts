@@ -1,6 +1,6 @@
 import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-kit/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { ApiError, UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { ApiError } from '@vault-and-tracker/service-kit/errors'
 import {
   type Caps,
   type Feed,
@@ -88,6 +88,8 @@ export function createTorznab(deps: {
   categories: { all(): Promise<readonly Category[]> }
   siteMultipliers: () => Promise<Multipliers>
   clock: Clock
+  /** Whether an error means that Postgres or Redis is away. */
+  isOutage: (error: unknown) => boolean
   /** Gets every error that is a fault of ours. */
   reportError: (error: unknown) => void
 }) {
@@ -184,7 +186,7 @@ export function createTorznab(deps: {
   async function answerAlways(rawQuery: string, address: string, isDownload: boolean): Promise<Answer> {
     const request = parseTorznabQuery(rawQuery, { supported: SUPPORTED, limits: PAGE_LIMITS })
     const answered = await answer(request, address, isDownload).catch((error: unknown) => {
-      if (error instanceof UnavailableError) return anonymous(refusal(UNAVAILABLE))
+      if (deps.isOutage(error)) return anonymous(refusal(UNAVAILABLE))
       deps.reportError(error)
       return anonymous(refusal({ error: torznabError('unknownError') }))
     })

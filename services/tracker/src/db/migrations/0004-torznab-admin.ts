@@ -91,7 +91,8 @@ const STATEMENTS = [
   ) partition by range (at)`,
   'create index torznab_requests_user on torznab_requests (user_id, at, id)',
   'create index torznab_requests_function on torznab_requests (function, at, id)',
-  'create index torznab_requests_error on torznab_requests (at, id) where error is not null',
+  'create index torznab_requests_errors on torznab_requests (at, id) where error is not null',
+  'create index torznab_requests_error on torznab_requests (error, at, id) where error is not null',
   ENSURE_DAY,
   'revoke execute on function torznab_log_ensure_day(date) from public',
   DROP_DAYS,
@@ -100,26 +101,20 @@ const STATEMENTS = [
   'create table torznab_batches (id uuid primary key, written_at timestamptz not null default now())',
   'create index torznab_batches_written_at on torznab_batches (written_at)',
 
-  // Statistics: requests are counted as they are written, by hour, day and month. Each batch updates the same rows, so
-  // pages have free space for new row versions.
+  // Statistics: requests are counted as they are written, by hour, day and month in UTC; all of them, those of each
+  // function and those of each family of applications. The key begins with what a query names, so that it reads only
+  // that. `buckets` are response times; see torznab/statistics-histogram.ts. Each batch updates the same rows, so pages
+  // have free space for new row versions.
   `create table torznab_counts (
     span text collate "C" not null check (span in ('hour', 'day', 'month')),
+    kind text collate "C" not null check (kind in ('all', 'function', 'client')),
     start timestamptz not null,
-    function text collate "C" not null,
-    client text collate "C" not null,
+    name text collate "C" not null,
     requests bigint not null,
     errors bigint not null,
     duration_ms double precision not null,
-    primary key (span, start, function, client)
-  ) with (fillfactor = 80)`,
-  // How many response times fell into each bucket; see torznab/statistics-histogram.ts.
-  `create table torznab_durations (
-    span text collate "C" not null check (span in ('hour', 'day', 'month')),
-    start timestamptz not null,
-    function text collate "C" not null,
-    bucket smallint not null,
-    requests bigint not null,
-    primary key (span, start, function, bucket)
+    buckets integer[] not null,
+    primary key (span, kind, start, name)
   ) with (fillfactor = 80)`,
   // What each user did since counting began. Users have small numbers, which stand for them in sets of users.
   `create table torznab_users (
