@@ -9,12 +9,13 @@ import { createSearch, type Search, SORTS } from '../src/search/search.ts'
 import { createTorrentStore } from '../src/torrents/torrents.store.ts'
 import { type SignedIn, signIn } from './search-client.ts'
 import { findShapes, REST_SHAPES, type Sample } from './search-shapes.ts'
-import { startOurs } from './servers.ts'
+import { cpuOfTree, startOurs } from './servers.ts'
 
 export type SearchTargets = {
   readonly databaseUrl: string
   readonly redisUrl: string
   readonly redisPid: number
+  readonly postgresPid: number
   readonly categories: readonly Category[]
   readonly username: string
   readonly password: string
@@ -44,21 +45,24 @@ export async function measureSearches(targets: SearchTargets, count: number): Pr
   const service = await startOurs({ ...targets, workers: 1, env: { REST_READ_LIMIT: '0' } })
   const client = await signIn(service.url, targets)
   try {
-    print('REST, milliseconds', 'p50', 'p95', 'most', 'requests/s', 'its SQL bare/s', 'share')
-    print('---', '--:', '--:', '--:', '--:', '--:', '--:')
+    const postgresCpu = (): number => cpuOfTree(targets.postgresPid)
+    const served = (): number => service.cpuSeconds() + postgresCpu()
+    const direct = (): number => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6 + postgresCpu()
+    print('REST, milliseconds', 'p50', 'p95', 'most', 'processor', 'requests/s', 'its SQL bare/s', 'share')
+    print('---', '--:', '--:', '--:', '--:', '--:', '--:', '--:')
     for (const { name, path, isRated } of REST_SHAPES) {
-      const latencies = await times(samples, (sample) => client.get(path(sample)))
+      const latencies = await times(samples, served, (sample) => client.get(path(sample)))
       const rates = isRated === true ? await compareRates(pool, client, search, ran, samples.map(path)) : []
       print(name, ...latencies, ...rates)
     }
     process.stdout.write('\n')
-    print('Torznab, milliseconds', 'p50', 'p95', 'most')
-    print('---', '--:', '--:', '--:')
+    print('Torznab, milliseconds', 'p50', 'p95', 'most', 'processor')
+    print('---', '--:', '--:', '--:', '--:')
     const tv = targets.categories.filter(({ torznabId }) => torznabId >= 5000 && torznabId < 6000)
     const hd = tv.filter(({ torznabId }) => torznabId === 5030 || torznabId === 5040)
     for (const { name, query } of findShapes(idsOf(tv), idsOf(hd)))
-      print(name, ...(await times(samples, (sample) => search.find({ limit: 100, offset: 0, ...query(sample) }))))
-    print('details', ...(await times(samples, ({ hash }) => search.byInfoHash(hash))))
+      print(name, ...(await times(samples, direct, (sample) => search.find({ limit: 100, offset: 0, ...query(sample) }))))
+    print('details', ...(await times(samples, direct, ({ hash }) => search.byInfoHash(hash))))
   } finally {
     client.close()
     await service.stop()
@@ -82,20 +86,27 @@ async function takeSamples(pool: pg.Pool, count: number): Promise<readonly Sampl
   return rows
 }
 
-/** Percentiles of one request after the other, each of another sample; the first two are not counted. */
+/**
+ * Percentiles of one request after the other, each of another sample, and the processor time of one. The first two are
+ * not counted.
+ */
 async function times(
   samples: readonly Sample[],
+  cpuSeconds: () => number,
   run: (sample: Sample) => Promise<unknown>,
 ): Promise<readonly string[]> {
   const measured: number[] = []
+  let cpu = 0
   for (const [i, sample] of samples.entries()) {
+    if (i === 2) cpu = cpuSeconds()
     const before = performance.now()
     await run(sample)
     if (i > 1) measured.push(performance.now() - before)
   }
+  const each = ((cpuSeconds() - cpu) * 1_000) / measured.length
   measured.sort((a, b) => a - b)
   const at = (part: number): number => measured[Math.min(Math.floor(measured.length * part), measured.length - 1)] ?? 0
-  return [at(0.5), at(0.95), at(1)].map((ms) => ms.toFixed(1))
+  return [at(0.5), at(0.95), at(1), each].map((ms) => ms.toFixed(1))
 }
 
 /** Requests a second over several connections, and how often the same statements run without the service. */

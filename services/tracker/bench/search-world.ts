@@ -54,7 +54,9 @@ export async function startSearchWorld(folder: string, torrents: number) {
   await copyCatalogue(client, folder, torrents, ids)
   await client.query('vacuum analyze')
   const pid = await redisPidOf(redis.url)
+  const { rows } = await client.query<{ text: string }>(`select pg_read_file('postmaster.pid') as text`)
   return {
+    postgresPid: Number(rows[0]?.text.split('\n')[0]),
     databaseUrl: database.appUrl,
     adminUrl: database.adminUrl,
     redisUrl: redis.url,

@@ -127,7 +127,8 @@ export function cpuOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
-function cpuOfTree(pid: number): number {
+/** User and system time of a process and those below it. */
+export function cpuOfTree(pid: number): number {
   const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8').trim()
   const below = children === '' ? [] : children.split(' ')
   return below.reduce((sum, child) => sum + cpuOfTree(Number(child)), cpuOf(pid))

@@ -77,12 +77,16 @@ export type Page = {
   readonly order: 'asc' | 'desc'
   readonly offset: number
   readonly limit: number
+  /** All categories there are, for an order by counts, which are sorted within each category. */
+  readonly allCategoryIds?: readonly string[] | undefined
 }
 
 /** What finds torrents. All of it sees torrents of one state only, and none that was deleted. */
 export type SearchStore = {
   /** The ids of a page in its order, and the number of all matches, counted to one beyond `MAX_EXACT_TOTAL`. */
   page(criteria: Criteria, page: Page): Promise<{ ids: readonly string[]; counted: number }>
+  /** The ids of a few matches, newest first: of many matches not the newest of all, but found at once. */
+  some(criteria: Criteria, limit: number): Promise<readonly string[]>
   /** An approved torrent by either info hash, in lower-case hex. */
   byInfoHash(infoHash: string): Promise<string | undefined>
   /** For each word the most similar ones that names have, itself included if they have it. */
@@ -128,10 +132,11 @@ export function createSearch(deps: {
       const tokens = prefix === undefined ? words : [...words, prefix]
       // A search for punctuation alone has no words and matches nothing, rather than everything.
       if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], ...totalOf(0) }
-      const within = { ...allOf(query.state), categoryIds: await categoriesFor(query) }
+      const all = query.category === undefined && (sort === 'created' || sort === 'size') ? [] : await deps.categories.all()
+      const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
       const { ids, counted } = await store.page(
         { ...within, words: words.map((word) => [word]), prefix },
-        { sort, order, offset: (page - 1) * limit, limit },
+        { sort, order, offset: (page - 1) * limit, limit, allCategoryIds: all.map(({ id }) => id) },
       )
       const listed = { items: await torrents(ids), ...totalOf(counted) }
       return counted === 0 && tokens.length > 0 ? { ...listed, suggestions: await suggest(within, tokens) } : listed
@@ -144,16 +149,6 @@ export function createSearch(deps: {
     return items.map((item) => ({ ...item, torznabIds: torznabIdsOf(categories, item.category) }))
   }
 
-  /** Counts are sorted within each category, so a list by counts names them all. */
-  async function categoriesFor({ category: slug, sort }: ListQuery): Promise<readonly string[] | undefined> {
-    if (slug === undefined && (sort === 'created' || sort === 'size')) return undefined
-    const all = await deps.categories.all()
-    if (slug === undefined) return all.map(({ id }) => id)
-    const category = findBySlug(all, slug)
-    if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
-    return withSubcategories(all, category).map(({ id }) => id)
-  }
-
   /**
    * Torrents with words like these, newest first. What is no word, such as `s01e05`, is asked for as it is, and left
    * out when nothing has it.
@@ -164,12 +159,19 @@ export function createSearch(deps: {
     if (similar.length === 0) return []
     const others = tokens.filter((token) => !isSimilarWord(token)).map((token) => [token])
     for (const wanted of others.length === 0 ? [similar] : [[...similar, ...others], similar]) {
-      const page = { ...NEWEST_FIRST, offset: 0, limit: MAX_SUGGESTIONS }
-      const { ids } = await store.page({ ...within, words: wanted }, page)
+      const ids = await store.some({ ...within, words: wanted }, MAX_SUGGESTIONS)
       if (ids.length > 0) return torrents(ids)
     }
     return []
   }
+}
+
+/** The category of a slug with its subcategories; undefined for all. @throws ApiError BAD_REQUEST for an unknown slug */
+function categoryIdsFor(all: readonly Category[], slug: string | undefined): readonly string[] | undefined {
+  if (slug === undefined) return undefined
+  const category = findBySlug(all, slug)
+  if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
+  return withSubcategories(all, category).map(({ id }) => id)
 }
 
 /** What a query asks for; undefined when nothing can fulfil it. */
