@@ -39,7 +39,7 @@ function textsOf(feed: Feed): readonly Value[] {
       ['item/pubDate', rfc822Date(item.publishedAt)],
       ['item/size', String(item.size)],
       ['item/description', item.description],
-      ['item/category', item.categories.join()],
+      ['item/category', item.categories.toReversed().join()],
       ['item/enclosure', `${item.downloadUrl} ${item.size}`],
       ['item/attr/infohash', item.infoHash],
       ['item/attr/tag', (item.attributes?.tags ?? []).join()],
@@ -144,17 +144,13 @@ describe(`whatever texts go in (FUZZ_SEED=${SEED})`, () => {
   })
 })
 
-test('a feed of 10,000 items, each with a control character and a lone surrogate, is read', () => {
+test('a feed of 1,000 items, each with a control character and a lone surrogate, is read', () => {
   const [item] = FEED.items
   if (item === undefined) throw new Error('the sample has no items')
-  const items = Array.from({ length: 10_000 }, (_, i) => ({ ...item, title: `\u0001Item ${i} \uD800` }))
+  const items = Array.from({ length: 1_000 }, (_, i) => ({ ...item, title: `\u0001Item ${i} \uD800` }))
   const [rss] = readWithPython([writeFeed({ ...FEED, items })])
   const titles = childrenNamed(childrenNamed(rss, 'channel')[0], 'item').map((read) => childrenNamed(read, 'title')[0])
-  expect([titles.length, titles[0]?.text, titles.at(-1)?.text]).toEqual([
-    10_000,
-    'Item 0 \u{FFFD}',
-    'Item 9999 \u{FFFD}',
-  ])
+  expect([titles.length, titles[0]?.text, titles.at(-1)?.text]).toEqual([1_000, 'Item 0 \u{FFFD}', 'Item 999 \u{FFFD}'])
 })
 
 describe('whatever query string comes in', () => {

@@ -61,7 +61,10 @@ export async function measureSearches(targets: SearchTargets, count: number): Pr
     const tv = targets.categories.filter(({ torznabId }) => torznabId >= 5000 && torznabId < 6000)
     const hd = tv.filter(({ torznabId }) => torznabId === 5030 || torznabId === 5040)
     for (const { name, query } of findShapes(idsOf(tv), idsOf(hd)))
-      print(name, ...(await times(samples, direct, (sample) => search.find({ limit: 100, offset: 0, ...query(sample) }))))
+      print(
+        name,
+        ...(await times(samples, direct, (sample) => search.find({ limit: 100, offset: 0, ...query(sample) }))),
+      )
     print('details', ...(await times(samples, direct, ({ hash }) => search.byInfoHash(hash))))
   } finally {
     client.close()

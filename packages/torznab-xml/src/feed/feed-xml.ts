@@ -59,7 +59,8 @@ function itemXml(item: FeedItem): XmlText {
     xml`<files>${escapeXml(item.files)}</files>`,
     xml`<grabs>${escapeXml(item.grabs)}</grabs>`,
     xml`<description>${escapeXml(item.description)}</description>`,
-    ...item.categories.map((id) => xml`<category>${escapeXml(id)}</category>`),
+    // Its own last: of several elements Jackett takes the last one.
+    ...item.categories.toReversed().map((id) => xml`<category>${escapeXml(id)}</category>`),
     xml`<enclosure url="${link}" length="${size}" type="${escapeXml(TORRENT_TYPE)}"/>`,
     ...attributesOf(item).map(
       ([name, value]) => xml`<torznab:attr name="${escapeXml(name)}" value="${escapeXml(value)}"/>`,

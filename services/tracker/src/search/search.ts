@@ -132,7 +132,8 @@ export function createSearch(deps: {
       const tokens = prefix === undefined ? words : [...words, prefix]
       // A search for punctuation alone has no words and matches nothing, rather than everything.
       if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], ...totalOf(0) }
-      const all = query.category === undefined && (sort === 'created' || sort === 'size') ? [] : await deps.categories.all()
+      const all =
+        query.category === undefined && (sort === 'created' || sort === 'size') ? [] : await deps.categories.all()
       const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
       const { ids, counted } = await store.page(
         { ...within, words: words.map((word) => [word]), prefix },

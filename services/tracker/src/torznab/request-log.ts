@@ -44,8 +44,6 @@ export type RequestLogCounters = {
   setWaiting(requests: number): void
 }
 
-export type RequestLog = ReturnType<typeof createRequestLog>
-
 const FLUSH_EVERY_MS = 500
 const MAX_BATCH = 1_000
 /** About 20 MB at most; what comes on top while Postgres is away is counted and lost. */
