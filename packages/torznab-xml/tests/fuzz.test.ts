@@ -39,7 +39,7 @@ function textsOf(feed: Feed): readonly Value[] {
       ['item/pubDate', rfc822Date(item.publishedAt)],
       ['item/size', String(item.size)],
       ['item/description', item.description],
-      ['item/category', item.categories.toReversed().join()],
+      ['item/category', item.categories.join()],
       ['item/enclosure', `${item.downloadUrl} ${item.size}`],
       ['item/attr/infohash', item.infoHash],
       ['item/attr/tag', (item.attributes?.tags ?? []).join()],

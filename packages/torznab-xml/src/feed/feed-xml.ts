@@ -59,8 +59,7 @@ function itemXml(item: FeedItem): XmlText {
     xml`<files>${escapeXml(item.files)}</files>`,
     xml`<grabs>${escapeXml(item.grabs)}</grabs>`,
     xml`<description>${escapeXml(item.description)}</description>`,
-    // Its own last: of several elements Jackett takes the last one.
-    ...item.categories.toReversed().map((id) => xml`<category>${escapeXml(id)}</category>`),
+    ...item.categories.map((id) => xml`<category>${escapeXml(id)}</category>`),
     xml`<enclosure url="${link}" length="${size}" type="${escapeXml(TORRENT_TYPE)}"/>`,
     ...attributesOf(item).map(
       ([name, value]) => xml`<torznab:attr name="${escapeXml(name)}" value="${escapeXml(value)}"/>`,

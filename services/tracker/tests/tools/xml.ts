@@ -1,0 +1,59 @@
+import { Parser } from 'xml2js'
+
+/** An element with its namespace written out: `{http://torznab.com/schemas/2015/feed}attr`. */
+export type Element = {
+  readonly name: string
+  readonly attributes: Readonly<Record<string, string>>
+  readonly text: string
+  readonly children: readonly Element[]
+}
+
+const TORZNAB = '{http://torznab.com/schemas/2015/feed}'
+
+/** What the readers of other languages refuse and the one used here does not (XML 1.0, section 2.2). */
+const ILLEGAL = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]|&#(?:0|x0);/u
+
+type Attribute = { readonly value: string; readonly prefix: string }
+type Raw = {
+  readonly '#name': string
+  readonly $?: Readonly<Record<string, Attribute>>
+  readonly $ns?: { readonly local: string; readonly uri: string }
+  readonly _?: string
+  readonly $$?: readonly Raw[]
+}
+
+/** Reads a document as strictly as .NET, Go and Python do. Throws when it is not well-formed. */
+export async function readXml(document: string): Promise<Element> {
+  if (ILLEGAL.test(document)) throw new Error('a character that XML does not allow')
+  const parser = new Parser({ xmlns: true, explicitRoot: false, explicitChildren: true, preserveChildrenOrder: true })
+  return toElement((await parser.parseStringPromise(document)) as Raw)
+}
+
+function toElement({ '#name': name, $ = {}, $ns, _ = '', $$ = [] }: Raw): Element {
+  return {
+    name: $ns === undefined || $ns.uri === '' ? name : `{${$ns.uri}}${$ns.local}`,
+    attributes: Object.fromEntries(Object.entries($).map(([attribute, { value }]) => [attribute, value])),
+    text: _,
+    children: $$.map(toElement),
+  }
+}
+
+export function childrenOf(element: Element | undefined, name: string): readonly Element[] {
+  return element?.children.filter((child) => child.name === name) ?? []
+}
+
+export function childOf(element: Element | undefined, name: string): Element | undefined {
+  return childrenOf(element, name)[0]
+}
+
+/** The values of an item's extended attributes of a name. */
+export function torznabValues(item: Element, name: string): readonly string[] {
+  return childrenOf(item, `${TORZNAB}attr`).flatMap(({ attributes }) =>
+    attributes['name'] === name ? [attributes['value'] ?? ''] : [],
+  )
+}
+
+/** All elements of a name, at any depth. */
+export function descendants(element: Element, name: string): readonly Element[] {
+  return element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...descendants(child, name)])
+}
