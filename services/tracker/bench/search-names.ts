@@ -46,7 +46,7 @@ export function createReleaseMaker(random: () => number): (age: number) => MadeR
   const pad = (n: number): string => String(n).padStart(2, '0')
   const word = (): string => {
     const text = Array.from({ length: int(1, 4) }, () => pick(SYLLABLES)).join('')
-    return text[0]?.toUpperCase() + text.slice(1)
+    return text.slice(0, 1).toUpperCase() + text.slice(1)
   }
   const vocabulary = [...new Set(['The', 'Of', 'Love', 'Night', 'World', ...Array.from({ length: 150_000 }, word)])]
   // The square puts half of all draws on the first quarter; cubed for titles, whose popularity is steeper.

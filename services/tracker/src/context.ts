@@ -88,7 +88,8 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const torznabAdmin = createTorznabAdmin({ config, db, redis, invalidations, adminLog, metrics, logger, clock })
   const torznab = createTorznabApi({
     ...{ config, db, invalidations, logger, clock },
-    ...{ settings: torznabAdmin.settings, limits: torznabAdmin.limits, onAnswered: torznabAdmin.log.record },
+    ...{ settings: torznabAdmin.settings, limits: torznabAdmin.limits },
+    onAnswered: (answered) => torznabAdmin.log.record(answered),
     useCases: { categories, torrents, siteSettings, search },
   })
   const upkeep = repeat({

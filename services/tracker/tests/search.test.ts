@@ -122,12 +122,16 @@ test('categories, none and unknown ones', async () => {
 
 test('a page is a part of the newest, and there is a total without items', async () => {
   for (let i = 1; i <= 5; i++) await upload(`Paged.${i}`, 'other')
-  const { find } = tracker.context.useCases.search
-  const page = await find({ text: 'paged', offset: 1, limit: 2 })
+  const { search } = tracker.context.useCases
+  const page = await search.find({ text: 'paged', offset: 1, limit: 2 })
   expect(page).toMatchObject({ items: [{ name: 'Paged.4' }, { name: 'Paged.3' }], total: 5, totalIsExact: true })
-  expect(await find({ text: 'paged', offset: 0, limit: 0 })).toEqual({ items: [], total: 5, totalIsExact: true })
-  expect(await find({ text: 'paged', offset: 10_001, limit: 9 })).toEqual({ items: [], total: 5, totalIsExact: true })
-  expect((await find({ offset: 0, limit: 0 })).total).toBeGreaterThan(5)
+  expect(await search.find({ text: 'paged', offset: 0, limit: 0 })).toEqual({ items: [], total: 5, totalIsExact: true })
+  expect(await search.find({ text: 'paged', offset: 10_001, limit: 9 })).toEqual({
+    items: [],
+    total: 5,
+    totalIsExact: true,
+  })
+  expect((await search.find({ offset: 0, limit: 0 })).total).toBeGreaterThan(5)
 })
 
 test('what is pending, rejected or deleted is not found, and what was renamed is found by its new name', async () => {
