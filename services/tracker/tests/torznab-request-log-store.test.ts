@@ -20,6 +20,8 @@ let listed: LoggingTracker['listed']
 
 beforeAll(async () => {
   ;({ tracker, admin, alice, bob, clear, answered, listed } = await startLoggingTracker())
+  // The partition of today exists, as it does after the first request of a day.
+  await answered({})
 })
 
 beforeEach(() => clear())
