@@ -51,7 +51,6 @@ export const REST_SHAPES: readonly RestShape[] = [
   { name: 'two common words that meet often', path: () => search('1080p x264') },
   { name: 'two common words that never meet', path: () => search('web dvdrip') },
   { name: 'a common word in a category that never has it', path: () => search('flac', '&category=tv') },
-  { name: 'a common word of the past only', path: () => search('pdtv') },
   { name: 'a title', path: (sample) => search(sample.title), isRated: true },
   { name: 'a title by seeders', path: (sample) => search(sample.title, '&sort=seeders') },
   { name: 'one word of a title', path: (sample) => search(longest(sample)) },

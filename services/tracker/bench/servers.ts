@@ -120,16 +120,25 @@ async function ready(child: ChildProcess, url: string): Promise<void> {
 
 const TICKS_PER_SECOND = 100
 
-/** User and system time of a process (proc(5)). */
+/** User and system time of a process. */
 export function cpuOf(pid: number): number {
-  const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+  return secondsIn(pid, 11)
 }
 
-/** User and system time of a process and those below it. */
+function cpuOfEnded(pid: number): number {
+  return secondsIn(pid, 13)
+}
+
+/** Two neighbouring fields of a process (proc(5)), the state being the first one. */
+function secondsIn(pid: number, field: number): number {
+  const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[field]) + Number(fields[field + 1])) / TICKS_PER_SECOND
+}
+
+/** User and system time of a process and those below it, ended ones included. */
 export function cpuOfTree(pid: number): number {
   const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8').trim()
   const below = children === '' ? [] : children.split(' ')
-  return below.reduce((sum, child) => sum + cpuOfTree(Number(child)), cpuOf(pid))
+  return below.reduce((sum, child) => sum + cpuOfTree(Number(child)), cpuOf(pid) + cpuOfEnded(pid))
 }

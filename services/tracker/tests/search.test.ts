@@ -3,6 +3,8 @@ import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { matchesEpisode } from '../src/search/episode-match.ts'
 import type { SearchQuery } from '../src/search/search.ts'
 import { parseReleaseName } from '../src/torrents/release-name.ts'
+import { createRereadStore } from '../src/torrents/reread.store.ts'
+import { createReread } from '../src/torrents/reread.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -122,16 +124,12 @@ test('categories, none and unknown ones', async () => {
 
 test('a page is a part of the newest, and there is a total without items', async () => {
   for (let i = 1; i <= 5; i++) await upload(`Paged.${i}`, 'other')
-  const { search } = tracker.context.useCases
-  const page = await search.find({ text: 'paged', offset: 1, limit: 2 })
+  const find = (query: SearchQuery) => tracker.context.useCases.search.find(query)
+  const page = await find({ text: 'paged', offset: 1, limit: 2 })
   expect(page).toMatchObject({ items: [{ name: 'Paged.4' }, { name: 'Paged.3' }], total: 5, totalIsExact: true })
-  expect(await search.find({ text: 'paged', offset: 0, limit: 0 })).toEqual({ items: [], total: 5, totalIsExact: true })
-  expect(await search.find({ text: 'paged', offset: 10_001, limit: 9 })).toEqual({
-    items: [],
-    total: 5,
-    totalIsExact: true,
-  })
-  expect((await search.find({ offset: 0, limit: 0 })).total).toBeGreaterThan(5)
+  expect(await find({ text: 'paged', offset: 0, limit: 0 })).toEqual({ items: [], total: 5, totalIsExact: true })
+  expect(await find({ text: 'paged', offset: 10_001, limit: 9 })).toEqual({ items: [], total: 5, totalIsExact: true })
+  expect((await find({ offset: 0, limit: 0 })).total).toBeGreaterThan(5)
 })
 
 test('what is pending, rejected or deleted is not found, and what was renamed is found by its new name', async () => {
@@ -172,6 +170,23 @@ test('a search that finds nothing suggests names with similar words', async () =
   const found = await member.get('/api/torrents?search=harbour')
   expect(found.json).not.toHaveProperty('suggestions')
   expect((await member.get('/api/torrents?search=harbor+watch&category=books')).json).toMatchObject({ suggestions: [] })
+})
+
+test('names that an older version read are read again', async () => {
+  await upload('Reread.Show.S03E04.German.DL.1080p.BluRay.x264-G', 'tv')
+  const id = ids.get('Reread.Show.S03E04.German.DL.1080p.BluRay.x264-G') ?? ''
+  const read = async () => (await member.get(`/api/torrents/${id}`)).json as { release: unknown }
+  const before = await read()
+  expect(before).toMatchObject({ release: { seasonFrom: 3, episodeFrom: 4, languages: ['de', 'mul'] } })
+  await tracker.sql(
+    `update torrents set reader_version = 0, season_from = null, season_to = null, episode_from = null,
+       episode_to = null, languages = '{}', release_title = null, search = 'reread' where id = $1`,
+    [id],
+  )
+  const wanted: WantedEpisode = { kind: 'episode', season: one(3), episode: one(4) }
+  await createReread({ store: createRereadStore(tracker.db) })()
+  expect(await read()).toEqual(before)
+  expect(await names({ text: 'reread show', wanted })).toHaveLength(1)
 })
 
 test('totals are exact up to 5,000', async () => {
