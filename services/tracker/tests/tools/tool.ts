@@ -39,7 +39,11 @@ export type Release = {
 export class ToolError extends Error {}
 
 /** The body of an answer that has to be 200. @throws ToolError as a tool reports another status */
-export async function get(indexer: Indexer, query: string, headers: Readonly<Record<string, string>>) {
+export async function get(
+  indexer: Indexer,
+  query: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ url: string; status: number; headers: Response['headers']; body: string }> {
   const url = `${indexer.baseUrl}${indexer.apiPath}?${query}`
   const response = await indexer.fetch(url, { headers, redirect: 'manual' })
   return { url, status: response.status, headers: response.headers, body: await response.text() }
