@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { Client } from './support/client.ts'
 import { type LoggingTracker, startLoggingTracker } from './support/torznab-log.ts'
 import type { TestTracker } from './support/tracker.ts'
+import { startTrackerProcess } from './support/tracker-process.ts'
 
 let tracker: TestTracker
 let admin: Client
@@ -149,3 +150,20 @@ test('requests to the API are logged as they were answered, caps and refusals to
   ])
   expect(JSON.stringify(await tracker.sql('select * from torznab_requests'))).not.toContain(passkey)
 })
+
+test('a process that is asked to stop logs all that it answered, and two count what they write together', async () => {
+  const { passkey } = await tracker.context.useCases.accounts.byId(alice)
+  await admin.patch(SETTINGS, { preset: 'generous' })
+  const environment = { DATABASE_URL: tracker.database.appUrl, REDIS_URL: tracker.redis.url }
+  const processes = await Promise.all([startTrackerProcess(environment), startTrackerProcess(environment)])
+  const asks = processes.flatMap(({ url }) =>
+    Array.from({ length: 50 }, (_, i) => `${url}/api/torznab?t=search&q=${i}`),
+  )
+  const statuses = await Promise.all(asks.map(async (url) => (await fetch(`${url}&apikey=${passkey}`)).status))
+  expect(new Set(statuses)).toEqual(new Set([200]))
+  expect(await Promise.all(processes.map((one) => one.end('SIGTERM')))).toEqual([0, 0])
+  const logged = await tracker.sql('select count(*)::int as n from torznab_requests')
+  const counted = await tracker.sql("select requests::int as n from torznab_counts where span = 'day' and kind = 'all'")
+  const ofUser = await tracker.sql('select requests::int as n from torznab_users')
+  expect([logged, counted, ofUser]).toEqual([[{ n: 100 }], [{ n: 100 }], [{ n: 100 }]])
+}, 60_000)

@@ -146,11 +146,16 @@ export function createRequestLog(deps: {
         batchesBefore: new Date(clock.now() - DAY_MS),
       }),
 
-    /** Writes what waits and stops. */
+    /** Writes what waits and stops. Where Postgres does not answer, it gives up after three seconds. */
     async close(): Promise<void> {
-      await background.stop()
       const deadline = performance.now() + CLOSE_MS
-      while (!(await flush()) && performance.now() < deadline) await sleep(CLOSE_RETRY_MS)
+      const givenUp = new AbortController()
+      const drain = async (): Promise<void> => {
+        await background.stop()
+        while (!(await flush()) && performance.now() < deadline) await sleep(CLOSE_RETRY_MS)
+        givenUp.abort()
+      }
+      await Promise.race([drain(), sleep(CLOSE_MS, undefined, { signal: givenUp.signal }).catch(() => undefined)])
       counters.countDropped(waiting.length + batch.length)
     },
   }
