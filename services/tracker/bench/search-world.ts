@@ -38,7 +38,11 @@ export async function startSearchWorld(folder: string, torrents: number) {
   const db = createKysely<Schema>(
     createPool({ url: database.appUrl, name: 'bench', size: 4, logger, statementTimeoutMs: 600_000 }),
   )
-  const categories = await createCategories({ store: createCategoryStore(db), clock: systemClock }).seed()
+  const categories = await createCategories({
+    store: createCategoryStore(db),
+    publish: () => Promise.resolve(),
+    clock: systemClock,
+  }).seed()
   const client = new pg.Client({ connectionString: database.adminUrl })
   await client.connect()
   await client.query(

@@ -33,6 +33,7 @@ import { createRereadStore } from './torrents/reread.store.ts'
 import { createReread } from './torrents/reread.ts'
 import { createTorrentStore } from './torrents/torrents.store.ts'
 import { createTorrents } from './torrents/torrents.ts'
+import { createSiteStates } from './torznab/site-state.ts'
 import { withMetricsOfAllWorkers } from './workers.ts'
 
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
@@ -63,12 +64,19 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const invites = createInvites({ store: createInviteStore(db), clock })
   const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   const stats = createStats({ accounts, activity: createActivityStore(db), clock, peerTtlMs })
-  const categories = createCategories({ store: createCategoryStore(db), clock })
+  const categories = createCategories({ store: createCategoryStore(db), publish, clock })
+  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
+  const siteStates = createSiteStates({
+    categories: () => categories.all(),
+    multipliers: () => siteSettings.read(),
+    clock,
+  })
+  invalidations.addCache({ onChange: siteStates.forget, onMissed: siteStates.revalidateAll })
   const torrentStore = createTorrentStore(db)
   const search = createSearch({
     store: createSearchStore(db),
     torrents: (ids) => torrentStore.byIds(ids),
-    categories,
+    categories: { all: async () => (await siteStates.current()).categories },
   })
   const torrents = createTorrents({
     store: torrentStore,
@@ -80,7 +88,6 @@ export async function createContext(options: { config: Config; logger: Logger; c
     publicUrl: config.PUBLIC_URL,
     announceUrl,
   })
-  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
   const adminLog = createAdminLog(db)
 
   const metrics = withMetricsOfAllWorkers(createMetrics())
@@ -88,9 +95,13 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const torznabAdmin = createTorznabAdmin({ config, db, redis, invalidations, adminLog, metrics, logger, clock })
   const torznab = createTorznabApi({
     ...{ config, db, invalidations, logger, clock },
+<<<<<<< HEAD
     ...{ settings: torznabAdmin.settings, limits: torznabAdmin.limits },
     onAnswered: (answered) => torznabAdmin.log.record(answered),
     useCases: { categories, torrents, siteSettings, search },
+=======
+    ...{ torznabAdmin, siteStates, torrents, search },
+>>>>>>> tzroutes
   })
   const upkeep = repeat({
     everyMs: 3_600_000,

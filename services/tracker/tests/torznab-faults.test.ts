@@ -50,7 +50,7 @@ test('Redis gone: nothing is answered uncounted but caps, and all is well again 
 
 test('Postgres gone: 503 with error 900, in JSON where asked for', async () => {
   await postgres.kill()
-  for (const query of ['t=search', 't=caps']) await expectUnavailable(query)
+  for (const query of ['t=search', 't=movie&imdbid=tt1&cat=2000']) await expectUnavailable(query)
   expect((await site.ask('t=search&apikey=wrong')).status).toBe(401)
   const json = await site.ask('t=search&o=json')
   expect(json.json).toMatchObject({ error: { '@attributes': { code: '900' } } })

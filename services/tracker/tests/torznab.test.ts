@@ -31,7 +31,7 @@ test('an uploaded torrent is found by the next search, and its file is behind th
     guid: `http://tracker.test/torrents/${id}`,
     link,
     size: '1000000',
-    categories: ['5040', '5000'],
+    categories: ['5000', '5040'],
     enclosure: { url: link, length: '1000000', type: 'application/x-bittorrent' },
   })
   expect(item.pubDate).toMatch(/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} \+0000$/)
@@ -270,7 +270,7 @@ test('caps needs no key, whatever key it is given, and tells the categories and 
   expect(caps.headers.get('content-type')).toBe('application/xml; charset=utf-8')
   expect(caps.text).toContain('<limits default="25" max="100"/>')
   expect(caps.text).toContain(
-    '<tv-search available="yes" supportedParams="q,season,ep,imdbid,tmdbid,tvdbid"/><movie-search available="yes"',
+    '<tv-search available="yes" supportedParams="q,season,ep,imdbid,tvdbid,tmdbid"/><movie-search available="yes"',
   )
   expect(caps.text).toContain('<category id="5000" name="TV"><subcat id="5040" name="HD"/>')
   expect((await site.ask('t=caps&apikey=nonsense')).text).toBe(caps.text)

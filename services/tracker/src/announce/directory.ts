@@ -110,6 +110,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
         case 'site':
           sites.forget(SITE)
           break
+        case 'categories':
         case 'torznab':
           break
       }

@@ -1,7 +1,9 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
+import { torznabIdOfSlug } from '@vault-and-tracker/torznab-xml'
 import type { ActedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
+import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 
 /** A category. Categories are a tree of two levels; a root has no parent. */
 export type Category = {
@@ -46,31 +48,6 @@ export type Categories = ReturnType<typeof createCategories>
 
 /** Lower-case words joined by dashes. */
 export const SLUG_PATTERN = /^[a-z0-9]+(-[a-z0-9]+)*$/
-
-/** The Torznab id of each well-known slug; several slugs share an id. */
-const TORZNAB_IDS: Readonly<Record<string, number>> = {
-  movies: 2000,
-  'movies-hd': 2040,
-  'movies-uhd': 2045,
-  'movies-4k': 2045,
-  tv: 5000,
-  'tv-hd': 5040,
-  'tv-uhd': 5045,
-  'tv-4k': 5045,
-  anime: 5070,
-  'tv-anime': 5070,
-  audio: 3000,
-  music: 3000,
-  games: 4050,
-  'games-pc': 4050,
-  ebooks: 7020,
-  books: 7020,
-}
-
-/** The Torznab id of a well-known slug; undefined for other slugs. */
-function torznabIdOf(slug: string): number | undefined {
-  return Object.hasOwn(TORZNAB_IDS, slug) ? TORZNAB_IDS[slug] : undefined
-}
 
 type SeedNode = readonly [slug: string, name: string, torznabId: number, children?: readonly SeedNode[]]
 
@@ -164,7 +141,7 @@ export function treeOf(categories: readonly Category[]): readonly CategoryTree[]
  * with the same Torznab id.
  */
 export function findBySlug(categories: readonly Category[], slug: string): Category | undefined {
-  const torznabId = torznabIdOf(slug)
+  const torznabId = torznabIdOfSlug(slug)
   return (
     categories.find((category) => category.slug === slug) ??
     (torznabId === undefined ? undefined : categories.find((category) => category.torznabId === torznabId))
@@ -177,11 +154,12 @@ export function withSubcategories(categories: readonly Category[], category: Cat
 }
 
 /** Reads and changes the tree of categories. Changes take the id of the administrator who makes them. */
-export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
+export function createCategories(deps: { store: CategoryStore; publish: PublishInvalidation; clock: Clock }) {
   const { store, clock } = deps
   const now = (): Date => new Date(clock.now())
   const actedBy = (actorId: string | undefined): ActedBy | undefined =>
     actorId === undefined ? undefined : { actorId, at: now() }
+  const publishChange = (): Promise<void> => deps.publish({ kind: 'categories' })
 
   return {
     all: () => store.all(),
@@ -197,6 +175,7 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
     async seed(actorId?: string): Promise<readonly Category[]> {
       if (!(await store.seed(seedCategories(), now(), actedBy(actorId))))
         throw apiError('CONFLICT', 'There are categories already. Delete all of them to seed again.')
+      await publishChange()
       return store.all()
     },
 
@@ -215,7 +194,7 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
       },
       actorId?: string,
     ): Promise<Category> {
-      const torznabId = input.torznabId ?? torznabIdOf(input.slug)
+      const torznabId = input.torznabId ?? torznabIdOfSlug(input.slug)
       if (torznabId === undefined) throw apiError('BAD_REQUEST', 'torznabId: is required for this slug.')
       const all = await store.all()
       const parent = all.find(({ slug }) => slug === input.parent)
@@ -224,13 +203,16 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
       const parentId = parent?.id ?? null
       const position = input.position ?? all.filter((category) => category.parentId === parentId).length
       const category = { id: newId(), slug: input.slug, name: input.name, torznabId, parentId, position }
-      return store.create(category, now(), actedBy(actorId))
+      const created = await store.create(category, now(), actedBy(actorId))
+      await publishChange()
+      return created
     },
 
     /** @throws ApiError NOT_FOUND, or CONFLICT when the slug is taken */
     async change(id: string, changes: CategoryChanges, actorId?: string): Promise<Category> {
       const changed = isId(id) ? await store.change(id, changes, actedBy(actorId)) : undefined
       if (changed === undefined) throw apiError('NOT_FOUND', 'There is no such category.')
+      await publishChange()
       return changed
     },
 
@@ -238,6 +220,7 @@ export function createCategories(deps: { store: CategoryStore; clock: Clock }) {
     async remove(id: string, actorId?: string): Promise<void> {
       if (!isId(id) || !(await store.remove(id, actedBy(actorId))))
         throw apiError('NOT_FOUND', 'There is no such category.')
+      await publishChange()
     },
   }
 }

@@ -1,9 +1,12 @@
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Redis } from 'ioredis'
 import { createInvalidationPublisher, subscribeToInvalidations } from '../invalidation/invalidation.redis.ts'
-import type { InvalidationHandlers, PublishInvalidation } from '../invalidation/invalidation.ts'
+import type { Invalidation, InvalidationHandlers, PublishInvalidation } from '../invalidation/invalidation.ts'
 
-/** What changed anywhere, told to every cache of this process, over one connection. */
+/**
+ * What changed anywhere, told to every cache of this process, over one connection. What this process changes itself its
+ * caches hear at once, so that whoever changes something finds it changed.
+ */
 export type Invalidations = {
   readonly publish: PublishInvalidation
   /** Adds a cache that is to hear of changes from now on. */
@@ -19,18 +22,23 @@ export async function createInvalidations(options: {
 }): Promise<Invalidations> {
   const { url, redis, logger } = options
   const caches: InvalidationHandlers[] = []
+  const tell = (change: Invalidation): void => {
+    for (const cache of caches) cache.onChange(change)
+  }
+  const publishToAll = createInvalidationPublisher(redis, logger)
   const subscription = await subscribeToInvalidations({
     url,
     logger,
-    onChange: (change) => {
-      for (const cache of caches) cache.onChange(change)
-    },
+    onChange: tell,
     onMissed: () => {
       for (const cache of caches) cache.onMissed()
     },
   })
   return {
-    publish: createInvalidationPublisher(redis, logger),
+    publish: async (...changes) => {
+      for (const change of changes) tell(change)
+      await publishToAll(...changes)
+    },
     addCache: (cache) => void caches.push(cache),
     close: () => subscription.close(),
   }

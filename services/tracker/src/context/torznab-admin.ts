@@ -22,6 +22,8 @@ import type { Invalidations } from './invalidations.ts'
 
 const PRUNE_EVERY_MS = 600_000
 
+export type TorznabAdmin = ReturnType<typeof createTorznabAdmin>
+
 /** Joins what administrators set and see of the Torznab API: settings, request log, statistics. */
 export function createTorznabAdmin(options: {
   config: Config

@@ -4,19 +4,19 @@ import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
-import type { Categories } from '../categories/categories.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/schema.ts'
 import type { Search } from '../search/search.ts'
-import type { SiteSettings } from '../site-settings/site-settings.ts'
 import type { Torrents } from '../torrents/torrents.ts'
+import { createAdmit } from '../torznab/admission.ts'
+import { createAnswers } from '../torznab/answers.ts'
 import { createCallerStore } from '../torznab/callers.store.ts'
 import { createCallers } from '../torznab/callers.ts'
-import type { TorznabLimits } from '../torznab/ladder.ts'
-import type { TorznabConfiguration } from '../torznab/settings.ts'
+import type { SiteStates } from '../torznab/site-state.ts'
 import { torznabRoutes } from '../torznab/torznab.routes.ts'
-import { createTorznab, type OnAnswered } from '../torznab/torznab.ts'
+import { createTorznab } from '../torznab/torznab.ts'
 import type { Invalidations } from './invalidations.ts'
+import type { TorznabAdmin } from './torznab-admin.ts'
 
 /** Joins the routes of the Torznab API. */
 export function createTorznabApi(options: {
@@ -25,26 +25,27 @@ export function createTorznabApi(options: {
   invalidations: Invalidations
   logger: Logger
   clock: Clock
-  useCases: { categories: Categories; torrents: Torrents; siteSettings: SiteSettings; search: Search }
-  settings: TorznabConfiguration
-  limits: TorznabLimits
-  onAnswered: OnAnswered
+  torznabAdmin: Pick<TorznabAdmin, 'settings' | 'limits' | 'log'>
+  siteStates: SiteStates
+  torrents: Torrents
+  search: Search
 }) {
-  const { config, db, invalidations, logger, clock, useCases, settings, limits, onAnswered } = options
+  const { config, db, invalidations, logger, clock, torznabAdmin, siteStates, torrents, search } = options
+  const { settings, limits, log } = torznabAdmin
   const callers = createCallers({ store: createCallerStore(db), clock })
   invalidations.addCache({ onChange: (change) => callers.forget(change), onMissed: () => callers.revalidateAll() })
   const torznab = createTorznab({
-    ...useCases,
-    site: {
-      publicUrl: config.PUBLIC_URL,
-      title: new URL(config.PUBLIC_URL).hostname,
-      registration: { available: config.REGISTRATION !== 'closed', open: config.REGISTRATION === 'open' },
-    },
     settings: () => settings.current(),
-    callers,
-    limits,
-    siteMultipliers: () => useCases.siteSettings.read(),
-    clock,
+    admit: createAdmit({ callers, limits }),
+    answers: createAnswers({
+      site: {
+        publicUrl: config.PUBLIC_URL,
+        title: new URL(config.PUBLIC_URL).hostname,
+        registration: { available: config.REGISTRATION !== 'closed', open: config.REGISTRATION === 'open' },
+      },
+      siteState: () => siteStates.current(),
+      ...{ search, torrents, clock },
+    }),
     isOutage: (error) => error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error),
     reportError: (error) => logger.error({ err: error }, 'a Torznab request failed'),
   })
@@ -52,7 +53,7 @@ export function createTorznabApi(options: {
   return {
     routes: torznabRoutes({
       torznab,
-      onAnswered,
+      onAnswered: (request) => log.record(request),
       addressOf: (request) => clientAddress(request, proxies),
       errorStatus: config.TORZNAB_ERROR_STATUS,
     }),

@@ -83,7 +83,7 @@ function parseInvalidation(message: string): Invalidation | undefined {
     return undefined
   }
   if (typeof value !== 'object' || value === null || !('kind' in value)) return undefined
-  if (value.kind === 'site' || value.kind === 'torznab') return { kind: value.kind }
+  if (value.kind === 'site' || value.kind === 'categories' || value.kind === 'torznab') return { kind: value.kind }
   if (value.kind === 'user' && 'passkey' in value && typeof value.passkey === 'string')
     return { kind: 'user', passkey: value.passkey }
   if (value.kind === 'torrent' && 'infoHash' in value && typeof value.infoHash === 'string')

@@ -8,13 +8,14 @@ export function invalidationChannel(database: number): string {
 
 /**
  * What changed. The announce engine caches users by passkey and torrents by info hash, absences too; a message names
- * the entry to forget. `infoHash` and `passkey` are 40 lower-case hex digits. `site` are the settings of the whole site,
+ * the entry to forget. `infoHash` and `passkey` are 40 lower-case hex digits. `site` are the settings of the whole site, `categories` their tree,
  * `torznab` those of the Torznab API.
  */
 export type Invalidation =
   | { readonly kind: 'user'; readonly passkey: string }
   | { readonly kind: 'torrent'; readonly infoHash: string }
   | { readonly kind: 'site' }
+  | { readonly kind: 'categories' }
   | { readonly kind: 'torznab' }
 
 /**

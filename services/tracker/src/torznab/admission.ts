@@ -1,18 +1,13 @@
-import { type ApiLimits, type TorznabError, torznabError } from '@vault-and-tracker/torznab-xml'
+import { type TorznabError, torznabError } from '@vault-and-tracker/torznab-xml'
+import type { Admitted } from './answers.ts'
 import type { Callers, TorznabCaller } from './callers.ts'
 import type { CountedRequest, TorznabLimits } from './ladder.ts'
+import type { Refusal } from './outcome.ts'
 import type { TorznabSettings } from './settings.ts'
-
-/** Why a request is not answered. */
-export type Refusal = {
-  readonly error: TorznabError
-  /** When to try again, in seconds. */
-  readonly retryAfterSeconds?: number
-}
 
 /** A caller whose request was counted and may be answered, or a refusal. `caller` is whoever the key belongs to. */
 export type Admission =
-  | { readonly admitted: true; readonly caller: TorznabCaller; readonly limits: ApiLimits }
+  | ({ readonly admitted: true } & Admitted)
   | ({ readonly admitted: false; readonly caller: TorznabCaller | undefined } & Refusal)
 
 /** Lets a request in. @throws UnavailableError when Postgres or Redis is away */

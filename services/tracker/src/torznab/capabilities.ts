@@ -1,17 +1,6 @@
-import { type Caps, capsCategories, type Supported } from '@vault-and-tracker/torznab-xml'
+import { type Caps, capsCategories } from '@vault-and-tracker/torznab-xml'
 import type { Category } from '../categories/categories.ts'
-
-/**
- * The parameters that each function heeds. `year` is not for series: tools mean the year in which one began, which
- * names of its episodes do not tell.
- */
-export const SUPPORTED: Supported = {
-  search: ['q'],
-  tvsearch: ['q', 'season', 'ep', 'imdbid', 'tmdbid', 'tvdbid'],
-  movie: ['q', 'imdbid', 'tmdbid', 'year'],
-  music: ['q', 'artist', 'album', 'year'],
-  book: ['q', 'author', 'title'],
-}
+import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
 
 /** Items on a page: unless the request says otherwise, and at most. */
 export const PAGE_LIMITS = { default: 25, max: 100 } as const
@@ -30,7 +19,7 @@ export function capsOf(site: Site, categories: readonly Category[]): Caps {
     server: { title: site.title, url: `${site.publicUrl}/` },
     limits: PAGE_LIMITS,
     registration: site.registration,
-    supported: SUPPORTED,
+    supported: SUPPORTED_PARAMETERS,
     categories: capsCategories(categories),
     tags: [{ name: 'freeleech', description: 'Downloads are not charged' }],
   }

@@ -3,6 +3,9 @@ import type { Category } from '../categories/categories.ts'
 import type { SearchQuery } from '../search/search.ts'
 
 const DAY_MS = 86_400_000
+/** Torznab ids. */
+const FILMS = 2000
+const SERIES = 5000
 
 /**
  * What a Torznab search asks of the catalogue; undefined when the answer is an empty feed whatever the catalogue holds:
@@ -17,14 +20,19 @@ export function toSearchQuery(
   now: number,
 ): SearchQuery | undefined {
   if (search.unsupported.length > 0) return undefined
-  const covered = search.categories && coveredCategories(search.categories, categories)
-  if (covered?.length === 0) return undefined
+  const idsCovered = (torznabIds: readonly number[]): readonly string[] =>
+    coveredCategories(torznabIds, categories).map(({ id }) => id)
+  const categoryIds = search.categories && idsCovered(search.categories)
+  if (categoryIds?.length === 0) return undefined
   const { imdbid, tmdbid, tvdbid } = search.ids
   return {
     text: search.q,
     words: Object.values(search.text),
-    categoryIds: covered?.map(({ id }) => id),
-    ids: { imdb: imdbid, tmdb: tmdbid, tvdb: tvdbid },
+    categoryIds,
+    ids: {
+      ...{ imdb: imdbid, tmdb: tmdbid, tvdb: tvdbid },
+      tmdbCategoryIds: tmdbid === undefined ? undefined : idsCovered([search.function === 'tvsearch' ? SERIES : FILMS]),
+    },
     wanted: search.episode,
     year: search.year,
     minSize: search.minSize,

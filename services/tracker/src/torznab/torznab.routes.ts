@@ -13,7 +13,8 @@ import {
 import { create } from 'content-disposition'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { asciiFileName, safeFileName } from '../torrents/file-name.ts'
-import type { Answer, Asked, OnAnswered, Outcome, Torznab } from './torznab.ts'
+import type { Outcome } from './outcome.ts'
+import type { Answer, Asked, OnAnswered, Torznab } from './torznab.ts'
 
 const MAX_LOGGED_QUERY = 1_000
 /** Of the query; the others say who asks or what for, which is noted by itself. */

@@ -1,0 +1,45 @@
+import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Multipliers } from '../announce/directory.ts'
+import type { Category } from '../categories/categories.ts'
+import type { Invalidation } from '../invalidation/invalidation.ts'
+
+/** What holds for the whole site, and nearly every request needs. */
+export type SiteState = { readonly categories: readonly Category[]; readonly multipliers: Multipliers }
+
+export type SiteStates = ReturnType<typeof createSiteStates>
+
+/** The bound on how long a lost invalidation has consequences. */
+const TTL_MS = 30_000
+const SITE = 'site'
+
+/** The state of the site, cached; forgotten on all replicas as soon as it changes. */
+export function createSiteStates(deps: {
+  categories: () => Promise<readonly Category[]>
+  multipliers: () => Promise<Multipliers>
+  clock: Clock
+}) {
+  const load = async (): Promise<SiteState> => {
+    const [categories, multipliers] = await Promise.all([deps.categories(), deps.multipliers()])
+    return { categories, multipliers }
+  }
+  const cache = createLookupCache<typeof SITE, SiteState>({
+    load,
+    clock: deps.clock,
+    maxValues: 1,
+    maxAbsences: 1,
+    valueTtlMs: TTL_MS,
+    absenceTtlMs: 0,
+    serveStale: false,
+  })
+  return {
+    /** Fails as the loads do when nothing fresh is cached. */
+    current: async (): Promise<SiteState> => (await cache.get(SITE)) ?? load(),
+    /** Drops what a change made outdated. */
+    forget: (change: Invalidation): void => {
+      if (change.kind === 'site' || change.kind === 'categories') cache.forget(SITE)
+    },
+    /** Loads the state again when it is next asked for: changes may have been missed. */
+    revalidateAll: () => cache.revalidateAll(),
+  }
+}

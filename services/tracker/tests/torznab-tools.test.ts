@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { CATALOGUE, SEARCH_CASES } from './data/search-quality.ts'
+import { makeTorrent } from './support/make-torrent.ts'
+import { createMember } from './support/members.ts'
+import { readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
+import { grab, rejections } from './tools/arr.ts'
+import { runAutobrr, testAutobrr } from './tools/autobrr.ts'
+import { grabCrossSeed, scanCrossSeed, searchCrossSeed, startCrossSeed } from './tools/cross-seed.ts'
+import { searchFlexGet } from './tools/flexget.ts'
+import { searchJackett } from './tools/jackett.ts'
+import { searchAlbum, syncLidarr, testLidarr } from './tools/lidarr.ts'
+import { forward, testProwlarr } from './tools/prowlarr.ts'
+import { searchFilm, syncRadarr, testRadarr } from './tools/radarr.ts'
+import { searchBook, syncReadarr, testReadarr } from './tools/readarr.ts'
+import {
+  SONARR,
+  searchAnime,
+  searchDaily,
+  searchEpisode,
+  searchSeason,
+  syncSonarr,
+  testSonarr,
+} from './tools/sonarr.ts'
+import { type Indexer, type Release, ToolError } from './tools/tool.ts'
+
+// What the tools of tools/ send, replayed against the service, and its answers held against the tools' own rules.
+
+const KEYS = new Map(CATALOGUE.map(({ name, key }) => [name, key]))
+
+let site: TorznabSite
+
+beforeAll(async () => {
+  site = await startTorznabSite()
+  await setLimits(site.tracker)
+  const { torrents, accounts } = site.tracker.context.useCases
+  const uploader = await accounts.byUsername('uploader')
+  for (const { key, name, category, ids } of CATALOGUE) {
+    const bytes = makeTorrent(key.replaceAll('/', ' '))
+    await torrents.upload(uploader, { bytes, name, category, description: '', externalIds: ids })
+  }
+  // A torrent without a seeder is one that the programs reject.
+  await site.tracker.sql('update torrent_stats set seeders = 3, leechers = 1')
+}, 120_000)
+
+afterAll(() => site.tracker.stop())
+
+/** What a user enters into a tool. The links of items lead to `PUBLIC_URL`, which is this tracker. */
+function indexer(apiKey = site.uploader.passkey, apiPath = '/api/torznab/api'): Indexer {
+  return {
+    fetch: (url, init) => fetch(url.replace('http://tracker.test', site.tracker.url), init),
+    baseUrl: site.tracker.url,
+    apiPath,
+    apiKey,
+  }
+}
+
+const keysOf = (releases: readonly Pick<Release, 'title'>[]): readonly string[] =>
+  releases.map(({ title }) => KEYS.get(title) ?? title)
+
+/** The tests of the tools, each with the button that a user presses. */
+const TESTS: Readonly<Record<string, (indexer: Indexer) => Promise<unknown>>> = {
+  Sonarr: testSonarr,
+  Radarr: testRadarr,
+  Lidarr: testLidarr,
+  Readarr: testReadarr,
+  Prowlarr: testProwlarr,
+  Jackett: (one) => searchJackett(one, 'harbour'),
+  'cross-seed': scanCrossSeed,
+  autobrr: testAutobrr,
+  FlexGet: (one) => searchFlexGet(one, 'movie', { title: 'Quiet Film', parameters: { imdbid: 'tt0133093' } }),
+}
+const TOOLS = Object.keys(TESTS)
+
+describe('Test', () => {
+  test.each(TOOLS)('%s accepts the indexer', async (tool) => {
+    await expect(TESTS[tool]?.(indexer())).resolves.toBeDefined()
+  })
+
+  test.each(TOOLS)('%s tells of a wrong key', async (tool) => {
+    await expect(TESTS[tool]?.(indexer('0'.repeat(40)))).rejects.toBeInstanceOf(ToolError)
+  })
+
+  test.each(TOOLS)('%s tells a user who is blocked from the API', async (tool) => {
+    const blocked = await createMember(site.tracker, `blocked-${tool.toLowerCase()}`)
+    await site.tracker.sql('update users set api_blocked = true where id = $1', [blocked.id])
+    await expect(TESTS[tool]?.(indexer(blocked.passkey))).rejects.toBeInstanceOf(ToolError)
+  })
+})
+
+describe('RSS', () => {
+  test('Sonarr syncs page by page until what it knows, newest first', async () => {
+    const all = await syncSonarr(indexer())
+    expect(all.length).toBeGreaterThan(100)
+    const dates = all.map(({ published }) => published)
+    expect(dates).toEqual(dates.toSorted((a, b) => b - a))
+    expect(await syncSonarr(indexer(), all[0])).toHaveLength(100)
+    expect(all.flatMap(rejections)).toEqual([])
+  })
+
+  test('Radarr, Lidarr and Readarr find releases', async () => {
+    for (const sync of [syncRadarr, syncLidarr, syncReadarr]) expect(await sync(indexer())).not.toHaveLength(0)
+  })
+
+  test('cross-seed reads every torrent once and ends', async () => {
+    expect(keysOf(await scanCrossSeed(indexer())).toSorted()).toEqual(CATALOGUE.map(({ key }) => key).toSorted())
+  })
+
+  test('autobrr reads freeleech, leechers and categories right', async () => {
+    expect(await runAutobrr(indexer(undefined, '/api/torznab'))).toHaveLength(100)
+    const [release] = await runAutobrr(indexer(undefined, '/api/torznab'), [5080])
+    expect(release).toMatchObject({ leechers: 1, isFreeleech: false })
+    expect(release?.categories.toSorted()).toEqual([5000, 5080])
+  })
+})
+
+describe('search', () => {
+  const series = { title: 'The Harbour Watch', ids: { tvdb: 101_001, imdb: 'tt9100001' } }
+
+  test('Sonarr finds episodes by ids and by title, seasons, days and absolute numbers', async () => {
+    const episode = await searchEpisode(indexer(), { ...series, season: 1, episode: 5 })
+    expect(keysOf(episode).toSorted()).toEqual(['harbour/s01e05/hd', 'harbour/s01e05/sd'])
+    expect(episode.flatMap(rejections)).toEqual([])
+    const byTitle = await searchEpisode(indexer(), { title: 'The Harbour Watch', ids: {}, season: 1, episode: 5 })
+    expect(keysOf(byTitle)).toEqual(keysOf(episode))
+    expect(keysOf(await searchSeason(indexer(), { ...series, season: 0 })).toSorted()).toEqual([
+      'harbour/s00/pack',
+      'harbour/s00e01/special',
+    ])
+    expect(await searchDaily(indexer(), { title: 'Late Talk', ids: {}, date: '2024-05-31' })).not.toHaveLength(0)
+    expect(await searchAnime(indexer(), { title: 'Sky Lanterns', tvdb: 102_001, absolute: 7 })).not.toHaveLength(0)
+  })
+
+  test('Radarr, Lidarr and Readarr find films, albums and books', async () => {
+    const film = { title: 'A Quiet Film', year: 1999, tmdb: 603, imdb: 'tt0133093' }
+    expect(await searchFilm(indexer(), film)).not.toHaveLength(0)
+    const byTitle = await searchFilm(indexer(), { ...film, tmdb: 1, imdb: 'tt0000001' })
+    expect(byTitle).not.toHaveLength(0)
+    expect(await searchAlbum(indexer(), { artist: 'The Band', album: 'The Record', year: 1994 })).not.toHaveLength(0)
+    const book = await searchBook(indexer(), { author: 'Jane Writer', title: 'The Longer Road' })
+    expect([...new Set(keysOf(book))]).toEqual(['road2/epub'])
+  })
+
+  test('Prowlarr, Jackett, cross-seed and FlexGet find what they look for', async () => {
+    const search = { type: 'tvsearch', categories: [5000], q: 'The Harbour Watch', season: 1, episode: '5' } as const
+    expect(keysOf(await forward(indexer(), search)).toSorted()).toEqual(['harbour/s01e05/hd', 'harbour/s01e05/sd'])
+    expect(keysOf(await searchJackett(indexer(), 'Desert Runner 2049'))).toEqual(['runner2049/2160p'])
+    expect([...(await startCrossSeed(indexer())).media].toSorted()).toEqual(['audio', 'book', 'movie', 'tv', 'xxx'])
+    const episode = { t: 'tvsearch', q: 'The Harbour Watch', season: '1', ep: '1' } as const
+    expect(keysOf(await searchCrossSeed(indexer(), episode)).toSorted()).toEqual([
+      'harbour/s01e01/hd',
+      'harbour/s01e01/sd',
+    ])
+    const entry = { title: 'Night Shift', parameters: { season: '1', ep: '2' } }
+    expect(await searchFlexGet(indexer(), 'tvsearch', entry)).not.toHaveLength(0)
+  })
+
+  const queries = SEARCH_CASES.filter(({ client }) => client !== 'member')
+  test.each(queries.map((one) => [one.client, one.query, one.returns] as const))(
+    '%s: %s',
+    async (_client, query, keys) => {
+      const { items } = await readFeed(await site.ask(query))
+      expect(keysOf(items).toSorted()).toEqual(keys.toSorted())
+    },
+  )
+})
+
+test('the programs and cross-seed get the file of a release', async () => {
+  const [release] = await searchJackett(indexer(), 'harbour')
+  if (release === undefined) throw new Error('nothing was found')
+  expect((await grab(SONARR, indexer(), release)).length).toBeGreaterThan(0)
+  expect((await grabCrossSeed(indexer(), release)).length).toBeGreaterThan(0)
+})
