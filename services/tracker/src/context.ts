@@ -95,13 +95,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const torznabAdmin = createTorznabAdmin({ config, db, redis, invalidations, adminLog, metrics, logger, clock })
   const torznab = createTorznabApi({
     ...{ config, db, invalidations, logger, clock },
-<<<<<<< HEAD
-    ...{ settings: torznabAdmin.settings, limits: torznabAdmin.limits },
-    onAnswered: (answered) => torznabAdmin.log.record(answered),
-    useCases: { categories, torrents, siteSettings, search },
-=======
     ...{ torznabAdmin, siteStates, torrents, search },
->>>>>>> tzroutes
   })
   const upkeep = repeat({
     everyMs: 3_600_000,
