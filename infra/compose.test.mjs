@@ -1,7 +1,7 @@
 // What a container start relies on but no container start shows. Run with `node --test infra/compose.test.mjs`.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -48,12 +48,35 @@ test('every setting that a service reads can be set through compose', () => {
   }
 })
 
+test('every program that compose, the images and the smoke test run is there', () => {
+  const files = ['docker-compose.yml', 'infra/Dockerfile', 'packages/dev-env/src/smoke/tracker.ts']
+  const programs = files.flatMap((file) =>
+    [...read(file).matchAll(/['"]dist\/([\w./-]+)\.js['"]/g)].map(([, name]) => name),
+  )
+  assert.ok(programs.length >= 3)
+  for (const program of programs)
+    assert.ok(existsSync(join(root, 'services/tracker/src', `${program}.ts`)), `there is no ${program}.ts`)
+})
+
 test('the images are built with the manifest of every package and service', () => {
   const dockerfile = read('infra/Dockerfile')
   for (const parent of ['packages', 'services'])
     for (const name of readdirSync(join(root, parent)))
       assert.ok(dockerfile.includes(`COPY ${parent}/${name}/package.json ${parent}/${name}/\n`), `${parent}/${name}`)
   assert.doesNotMatch(dockerfile, /^# *syntax=/m)
+})
+
+test('the image of a service holds every package that the service needs', () => {
+  for (const service of ['vault', 'tracker']) {
+    const stage = read('infra/Dockerfile').split(`FROM service AS ${service}\n`)[1]?.split('\nFROM ')[0] ?? ''
+    const needed = new Set([`services/${service}`])
+    for (const folder of needed) {
+      for (const name of Object.keys(JSON.parse(read(`${folder}/package.json`)).dependencies ?? {}))
+        if (name.startsWith('@vault-and-tracker/')) needed.add(name.replace('@vault-and-tracker/', 'packages/'))
+      assert.ok(stage.includes(`COPY --from=${service}-dependencies /app/${folder} /app/${folder}\n`), folder)
+      assert.ok(stage.includes(`COPY --from=build /app/${folder}/dist /app/${folder}/dist\n`), `${folder}/dist`)
+    }
+  }
 })
 
 test('make-env writes every secret, fresh, for its owner alone, and in characters no parser takes for its own', () => {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Express, Router } from 'express'
 import type { Description, Surface } from './endpoint.ts'
 
 /** An answer that a test received. `code` is that of an error, read from the service's own error body. */
@@ -13,23 +14,25 @@ export type AnswerCheck = {
 /**
  * Holds an answer against the description of its endpoint: the status, and the schema of the body or the error code.
  *
- * @param errorsOf the codes an endpoint can answer, those of its guards included
+ * @param codesOf the codes an endpoint can answer, those of its guards included
+ * @param table the service's error table
  * @returns what is not documented, or undefined; answers of paths that no endpoint has are not judged
  */
 export function undocumentedAnswer<S extends Surface>(
   endpoints: readonly Description<S>[],
-  errorsOf: (endpoint: Description<S>) => readonly string[],
+  codesOf: (endpoint: Description<S>) => readonly string[],
+  table: Readonly<Record<string, { readonly status: number }>>,
   { method, pathname, status, body, code }: AnswerCheck,
 ): string | undefined {
   const endpoint = endpoints.find((each) => each.method === method && pattern(each.path).test(pathname))
   if (endpoint === undefined) return undefined
   const name = `${method} ${endpoint.path}`
   if (status >= 400)
-    return code !== undefined && errorsOf(endpoint).includes(code)
+    return code !== undefined && codesOf(endpoint).includes(code) && table[code]?.status === status
       ? undefined
       : `${name} answered ${String(status)} ${String(code)}, which is not documented`
   if (status !== endpoint.status) return `${name} answered ${String(status)}, documented is ${String(endpoint.status)}`
-  if (endpoint.answer === undefined || body === undefined) return undefined
+  if (endpoint.answer === undefined || method === 'HEAD') return undefined
   const parsed = endpoint.answer.safeParse(body)
   return parsed.success && isDeepStrictEqual(parsed.data, withoutProto(body))
     ? undefined
@@ -43,4 +46,16 @@ function withoutProto(body: unknown): unknown {
 
 function pattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)
+}
+
+/** The paths of all routes of an app, as OpenAPI writes them, sorted and each once. */
+export function routesOf(app: Express): readonly string[] {
+  return [...new Set(pathsOf(app.router))].toSorted()
+}
+
+function pathsOf(router: Router): readonly string[] {
+  return router.stack.flatMap(({ route, handle }) => {
+    if (route !== undefined) return [route.path].flat().map((path) => path.replaceAll(/:(\w+)/g, '{$1}'))
+    return 'stack' in handle ? pathsOf(handle as unknown as Router) : []
+  })
 }

@@ -29,7 +29,7 @@ export type DocumentOptions<S extends Surface> = {
   /** The schema of an error body. */
   readonly errorBody: z.ZodType
   /** The codes an endpoint can answer, those of its guards included. */
-  readonly errorsOf: (endpoint: Description<S>) => readonly S['code'][]
+  readonly codesOf: (endpoint: Description<S>) => readonly S['code'][]
   /** Headers that authenticate a caller and are no security scheme of OpenAPI. */
   readonly headersOf?: (endpoint: Description<S>) => readonly { readonly name: string; readonly description: string }[]
 }
@@ -174,7 +174,7 @@ function operation<S extends Surface>(endpoint: Description<S>, options: Documen
     security: options.security(endpoint.access),
     ...(parameters.length > 0 && { parameters }),
     ...((endpoint.body ?? endpoint.upload) && { requestBody: requestBody(endpoint, schemas) }),
-    responses: { [endpoint.status]: success(endpoint, schemas), ...failures(endpoint, options) },
+    responses: { [endpoint.status]: success(endpoint, schemas), ...failures(endpoint, options, schemas) },
   }
 }
 
@@ -201,16 +201,20 @@ function success<S extends Surface>(endpoint: Description<S>, schemas: Schemas):
 }
 
 /** One response for each status, since OpenAPI has no more; its description names all codes of that status. */
-function failures<S extends Surface>(endpoint: Description<S>, { errors, errorsOf }: DocumentOptions<S>): Json {
+function failures<S extends Surface>(
+  endpoint: Description<S>,
+  { errors, codesOf, errorBody }: DocumentOptions<S>,
+  schemas: Schemas,
+): Json {
   const byStatus: Record<string, string[]> = {}
-  for (const code of errorsOf(endpoint))
+  for (const code of codesOf(endpoint))
     (byStatus[String(errors[code].status)] ??= []).push(`\`${code}\`: ${errors[code].meaning}`)
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes]) => [
       status,
       {
         description: codes.join('\n\n'),
-        content: { 'application/json': { schema: { $ref: `${REFERENCE}Error` } } },
+        content: { 'application/json': { schema: schemas.of(errorBody, 'output') } },
       },
     ]),
   )

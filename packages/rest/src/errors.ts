@@ -37,8 +37,9 @@ export function createErrorHandler<Code extends string>(surface: ErrorSurface<Co
     const known = toApiError(error, surface)
     const { status } = table[known.code]
     if (status === 500) logger.error({ err: error, method: request.method, code: known.code }, 'request failed')
-    else if (status === 503 && known !== error) logger.warn({ err: error }, 'request not carried out')
-    else if (isError(known.cause)) logger.debug({ reason: known.cause.message, code: known.code }, 'request refused')
+    else if (status === 503 && known !== error)
+      logger.warn({ err: error, method: request.method, code: known.code }, 'dependency unavailable')
+    else if (isError(known.cause)) logger.debug({ reason: reasonOf(known.cause), code: known.code }, 'request refused')
     if (response.headersSent) {
       response.destroy()
       return
@@ -46,6 +47,16 @@ export function createErrorHandler<Code extends string>(surface: ErrorSurface<Co
     const { body, headers = {} } = surface.present(known)
     response.set(headers).status(status).json(body)
   }
+}
+
+/** What a cause says about itself. The message of a parser may repeat the body, so of those only the type is told. */
+function reasonOf(cause: Error): string {
+  return 'type' in cause || 'body' in cause ? parserType(cause) : cause.message
+}
+
+/** Body parsers document the types of their errors. */
+function parserType(error: Error): string {
+  return 'type' in error && typeof error.type === 'string' ? error.type : ''
 }
 
 function toApiError<Code extends string>(
@@ -58,8 +69,7 @@ function toApiError<Code extends string>(
   if (!isError(error)) return standard.internal(error)
   // The router could not decode a segment of the path.
   if (error.name === 'URIError') return standard.malformedPath(error)
-  // Body parsers document the types of their errors.
-  const type = 'type' in error && typeof error.type === 'string' ? error.type : ''
+  const type = parserType(error)
   if (type === 'entity.too.large') return standard.bodyTooLarge(error)
   if (type === 'charset.unsupported' || type === 'encoding.unsupported') return standard.bodyNotSupported(error)
   if (type.startsWith('entity.') || type.startsWith('request.')) return standard.malformedBody(error)

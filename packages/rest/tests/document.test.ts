@@ -46,7 +46,7 @@ const document = openApiDocument<Shop>([create], {
     gone: { status: 404, meaning: 'It is gone.' },
   },
   errorBody: z.object({ code: z.string() }).meta({ id: 'Error' }),
-  errorsOf: ({ errors }) => errors,
+  codesOf: ({ errors }) => errors,
 })
 const operation = document.paths['/items/{shelf}']?.['post'] as Record<string, unknown>
 const schemas = document.components['schemas'] as Record<string, unknown>

@@ -150,7 +150,7 @@ function shop(options: Partial<Serving<Shop>> = {}): Express {
         bodyTooLarge: caused('malformed'),
         bodyNotSupported: caused('malformed'),
       },
-      logger: createLogger({ name: 'test', level: 'warn', destination: { write: (line) => void lines.push(line) } }),
+      logger: createLogger({ name: 'test', level: 'debug', destination: { write: (line) => void lines.push(line) } }),
     }),
   )
   return app
@@ -224,6 +224,14 @@ test('a fault is answered without a word of what it said, and logged', async () 
   expect(lines.join('')).toContain('request failed')
 })
 
+test('what a parser says about a body is not logged, since it repeats the body', async () => {
+  const body = '{"name":"canary'
+  const put = request(shop()).put('/items/1').set('x-role', 'staff').set('content-type', 'application/json')
+  await put.send(body).expect(400)
+  expect(lines.join('')).toContain('entity.parse.failed')
+  expect(lines.join('')).not.toContain('canary')
+})
+
 test('an endpoint that is defined twice is an error', () => {
   const [first] = ENDPOINTS
   if (first === undefined) throw new Error('no endpoint')
@@ -231,7 +239,13 @@ test('an endpoint that is defined twice is an error', () => {
 })
 
 const judge = (status: number, body: unknown, code?: string) =>
-  undocumentedAnswer<Shop>(ENDPOINTS, () => ['forbidden'], { method: 'GET', pathname: '/items/7', status, body, code })
+  undocumentedAnswer<Shop>(ENDPOINTS, () => ['forbidden'], ERRORS, {
+    method: 'GET',
+    pathname: '/items/7',
+    status,
+    body,
+    code,
+  })
 
 test('answers are held against what is documented', () => {
   expect(judge(200, { name: 'a', by: 'b' })).toBeUndefined()
@@ -239,5 +253,7 @@ test('answers are held against what is documented', () => {
   expect(judge(201, { name: 'a', by: 'b' })).toContain('answered 201, documented is 200')
   expect(judge(200, { name: 'a' })).toContain('does not fit its schema')
   expect(judge(200, { name: 'a', by: 'b', more: 1 })).toContain('does not fit its schema')
+  expect(judge(400, {}, 'forbidden')).toContain('answered 400 forbidden, which is not documented')
+  expect(judge(200, undefined)).toContain('does not fit its schema')
   expect(judge(404, {}, 'absent')).toContain('answered 404 absent, which is not documented')
 })

@@ -1,57 +1,10 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from '@jest/globals'
-import { batchedLoader, createLookupCache, type LookupCache, type LookupCacheOptions } from '../src/cache.ts'
+import { createTorrentSource, type Torrent } from '../tests/support/torrent-source.ts'
+import { batchedLoader, type LookupCache } from './cache.ts'
 
-type Torrent = { readonly name: string; readonly keys: readonly string[] }
+const { source, loads, put, cacheWith, holdLoads, releaseLoads, reset } = createTorrentSource()
 
-const clock = { time: 1_000, now: () => clock.time }
-
-/** What the source holds, by key. */
-let source: Map<string, Torrent>
-let loads: string[]
-/** What a load waits for; rejected, the source is away. */
-let gate: Promise<void>
-
-beforeEach(() => {
-  source = new Map()
-  loads = []
-  gate = Promise.resolve()
-})
-
-function put(name: string, ...keys: string[]): Torrent {
-  const torrent = { name, keys }
-  for (const key of keys) source.set(key, torrent)
-  return torrent
-}
-
-function cacheWith(options: Partial<LookupCacheOptions<string, Torrent>>): LookupCache<string, Torrent> {
-  return createLookupCache<string, Torrent>({
-    load: async (key) => {
-      loads.push(key)
-      const found = source.get(key)
-      await gate
-      return found
-    },
-    clock,
-    maxValues: 100,
-    maxAbsences: 100,
-    valueTtlMs: 60_000,
-    absenceTtlMs: 1_000,
-    serveStale: false,
-    keysOf: (torrent) => torrent.keys,
-    ...options,
-  })
-}
-
-/** Has loads wait until the returned function is called, with a reason to fail them. */
-function holdLoads(): (failure?: Error) => void {
-  let open: (failure?: Error) => void = () => undefined
-  gate = new Promise((resolve, reject) => {
-    open = (failure) => (failure === undefined ? resolve() : reject(failure))
-  })
-  gate.catch(() => undefined)
-  return open
-}
+beforeEach(reset)
 
 describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) => {
   let cache: LookupCache<string, Torrent>
@@ -160,119 +113,8 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
     const lookup = cache.get('a')
     fail(new Error('the source is away'))
     await expect(lookup).rejects.toThrow('the source is away')
-    gate = Promise.resolve()
+    releaseLoads()
     expect(await cache.get('a')).toBe(torrent)
-  })
-})
-
-describe('a cache that waits for the new value', () => {
-  test('loads a value again after its time, and an absence after its own', async () => {
-    const cache = cacheWith({})
-    const torrent = put('a', 'a')
-    await cache.get('a')
-    await cache.get('unknown')
-    clock.time += 999
-    expect(cache.get('unknown')).toBeUndefined()
-    clock.time += 1
-    expect(cache.get('unknown')).toBeInstanceOf(Promise)
-    clock.time += 58_999
-    expect(cache.get('a')).toBe(torrent)
-    clock.time += 1
-    source.clear()
-    expect(await cache.get('a')).toBeUndefined()
-  })
-
-  test('never falls back on the old value when the load fails', async () => {
-    const cache = cacheWith({})
-    put('a', 'a')
-    await cache.get('a')
-    clock.time += 60_000
-    for (let i = 0; i < 2; i++) {
-      const fail = holdLoads()
-      const lookup = cache.get('a')
-      fail(new Error('the source is away'))
-      await expect(lookup).rejects.toThrow('the source is away')
-    }
-  })
-
-  test('waits for every value when changes may have been missed', async () => {
-    const cache = cacheWith({})
-    put('a', 'a')
-    await cache.get('a')
-    const changed = put('changed', 'a')
-    cache.revalidateAll()
-    expect(await cache.get('a')).toBe(changed)
-  })
-})
-
-describe('a cache that serves stale entries', () => {
-  let cache: LookupCache<string, Torrent>
-
-  beforeEach(() => {
-    cache = cacheWith({ serveStale: true, absenceTtlMs: 60_000 })
-  })
-
-  test.each(['expired', 'may have changed unnoticed'])(
-    'returns an entry that %s while it is loaded again',
-    async (why) => {
-      const old = put('old', 'a')
-      await cache.get('a')
-      await cache.get('b')
-      const [a, b] = [put('new a', 'a'), put('new b', 'b')]
-      if (why === 'expired') clock.time += 60_000
-      else cache.revalidateAll()
-      expect(cache.get('a')).toBe(old)
-      expect(cache.get('b')).toBeUndefined()
-      await turn()
-      expect(cache.get('a')).toBe(a)
-      expect(cache.get('b')).toBe(b)
-    },
-  )
-
-  test('goes on with the old value while the source is away, and tries again every two seconds', async () => {
-    const old = put('old', 'a')
-    await cache.get('a')
-    clock.time += 60_000
-    loads = []
-    holdLoads()(new Error('the source is away'))
-    for (let i = 0; i < 8; i++) {
-      expect(cache.get('a')).toBe(old)
-      await turn()
-      clock.time += 500
-    }
-    expect(loads).toEqual(['a', 'a'])
-    gate = Promise.resolve()
-    const changed = put('changed', 'a')
-    void cache.get('a')
-    await turn()
-    expect(cache.get('a')).toBe(changed)
-  })
-
-  test('waits two seconds more after a load that took longer than that to fail', async () => {
-    put('old', 'a')
-    await cache.get('a')
-    clock.time += 60_000
-    loads = []
-    const fail = holdLoads()
-    void cache.get('a')
-    clock.time += 10_000
-    fail(new Error('the source is away'))
-    await turn()
-    void cache.get('a')
-    expect(loads).toEqual(['a'])
-    clock.time += 2_000
-    void cache.get('a')
-    expect(loads).toEqual(['a', 'a'])
-  })
-
-  test('never serves what was forgotten', async () => {
-    put('old', 'a')
-    await cache.get('a')
-    cache.forget('a')
-    const fail = holdLoads()
-    const lookup = cache.get('a')
-    fail(new Error('the source is away'))
-    await expect(lookup).rejects.toThrow('the source is away')
   })
 })
 

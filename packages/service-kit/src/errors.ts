@@ -26,7 +26,7 @@ export class ApiError<Code extends string = string> extends Error {
  *
  * @param table every code the service can answer; `meaning` is the message where none is given
  */
-export function errorsOf<Code extends string>(
+export function createErrors<Code extends string>(
   table: Readonly<Record<Code, { readonly meaning: string }>>,
 ): {
   apiError: (code: Code, message?: string, options?: { cause?: unknown }) => ApiError<Code>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Request, RequestHandler, Response } from 'express'
+import type { Request, RequestHandler } from 'express'
 import { rateLimit } from 'express-rate-limit'
 import type { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
@@ -12,7 +12,7 @@ import type { Logger } from './logger.ts'
  * `Retry-After` in whole seconds.
  *
  * @param options `name` is part of the Redis key; `limit` requests per `windowMs`, 0 for no limit; `keyOf` says who is
- *   counted; `refuse` writes the refusal in the surface's own shape; `whenRedisIsAway` has no default, since which way
+ *   counted; `refusal` makes the error to throw, in the service's own shape; `whenRedisIsAway` has no default, since which way
  *   a limit fails is a decision: `allow` lets requests pass uncounted, `refuse` makes them fail as unavailable
  */
 export function createRateLimit(options: {
@@ -21,7 +21,7 @@ export function createRateLimit(options: {
   limit: number
   windowMs: number
   keyOf: (request: Request) => string
-  refuse: (request: Request, response: Response) => void
+  refusal: () => Error
   whenRedisIsAway: 'allow' | 'refuse'
   logger: Logger
 }): RequestHandler {
@@ -44,7 +44,9 @@ export function createRateLimit(options: {
       error: (error, message) => options.logger.error({ err: error, limit: options.name }, message),
       warn: (error, message) => options.logger.warn({ err: error, limit: options.name }, message),
     },
-    handler: (request, response) => options.refuse(request, response),
+    handler: () => {
+      throw options.refusal()
+    },
   })
 }
 

@@ -5,6 +5,7 @@ import { removeTemporaryFolder, startRedis, temporaryFolder, testRedis } from '@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
 import request from 'supertest'
+import { ApiError } from '../src/errors.ts'
 import { expressClasses } from '../src/express-classes.ts'
 import { healthRoutes } from '../src/health.ts'
 import { createLogger } from '../src/logger.ts'
@@ -33,7 +34,7 @@ function limiter(store: Redis, limit: number, whenRedisIsAway: 'allow' | 'refuse
     limit,
     windowMs: 60_000,
     keyOf: (request) => request.get('x-who') ?? 'nobody',
-    refuse: (_request, response) => void response.status(429).json({ error: 'rate_limited' }),
+    refusal: () => new ApiError('rate_limited', 'too many requests'),
     whenRedisIsAway,
     logger,
   })
@@ -55,11 +56,16 @@ test('requests and responses of the classes for an app keep the prototypes they 
   server.close()
 })
 
+const refused: ErrorRequestHandler = (error, _request, response, next) => {
+  if (error instanceof ApiError) response.status(429).json({ error: error.code })
+  else next(error)
+}
+
 const hello: RequestHandler = (_request, response) => void response.send('hello')
 
 test('a limit is shared by all replicas and counted apart for each key', async () => {
-  const one = appOf(limiter(redis, 2, 'refuse', 'shared'), hello)
-  const two = appOf(limiter(redis, 2, 'refuse', 'shared'), hello)
+  const one = appOf(limiter(redis, 2, 'refuse', 'shared'), hello, refused)
+  const two = appOf(limiter(redis, 2, 'refuse', 'shared'), hello, refused)
   await request(one).get('/').set('x-who', 'a').expect(200)
   await request(two).get('/').set('x-who', 'a').expect(200)
   await request(one)

@@ -2,7 +2,7 @@
 -- that announces can accumulate anew, and stays until it is dropped. A tag never has two. Called by
 -- src/accounting/accounting-queue.redis.ts.
 --
---   {xx}:du, {xx}:dirty                what accumulates, see swarm.lua
+--   {xx}:du, {xx}:dirty                what accumulates, see swarm/layouts.lua
 --   {xx}:flush:<id>, {xx}:flush:<id>:dirty   a batch that was taken
 --   {xx}:flushing                      '<id> <second it was taken>', while there is one
 

@@ -13,7 +13,7 @@ import type { Context, UseCases } from './context.ts'
 import { ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
-import { errorsOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
+import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
 import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
@@ -60,7 +60,7 @@ export function describeApi(): OpenApiDocument {
     security: (access) => (access === 'anyone' ? [] : [{ session: [] }]),
     errors: ERRORS,
     errorBody,
-    errorsOf,
+    codesOf,
   })
 }
 
@@ -89,7 +89,7 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 }
 
 /** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
-function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
+export function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
   const { useCases, rest, torznabRoutes, metrics, checks } = context
   const app = express()
   app.disable('x-powered-by')

@@ -1,4 +1,4 @@
-import { type ApiError, errorsOf } from '@vault-and-tracker/service-kit/errors'
+import { type ApiError, createErrors } from '@vault-and-tracker/service-kit/errors'
 
 /**
  * Every code the REST surface can answer, its HTTP status and what it means. The OpenAPI document and the README are
@@ -25,7 +25,7 @@ export type ErrorCode = keyof typeof ERRORS
 export type ErrorBody = { readonly error: { readonly code: ErrorCode; readonly message: string } }
 
 /** Makes an error of the table, to throw from anywhere in the tracker. A message never repeats the input. */
-export const { apiError } = errorsOf<ErrorCode>(ERRORS)
+export const { apiError } = createErrors<ErrorCode>(ERRORS)
 
 /** The status and body of an error. */
 export function presentApiError({ code, message }: ApiError<ErrorCode>): { status: number; body: ErrorBody } {

@@ -1,76 +1,27 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { FAILURES, type FailureName, WARNINGS, type WarningName } from '@vault-and-tracker/bencode-tracker'
+import { FAILURES, type FailureName, WARNINGS } from '@vault-and-tracker/bencode-tracker'
 import { Redis } from 'ioredis'
-import {
-  type AnnounceParameters,
-  announce,
-  announceQuery,
-  percentBytes,
-  type Reply,
-  rawGet,
-} from './support/announcer.ts'
+import { createAnnounceRules } from './support/announce-rules.ts'
+import { announce, announceQuery, percentBytes, rawGet } from './support/announcer.ts'
 import { tellOfChange, untilHeard } from './support/invalidations.ts'
-import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
-import { metricOf } from './support/metrics.ts'
+import { createMember } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
 let redis: Redis
-let uploader: TestMember
-let serial = 0
+const { someone, someTorrent, expectFailure, expectWarning } = createAnnounceRules(() => tracker)
 
 beforeAll(async () => {
-  tracker = await startTracker({
-    ALLOW_PRIVATE_PEERS: 'true',
-    CLIENTS_ALLOWED: '-AA,-XX,-YY',
-    CLIENTS_DENIED: '-XX,-YY12',
-    MAX_CLIENTS_PER_TORRENT: '2',
-    ANNOUNCE_LIMIT: '30',
-  })
+  tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
   tracker.holdClock()
   await tracker.context.useCases.categories.seed()
-  uploader = await createMember(tracker, 'uploader')
   redis = new Redis(tracker.redis.url)
 })
 afterAll(async () => {
   redis.disconnect()
   await tracker.stop()
 })
-
-function someone(): Promise<{ id: string; passkey: string }> {
-  serial += 1
-  return createAnnouncer(tracker, `someone-${String(serial)}`)
-}
-
-function someTorrent(): Promise<{ id: string; infoHash: string }> {
-  serial += 1
-  return uploadTorrent(uploader, `Torrent number ${String(serial)}`)
-}
-
-async function expectFailure(name: FailureName, act: () => Promise<Reply>, action = 'announce'): Promise<Reply> {
-  const line = `tracker_failures_total{action="${action}",rule="${name}"}`
-  const before = await metricOf(tracker, line)
-  const reply = await act()
-  expect(reply.fields['failure reason']).toMatch(new RegExp(`^${FAILURES[name].reason}`))
-  expect(reply.status).toBe(FAILURES[name].status)
-  expect(reply.fields['retry in']).toBe(FAILURES[name].retryIn)
-  expect(reply.fields['interval']).toEqual(expect.any(Number))
-  expect(reply.fields['min interval']).toEqual(expect.any(Number))
-  expect(await metricOf(tracker, line)).toBe(before + 1)
-  return reply
-}
-
-async function expectWarning(name: WarningName, act: () => Promise<Reply>): Promise<Reply> {
-  const line = `tracker_warnings_total{rule="${name}"}`
-  const before = await metricOf(tracker, line)
-  const reply = await act()
-  expect(reply.status).toBe(200)
-  expect(reply.fields['warning message']).toBe(WARNINGS[name].message)
-  expect(reply.peers).toEqual([])
-  expect(await metricOf(tracker, line)).toBe(before + 1)
-  return reply
-}
 
 const HASH = 'ab'.repeat(20)
 
@@ -198,80 +149,6 @@ test('a scrape leaves out deleted and rejected torrents, whoever is still in the
   await tracker.sql("update torrents set deleted_at = now(), delete_reason = 'Dupe' where id = $1", [deleted.id])
   for (const { infoHash } of torrents) await tellOfChange(redis, { kind: 'torrent', infoHash })
   expect(await scraped()).toEqual([approved.infoHash, pending.infoHash].sort())
-})
-
-test.each(['-XX1000-abcdefghijkl', '-YY1200-abcdefghijkl'])('a denied client is refused: %s', async (peerId) => {
-  const { passkey } = await someone()
-  const { infoHash } = await someTorrent()
-  await expectFailure('client_not_allowed', () => announce(tracker.url, passkey, { infoHash, peerId }))
-})
-
-test('a client whose peer id only resembles a denied one is let in', async () => {
-  const { passkey } = await someone()
-  const { infoHash } = await someTorrent()
-  const reply = await announce(tracker.url, passkey, { infoHash, peerId: '-YY1300-abcdefghijkl' })
-  expect(reply.fields['incomplete']).toBe(1)
-})
-
-test('where some clients are allowed, every other one is refused', async () => {
-  const { passkey } = await someone()
-  const { infoHash } = await someTorrent()
-  const by = (peerId: string) => () => announce(tracker.url, passkey, { infoHash, peerId })
-  await expectFailure('client_not_allowed', by('-BB0001-abcdefghijkl'))
-  await expectFailure('client_not_allowed', by('xAA0001-abcdefghijkl'))
-  expect((await by('-AA0001-abcdefghijkl')()).fields['incomplete']).toBe(1)
-})
-
-test.each([0, 22, 80, 1023, 1214, 3389, 4662, 6346, 6347, 6699, 8080, 8081])('port %i is refused', async (port) => {
-  const { passkey } = await someone()
-  const { infoHash } = await someTorrent()
-  await expectFailure('refused_port', () => announce(tracker.url, passkey, { infoHash, port }))
-})
-
-test.each([1024, 6881, 51413, 65_535])('port %i is accepted', async (port) => {
-  const { passkey } = await someone()
-  const { infoHash } = await someTorrent()
-  expect((await announce(tracker.url, passkey, { infoHash, port })).fields['incomplete']).toBe(1)
-})
-
-test('a stop is let through from a refused port', async () => {
-  const { passkey } = await someone()
-  const { infoHash } = await someTorrent()
-  expect((await announce(tracker.url, passkey, { infoHash, port: 6881 })).fields['incomplete']).toBe(1)
-  const stop = await announce(tracker.url, passkey, { infoHash, port: 80, event: 'stopped' })
-  expect([stop.fields['failure reason'], stop.fields['warning message']]).toEqual([undefined, undefined])
-  expect(stop.fields['incomplete']).toBe(0)
-})
-
-test('a stop of an unknown peer, a client too many and an announce too soon are warnings', async () => {
-  const { passkey } = await someone()
-  const { infoHash } = await someTorrent()
-  const client = (n: number, more: Partial<AnnounceParameters> = {}) =>
-    announce(tracker.url, passkey, { infoHash, peerId: `-AA0001-client-numb${String(n)}`, port: 7000 + n, ...more })
-  await expectWarning('stopped_unknown_peer', () => client(1, { event: 'stopped' }))
-  await client(1)
-  await client(2)
-  const full = await expectWarning('slots_full', () => client(3))
-  expect(full.fields['incomplete']).toBe(2)
-  tracker.advance(100_000)
-  const soon = await expectWarning('announce_too_soon', () => client(1))
-  expect(soon.fields['interval']).toBe(800)
-  tracker.advance(800_000)
-  expect((await client(1)).fields['warning message']).toBeUndefined()
-})
-
-test('announces beyond the limit are answered 429 with the same body, until the minute is over', async () => {
-  const { passkey } = await someone()
-  const { infoHash } = await someTorrent()
-  const act = () => announce(tracker.url, passkey, { infoHash })
-  const statuses: number[] = []
-  for (let i = 0; i < 40; i++) statuses.push((await act()).status)
-  expect(statuses).toEqual([...Array<number>(30).fill(200), ...Array<number>(10).fill(429)])
-  const reply = await expectFailure('announce_limit', act)
-  expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0)
-  expect(Number(reply.headers['retry-after'])).toBeLessThanOrEqual(60)
-  tracker.advance(61_000)
-  expect((await act()).status).toBe(200)
 })
 
 test('every form of the passkey leads to the same announce and scrape', async () => {

@@ -1,13 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
-import { describeApi, ENDPOINTS } from '../src/app.ts'
+import { routesOf } from '@vault-and-tracker/rest'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'
+import { startTracker } from './support/tracker.ts'
 
 const readText = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 
 test('openapi.json is what the schemas say; `pnpm --filter tracker openapi` writes it anew', () => {
   const committed: unknown = JSON.parse(readText('openapi.json'))
   expect(committed).toEqual(JSON.parse(JSON.stringify(describeApi())))
+})
+
+test('every route that is served is described, and every described one served', async () => {
+  const tracker = await startTracker()
+  const app = createApp(tracker.context, {
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    stopping: new AbortController().signal,
+  })
+  // Torznab is described by its own caps.
+  const elsewhere = /^\/(docs|openapi\.json$|api\/torznab)/
+  const served = routesOf(app).filter((path) => !elsewhere.test(path))
+  expect(served).toEqual(Object.keys(describeApi().paths).toSorted())
+  await tracker.stop()
 })
 
 test('operation ids are unique', () => {

@@ -2,16 +2,16 @@ import type { Server } from 'node:http'
 import { documentRoutes, type OpenApiDocument, openApiDocument, serve } from '@vault-and-tracker/rest'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import express from 'express'
+import express, { type Express } from 'express'
 import { z } from 'zod'
-import { administratorsOnly } from './admin/admin.middleware.ts'
+import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.middleware.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { readOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
-import { errorsOf, type VaultEndpoint, type VaultSurface } from './http/surface.ts'
+import { codesOf, type VaultEndpoint, type VaultSurface } from './http/surface.ts'
 import { projectEndpoints } from './projects/projects.routes.ts'
 import { secretAdminEndpoints, secretEndpoints } from './secrets/secrets.routes.ts'
 
@@ -23,8 +23,8 @@ export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...auditEndpoints,
 ]
 
+/** Beside the header `Signature`, which OpenAPI knows as the security scheme. */
 const SIGNATURE_HEADERS = [
-  { name: 'Signature', description: 'the Ed25519 signature (RFC 9421), labelled `sig1`' },
   { name: 'Signature-Input', description: 'what is signed, when, and the nonce (RFC 9421)' },
   { name: 'Signature-Agent', description: 'the project and the public key that verifies the signature' },
 ] as const
@@ -53,22 +53,27 @@ export function describeApi(): OpenApiDocument {
     errorBody: z
       .strictObject({ error: z.enum(Object.keys(ERRORS)), message: z.string().optional() })
       .meta({ id: 'Error' }),
-    errorsOf,
-    headersOf: ({ access }) => (access === 'signature' ? SIGNATURE_HEADERS.slice(1) : []),
+    codesOf,
+    headersOf: ({ access }) => (access === 'signature' ? SIGNATURE_HEADERS : []),
   })
 }
 
 const OPERATIONAL_PATHS = ['/health', '/ready', '/metrics', '/openapi.json', '/docs']
 
+type Options = { readonly logger: Logger; readonly stopping: AbortSignal }
+
 /**
- * The server that answers every request of the vault; it does not listen yet. No answer may be cached, and paths are
- * taken literally.
+ * The server that answers every request of the vault; it does not listen yet.
  *
  * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
  */
-export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
+export function createHttpServer(context: Context, options: Options): Server {
+  return createVaultServer(createApp(context, options))
+}
+
+/** The REST surface. No answer may be cached, and paths are taken literally. */
+export function createApp(context: Context, { logger, stopping }: Options): Express {
   const { useCases, rest, metrics, checks } = context
-  const { logger, stopping } = options
   const app = express()
   app.disable('x-powered-by')
   // An ETag would be a hash of secrets.
@@ -79,11 +84,11 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 
   app.use(standardHeaders, metrics.middleware)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
-  app.use('/v1/admin', administratorsOnly(rest.administrator))
+  app.use('/v1/admin', administratorsOnly(rest.administrator), administratorsOnlyOnError(rest.administrator))
   app.use(readOnly(OPERATIONAL_PATHS))
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
   app.use(documentRoutes(describeApi()))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
-  return createVaultServer(app)
+  return app
 }

@@ -1,4 +1,4 @@
-import { type ApiError, errorsOf } from '@vault-and-tracker/service-kit/errors'
+import { type ApiError, createErrors } from '@vault-and-tracker/service-kit/errors'
 
 /**
  * Every error the vault answers with: the one table that the code, the documentation and openapi.json share.
@@ -46,7 +46,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /** Makes an error of the table, to throw, and recognises one. A message never repeats the input. */
-export const { apiError, isApiError } = errorsOf<ErrorCode>(ERRORS)
+export const { apiError, isApiError } = createErrors<ErrorCode>(ERRORS)
 
 /** The body of every error. */
 export type ErrorBody = { readonly error: ErrorCode; readonly message?: string }

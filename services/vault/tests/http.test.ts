@@ -64,6 +64,13 @@ test.each([
   expect(answer.headers.get('allow')).toBe(allow)
 })
 
+test.each(['/v1/admin/nothing', '/v1/admin/projects/%zz', '/v1/admin/projects/a/secrets/b'])(
+  'without a token %s is unauthorized, whatever it names',
+  async (path) => {
+    expect(error(await send(`${vault.url}${path}`))).toEqual([401, 'unauthorized'])
+  },
+)
+
 test('every answer forbids caching and tells nothing of what serves it', async () => {
   const key = await createProject(vault.url, 'headers')
   const url = `${vault.url}/v1/secrets`

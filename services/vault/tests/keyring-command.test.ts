@@ -57,7 +57,7 @@ test('a key that is not in the file cannot be made active', async () => {
   expect(await fixture.keys('activate', 'k2')).toEqual({
     status: 1,
     stdout: '',
-    stderr: 'vault-keys: key k2 is not in the keyring; add it first\n',
+    stderr: 'keyring: key k2 is not in the keyring; add it first\n',
   })
 })
 

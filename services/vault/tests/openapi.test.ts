@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { describeApi, ENDPOINTS } from '../src/app.ts'
+import { routesOf } from '@vault-and-tracker/rest'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'
-import { errorsOf } from '../src/http/surface.ts'
+import { codesOf } from '../src/http/surface.ts'
 import { send } from './support/client.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
@@ -28,10 +30,14 @@ test('openapi.json is what the schemas and the error table say', () => {
   )
 })
 
-test('what is described is what is served', () => {
-  const operational = ['/health', '/ready', '/metrics']
-  const served = ENDPOINTS.map(({ path }) => path.replaceAll(/:(\w+)/g, '{$1}'))
-  expect(described.map(({ path }) => path).toSorted()).toEqual([...new Set(served), ...operational].toSorted())
+test('every route that is served is described, and every described one served', () => {
+  const app = createApp(vault.context, {
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    stopping: new AbortController().signal,
+  })
+  const documentation = /^\/(docs|openapi\.json$)/
+  const served = routesOf(app).filter((path) => !documentation.test(path))
+  expect(served).toEqual(described.map(({ path }) => path).toSorted())
 })
 
 test('operation ids are unique', () => {
@@ -61,7 +67,7 @@ test('the README has every error with its status and meaning, and no other', () 
 })
 
 test('every error is described for some endpoint, but for the one that the description has for all paths', () => {
-  const codes = ENDPOINTS.flatMap(errorsOf)
+  const codes = ENDPOINTS.flatMap(codesOf)
   expect([...new Set([...codes, 'method_not_allowed'])].toSorted()).toEqual(Object.keys(ERRORS).toSorted())
 })
 

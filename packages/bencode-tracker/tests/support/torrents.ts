@@ -38,6 +38,9 @@ export function multiFile(files: BencodeInput, total: number, info: Dict = {}): 
   return singleFile({ files, length: undefined, name: 'folder', pieces: piecesOf(content(total)), ...info })
 }
 
+/** An entry of `files` for `multiFile`. */
+export const file = (path: BencodeInput, length = 1, more: Dict = {}): BencodeInput => ({ length, path, ...more })
+
 interface FileTree {
   readonly root: Buffer
   /** The hashes of the pieces, for a file longer than one. */

@@ -8,7 +8,7 @@ import type { Step } from '../world/options.ts'
 import { gateResult, gatesOf, type JestReport, jestResult, type Result, sum, tapResult } from './test-results.ts'
 
 /** Longer than any step may take; one that hangs must not hang whoever waits for the last line. */
-const TIMEOUT_MS = 8 * 60_000
+const TIMEOUT_MS = 15 * 60_000
 
 /** What `infra/test.mjs` hands over once everything is built. */
 export interface TestOptions {

@@ -1,5 +1,6 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
+import { torznabIdOfSlug } from '@vault-and-tracker/torznab-xml'
 import type { ActedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
@@ -47,31 +48,6 @@ export type Categories = ReturnType<typeof createCategories>
 
 /** Lower-case words joined by dashes. */
 export const SLUG_PATTERN = /^[a-z0-9]+(-[a-z0-9]+)*$/
-
-/** The Torznab id of each well-known slug; several slugs share an id. */
-const TORZNAB_IDS: Readonly<Record<string, number>> = {
-  movies: 2000,
-  'movies-hd': 2040,
-  'movies-uhd': 2045,
-  'movies-4k': 2045,
-  tv: 5000,
-  'tv-hd': 5040,
-  'tv-uhd': 5045,
-  'tv-4k': 5045,
-  anime: 5070,
-  'tv-anime': 5070,
-  audio: 3000,
-  music: 3000,
-  games: 4050,
-  'games-pc': 4050,
-  ebooks: 7020,
-  books: 7020,
-}
-
-/** The Torznab id of a well-known slug; undefined for other slugs. */
-function torznabIdOf(slug: string): number | undefined {
-  return Object.hasOwn(TORZNAB_IDS, slug) ? TORZNAB_IDS[slug] : undefined
-}
 
 type SeedNode = readonly [slug: string, name: string, torznabId: number, children?: readonly SeedNode[]]
 
@@ -165,7 +141,7 @@ export function treeOf(categories: readonly Category[]): readonly CategoryTree[]
  * with the same Torznab id.
  */
 export function findBySlug(categories: readonly Category[], slug: string): Category | undefined {
-  const torznabId = torznabIdOf(slug)
+  const torznabId = torznabIdOfSlug(slug)
   return (
     categories.find((category) => category.slug === slug) ??
     (torznabId === undefined ? undefined : categories.find((category) => category.torznabId === torznabId))
@@ -218,7 +194,7 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
       },
       actorId?: string,
     ): Promise<Category> {
-      const torznabId = input.torznabId ?? torznabIdOf(input.slug)
+      const torznabId = input.torznabId ?? torznabIdOfSlug(input.slug)
       if (torznabId === undefined) throw apiError('BAD_REQUEST', 'torznabId: is required for this slug.')
       const all = await store.all()
       const parent = all.find(({ slug }) => slug === input.parent)

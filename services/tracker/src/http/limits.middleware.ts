@@ -54,9 +54,7 @@ export function createLimits(options: {
       limit: perWindow,
       windowMs,
       keyOf: keyBy(key),
-      refuse: () => {
-        throw apiError('RATE_LIMITED', 'Too many requests. Retry-After tells when to try again.')
-      },
+      refusal: () => apiError('RATE_LIMITED', 'Too many requests. Retry-After tells when to try again.'),
       whenRedisIsAway,
     })
   const attempts = options.authentication

@@ -31,7 +31,7 @@ export function endpoints<Deps>(): DefineEndpoint<TrackerSurface, Deps> {
 }
 
 /** The codes that an endpoint can answer: its own, and those of its guard and its input. */
-export function errorsOf(endpoint: Description<TrackerSurface>): readonly ErrorCode[] {
+export function codesOf(endpoint: Description<TrackerSurface>): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>(endpoint.errors)
   const { method, access, params, query, body, upload } = endpoint
   const hasBody = body !== undefined || upload !== undefined

@@ -5,16 +5,36 @@ import { Cluster, type Redis } from 'ioredis'
 import type { RedisFunctions } from './wire.ts'
 
 /**
- * Prepares the functions of a file in lua/. A server that does not have them, because it was restarted, emptied or
+ * The files in lua/ that each library is put together from, without `.lua`. They are one chunk, so a file sees the local
+ * names of all files before it.
+ */
+const LIBRARIES = {
+  swarm: [
+    'swarm/layouts',
+    'swarm/state',
+    'swarm/counts',
+    'swarm/index',
+    'swarm/records',
+    'swarm/selection',
+    'swarm/peer',
+    'swarm/announce',
+    'swarm/functions',
+  ],
+  accounting: ['accounting'],
+  torznab: ['torznab'],
+} as const
+
+/**
+ * Prepares the functions of a library in lua/. A server that does not have them, because it was restarted, emptied or
  * replaced, is given them at the next call. The library's name carries a digest of its source, so releases that run
  * side by side never call each other's.
  *
- * @param file its name in lua/, which lies beside src/ and dist/, without `.lua`
+ * @param name of the library; lua/ lies beside src/ and dist/
  */
-export function createRedisFunctions(redis: Redis | Cluster, file: string): RedisFunctions {
-  const source = readFileSync(new URL(`../../lua/${file}.lua`, import.meta.url), 'utf8')
+export function createRedisFunctions(redis: Redis | Cluster, name: keyof typeof LIBRARIES): RedisFunctions {
+  const source = LIBRARIES[name].map(readPart).join('\n')
   const version = createHash('sha256').update(source).digest('hex').slice(0, 12)
-  const library = `#!lua name=tracker_${file}_${version}\n${source.replaceAll('_VERSION', `_${version}`)}`
+  const library = `#!lua name=tracker_${name}_${version}\n${source.replaceAll('_VERSION', `_${version}`)}`
   let loading: Promise<void> | undefined
 
   const load = async (): Promise<void> => {
@@ -28,9 +48,9 @@ export function createRedisFunctions(redis: Redis | Cluster, file: string): Redi
     }))
 
   return {
-    call: (name, keys, args) => {
+    call: (functionName, keys, args) => {
       const fcall = (): Promise<unknown> =>
-        redis.callBuffer('FCALL', `${name}_${version}`, keys.length, ...keys, ...args)
+        redis.callBuffer('FCALL', `${functionName}_${version}`, keys.length, ...keys, ...args)
       return orRedisUnavailable(async () => {
         try {
           return await fcall()
@@ -42,6 +62,10 @@ export function createRedisFunctions(redis: Redis | Cluster, file: string): Redi
       })
     },
   }
+}
+
+function readPart(file: string): string {
+  return readFileSync(new URL(`../../lua/${file}.lua`, import.meta.url), 'utf8')
 }
 
 function isFunctionMissing(error: unknown): boolean {

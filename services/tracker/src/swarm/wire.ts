@@ -2,7 +2,7 @@ import { type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
 import type { AnnounceKind, PeerState } from './peer-state.ts'
 import type { AnnounceStatus, Delta, PeerAnnounce, SwarmAnswer, SwarmCounts, SwarmSettings } from './swarm.ts'
 
-// The binary layouts shared with lua/swarm.lua, under the names that they have there. All numbers are big-endian.
+// The binary layouts shared with lua/swarm/layouts.lua, under the names that they have there. All numbers are big-endian.
 
 /** Functions that run inside Redis. */
 export type RedisFunctions = {

@@ -1,6 +1,7 @@
 import { undocumentedAnswer } from '@vault-and-tracker/rest'
 import { ENDPOINTS } from '../../src/app.ts'
-import { errorsOf } from '../../src/http/surface.ts'
+import { ERRORS } from '../../src/errors.ts'
+import { codesOf } from '../../src/http/surface.ts'
 
 /** What came back. */
 export type Answer = {
@@ -92,6 +93,6 @@ function checkDocumented(method: string, path: string, answer: Answer): void {
   const { pathname } = new URL(path, 'http://tracker.test')
   const { status, json: body } = answer
   const { code } = (body as { error?: { code?: string } } | undefined)?.error ?? {}
-  const problem = undocumentedAnswer(ENDPOINTS, errorsOf, { method, pathname, status, body, code })
+  const problem = undocumentedAnswer(ENDPOINTS, codesOf, ERRORS, { method, pathname, status, body, code })
   if (problem !== undefined) throw new Error(problem)
 }

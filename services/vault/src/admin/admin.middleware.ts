@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import { apiError } from '../errors.ts'
 import type { LimitFailures } from '../http/failure-limit.middleware.ts'
 import type { Administrator } from '../http/surface.ts'
@@ -30,5 +30,14 @@ export function administratorsOnly(identify: IdentifyAdministrator): RequestHand
   return async (request, response, next) => {
     await identify(request, response)
     next()
+  }
+}
+
+/** Likewise for paths that cannot be decoded, which Express reports as an error. */
+export function administratorsOnlyOnError(identify: IdentifyAdministrator): ErrorRequestHandler {
+  return async (error: unknown, request, response, next) => {
+    const isMalformedPath = error instanceof Error && error.name === 'URIError'
+    if (isMalformedPath) await identify(request, response)
+    next(error)
   }
 }

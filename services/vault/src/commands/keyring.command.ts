@@ -105,8 +105,8 @@ function withRotation<T>(terminal: Terminal, work: (rotation: KeyRotation, db: D
 }
 
 function poolOptions(url: string, level: string, { stderr }: Terminal) {
-  const logger = createLogger({ name: 'vault-keys', level, destination: stderr })
-  return { url, name: 'vault-keys', size: 2, logger, statementTimeoutMs: 60_000 }
+  const logger = createLogger({ name: 'keyring', level, destination: stderr })
+  return { url, name: 'keyring', size: 2, logger, statementTimeoutMs: 60_000 }
 }
 
 function print({ stdout }: Terminal, result: object): undefined {
@@ -115,7 +115,7 @@ function print({ stdout }: Terminal, result: object): undefined {
 
 /** Manages key-encryption keys and data keys. */
 export const keyringCommand: Command = {
-  name: 'vault-keys',
+  name: 'keyring',
   actions: { status, add, activate, rewrap, renew, retire },
   notes: `To replace a key-encryption key while the service runs: add, restart all replicas, activate, restart all
 replicas, rewrap, retire. Each step may be run again. rewrap and renew continue where they were interrupted,

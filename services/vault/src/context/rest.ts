@@ -48,9 +48,7 @@ export function createRest(options: {
       windowMs,
       logger,
       keyOf: (request) => addressKey(clientAddress(request, proxies)),
-      refuse: () => {
-        throw apiError('rate_limited')
-      },
+      refusal: () => apiError('rate_limited'),
       whenRedisIsAway: 'refuse',
     })
   const failureLimit = (

@@ -38,7 +38,7 @@ const OF_ACCESS: Readonly<Record<keyof VaultSurface['callers'], readonly ErrorCo
 }
 
 /** The codes that an endpoint can answer: its own, and those of its guard and its body. */
-export function errorsOf(endpoint: Description<VaultSurface>): readonly ErrorCode[] {
+export function codesOf(endpoint: Description<VaultSurface>): readonly ErrorCode[] {
   const codes = new Set([
     ...endpoint.errors,
     ...OF_ACCESS[endpoint.access],

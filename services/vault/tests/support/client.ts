@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sig
 import { createSignature } from 'http-message-sig'
 import { createSigner, httpbis } from 'http-message-signatures'
 import { requireDocumented } from './documented.ts'
-import { ADMIN_TOKEN } from './vault.ts'
+import { ADMIN_TOKEN, type TestVault } from './vault.ts'
 
 /** A project's own key. */
 export type Key = { privateKey: KeyObject; publicKeyHex: string }
@@ -97,6 +97,19 @@ export async function signedSend(
 ): Promise<Answer> {
   const headers = { ...(await signHeaders(input)), ...input.headers }
   return send(input.url, withJson({ method: input.method, headers }, input.body))
+}
+
+/** Sends requests to `/v1/secrets`, signed at the time of the vault's clock. The vault may be started later. */
+export function signerAtClockOf(vault: () => TestVault) {
+  return (project: string, key: Key, method = 'GET', body?: unknown): Promise<Answer> => {
+    const created = Math.floor(vault().now() / 1000)
+    return signedSend({ project, key, method, url: `${vault().url}/v1/secrets`, created, body })
+  }
+}
+
+/** The status of an answer and the code of its error, to be compared with one `expect`. */
+export function statusAndError(answer: Answer): unknown {
+  return [answer.status, (answer.body as { error: unknown }).error]
 }
 
 /** Sends a request as an administrator. */

@@ -1,11 +1,12 @@
 import { undocumentedAnswer } from '@vault-and-tracker/rest'
 import { ENDPOINTS } from '../../src/app.ts'
-import { errorsOf } from '../../src/http/surface.ts'
+import { ERRORS } from '../../src/errors.ts'
+import { codesOf } from '../../src/http/surface.ts'
 
 /** Fails where the vault answered with what openapi.json does not have for the operation. */
 export function requireDocumented(method: string, url: string, answer: { status: number; body: unknown }): void {
   const { pathname } = new URL(url)
   const code = (answer.body as { error?: string } | undefined)?.error
-  const problem = undocumentedAnswer(ENDPOINTS, errorsOf, { method, pathname, ...answer, code })
+  const problem = undocumentedAnswer(ENDPOINTS, codesOf, ERRORS, { method, pathname, ...answer, code })
   if (problem !== undefined) throw new Error(problem)
 }

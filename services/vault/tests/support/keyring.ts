@@ -15,7 +15,7 @@ export type KeyringFixture = {
   sql: Sql
   file: string
   env: Record<string, string>
-  /** Runs `vault-keys` in this process. */
+  /** Runs `keyring` in this process. */
   keys: (...args: string[]) => Promise<CommandOutcome>
   /** Starts a vault with the keyring as it is now. */
   startVault(): Promise<TestVault>
@@ -27,7 +27,7 @@ export type KeyringFixture = {
 export async function createKeyringFixture(): Promise<KeyringFixture> {
   const database = await createVaultDatabase()
   const sql = await connectSql(database.ownerUrl)
-  const folder = mkdtempSync(join(tmpdir(), 'vault-keys-'))
+  const folder = mkdtempSync(join(tmpdir(), 'keyring-'))
   const file = join(folder, 'keyring.json')
   addToKeyringFile(file, 'k1')
   const env = { DATABASE_URL: database.appUrl, VAULT_KEYRING_FILE: file }

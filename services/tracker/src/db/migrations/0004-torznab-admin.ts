@@ -21,6 +21,9 @@ const ENSURE_DAY = `create function torznab_log_ensure_day(day date) returns voi
     execute format('create table torznab_log.%I (like torznab_requests including defaults)', partition);
     execute format('alter table torznab_requests attach partition torznab_log.%I for values from (%L) to (%L)',
       partition, first, next);
+  exception
+    -- Made by the transaction that held the lock: this one's snapshot of the catalogue may be older.
+    when duplicate_table then null;
   end
   $$`
 

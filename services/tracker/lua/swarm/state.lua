@@ -1,0 +1,19 @@
+-- The state of a call, and what reads and writes it.
+
+-- The settings of the call, the current swarm and the current announce: one table each for all calls.
+local settings, s, a = {}, {}, {}
+-- Fields of the swarm's hash that the announce changes, written at its end in one command.
+local writes, written = {}, 0
+
+local function has(flags, bit)
+  return flags % (bit * 2) >= bit
+end
+
+local function write(field, value)
+  writes[written + 1], writes[written + 2] = field, value
+  written = written + 2
+end
+
+local function key_of(kind)
+  return sub(s.h, 1, 5) .. kind
+end

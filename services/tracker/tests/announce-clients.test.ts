@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createAnnounceRules } from './support/announce-rules.ts'
+import { type AnnounceParameters, announce } from './support/announcer.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+const { someone, someTorrent, expectFailure, expectWarning } = createAnnounceRules(() => tracker)
+
+beforeAll(async () => {
+  tracker = await startTracker({
+    ALLOW_PRIVATE_PEERS: 'true',
+    CLIENTS_ALLOWED: '-AA,-XX,-YY',
+    CLIENTS_DENIED: '-XX,-YY12',
+    MAX_CLIENTS_PER_TORRENT: '2',
+    ANNOUNCE_LIMIT: '30',
+  })
+  tracker.holdClock()
+  await tracker.context.useCases.categories.seed()
+})
+afterAll(() => tracker.stop())
+
+test.each(['-XX1000-abcdefghijkl', '-YY1200-abcdefghijkl'])('a denied client is refused: %s', async (peerId) => {
+  const { passkey } = await someone()
+  const { infoHash } = await someTorrent()
+  await expectFailure('client_not_allowed', () => announce(tracker.url, passkey, { infoHash, peerId }))
+})
+
+test('a client whose peer id only resembles a denied one is let in', async () => {
+  const { passkey } = await someone()
+  const { infoHash } = await someTorrent()
+  const reply = await announce(tracker.url, passkey, { infoHash, peerId: '-YY1300-abcdefghijkl' })
+  expect(reply.fields['incomplete']).toBe(1)
+})
+
+test('where some clients are allowed, every other one is refused', async () => {
+  const { passkey } = await someone()
+  const { infoHash } = await someTorrent()
+  const by = (peerId: string) => () => announce(tracker.url, passkey, { infoHash, peerId })
+  await expectFailure('client_not_allowed', by('-BB0001-abcdefghijkl'))
+  await expectFailure('client_not_allowed', by('xAA0001-abcdefghijkl'))
+  expect((await by('-AA0001-abcdefghijkl')()).fields['incomplete']).toBe(1)
+})
+
+test.each([0, 22, 80, 1023, 1214, 3389, 4662, 6346, 6347, 6699, 8080, 8081])('port %i is refused', async (port) => {
+  const { passkey } = await someone()
+  const { infoHash } = await someTorrent()
+  await expectFailure('refused_port', () => announce(tracker.url, passkey, { infoHash, port }))
+})
+
+test.each([1024, 6881, 51413, 65_535])('port %i is accepted', async (port) => {
+  const { passkey } = await someone()
+  const { infoHash } = await someTorrent()
+  expect((await announce(tracker.url, passkey, { infoHash, port })).fields['incomplete']).toBe(1)
+})
+
+test('a stop is let through from a refused port', async () => {
+  const { passkey } = await someone()
+  const { infoHash } = await someTorrent()
+  expect((await announce(tracker.url, passkey, { infoHash, port: 6881 })).fields['incomplete']).toBe(1)
+  const stop = await announce(tracker.url, passkey, { infoHash, port: 80, event: 'stopped' })
+  expect([stop.fields['failure reason'], stop.fields['warning message']]).toEqual([undefined, undefined])
+  expect(stop.fields['incomplete']).toBe(0)
+})
+
+test('a stop of an unknown peer, a client too many and an announce too soon are warnings', async () => {
+  const { passkey } = await someone()
+  const { infoHash } = await someTorrent()
+  const client = (n: number, more: Partial<AnnounceParameters> = {}) =>
+    announce(tracker.url, passkey, { infoHash, peerId: `-AA0001-client-numb${String(n)}`, port: 7000 + n, ...more })
+  await expectWarning('stopped_unknown_peer', () => client(1, { event: 'stopped' }))
+  await client(1)
+  await client(2)
+  const full = await expectWarning('slots_full', () => client(3))
+  expect(full.fields['incomplete']).toBe(2)
+  tracker.advance(100_000)
+  const soon = await expectWarning('announce_too_soon', () => client(1))
+  expect(soon.fields['interval']).toBe(800)
+  tracker.advance(800_000)
+  expect((await client(1)).fields['warning message']).toBeUndefined()
+})
+
+test('announces beyond the limit are answered 429 with the same body, until the minute is over', async () => {
+  const { passkey } = await someone()
+  const { infoHash } = await someTorrent()
+  const act = () => announce(tracker.url, passkey, { infoHash })
+  const statuses: number[] = []
+  for (let i = 0; i < 40; i++) statuses.push((await act()).status)
+  expect(statuses).toEqual([...Array<number>(30).fill(200), ...Array<number>(10).fill(429)])
+  const reply = await expectFailure('announce_limit', act)
+  expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0)
+  expect(Number(reply.headers['retry-after'])).toBeLessThanOrEqual(60)
+  tracker.advance(61_000)
+  expect((await act()).status).toBe(200)
+})

@@ -1,0 +1,229 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
+import { type Answer, admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+
+let vault: TestVault
+let key: Key
+let url: string
+
+beforeAll(async () => {
+  vault = await startVault()
+  key = await createProject(vault.url, 'shop')
+  url = `${vault.url}/v1/secrets`
+})
+afterAll(() => vault.stop())
+
+const now = () => Math.floor(Date.now() / 1000)
+
+function put(
+  body: unknown,
+  options: { headers?: Record<string, string>; project?: string; with?: Key } = {},
+): Promise<Answer> {
+  const { project = 'shop', with: own = key, headers = {} } = options
+  return signedSend({ project, key: own, method: 'PUT', url, body, headers })
+}
+
+async function values(env: string): Promise<unknown> {
+  return (await signedSend({ project: 'shop', key, method: 'GET', url: `${url}?env=${env}` })).body
+}
+
+test('an overwrite replaces the value and keeps the id', async () => {
+  await put({ key: 'A', value: 'one', env: 'over' })
+  const before = (await admin(vault.url, 'GET', '/projects/shop/secrets?env=over')).body
+  await put({ key: 'A', value: 'two', env: 'over' })
+  expect(await values('over')).toEqual({ A: 'two' })
+  const after = (await admin(vault.url, 'GET', '/projects/shop/secrets?env=over')).body
+  expect((after as { id: string }[]).map(({ id }) => id)).toEqual((before as { id: string }[]).map(({ id }) => id))
+})
+
+test('fifty writers of one secret leave fifty versions and one value', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => put({ key: 'HOT', value: `v${String(i)}`, env: 'hot' })),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  const [secret] = (await admin(vault.url, 'GET', '/projects/shop/secrets?env=hot')).body as { id: string }[]
+  expect((await admin(vault.url, 'GET', `/secrets/${String(secret?.id)}/versions`)).body).toHaveLength(50)
+  expect(await values('hot')).toEqual({ HOT: expect.stringMatching(/^v\d+$/) })
+})
+
+test.each([
+  ['the empty string', ''],
+  ['line breaks and tabs', 'a\r\n\tb\n'],
+  ['characters beyond the basic plane', '𝔰𝔢𝔠𝔯𝔢𝔱 ключ 鍵 \u{10ffff}'],
+  ['NUL', 'a\0b'],
+  ['64 KiB', 'é'.repeat(32_768)],
+  ['a byte order mark', '\ufefftext'],
+])('a value of %s comes back byte for byte', async (_name, value) => {
+  expect((await put({ key: 'V', value, env: 'exact' })).status).toBe(200)
+  expect(await values('exact')).toEqual({ V: value })
+})
+
+test.each(['__proto__', 'constructor', 'toString', '0', 'a b', '..', 'ключ', 'k'.repeat(256), '"quoted"'])(
+  'a secret named %s works like any other',
+  async (name) => {
+    expect((await put({ key: name, value: 'x', env: 'names' })).status).toBe(200)
+    const answer = await signedSend({ project: 'shop', key, method: 'GET', url: `${url}?env=names` })
+    expect(Object.getOwnPropertyDescriptor(answer.body, name)?.value).toBe('x')
+  },
+)
+
+test.each([
+  ['no key', { value: 'v', env: 'e' }],
+  ['no value', { key: 'k', env: 'e' }],
+  ['no environment', { key: 'k', value: 'v' }],
+  ['an empty key', { key: '', value: 'v', env: 'e' }],
+  ['a key of 257 characters', { key: 'k'.repeat(257), value: 'v', env: 'e' }],
+  ['a key with NUL', { key: 'a\0', value: 'v', env: 'e' }],
+  ['a key with a line break', { key: 'a\n', value: 'v', env: 'e' }],
+  ['a number for a value', { key: 'k', value: 1, env: 'e' }],
+  ['null for a value', { key: 'k', value: null, env: 'e' }],
+  ['a value over 64 KiB', { key: 'k', value: 'é'.repeat(32_769), env: 'e' }],
+  ['a lone surrogate in the value', '{"key":"k","value":"\\ud800","env":"e"}'],
+  ['a lone surrogate in the key', '{"key":"\\udc00","value":"v","env":"e"}'],
+  ['an environment with a slash', { key: 'k', value: 'v', env: 'a/b' }],
+  ['an environment of 65 characters', { key: 'k', value: 'v', env: 'e'.repeat(65) }],
+  ['a member it does not know', { key: 'k', value: 'v', env: 'e', note: 'n' }],
+  ['the key twice', '{"key":"a","key":"b","value":"v","env":"e"}'],
+  ['text that is not JSON', 'key=a'],
+  ['no body', undefined],
+])('a write with %s is a malformed request', async (_name, body) => {
+  const answer = await put(body)
+  expect([answer.status, (answer.body as { error: string }).error]).toEqual([400, 'invalid_request'])
+  expect(await values('e')).toEqual({})
+})
+
+test('an environment grows to what can be fetched in one answer, and no further', async () => {
+  const own = await createProject(vault.url, 'full')
+  const write = (name: string, value: string) =>
+    signedSend({ project: 'full', key: own, method: 'PUT', url, body: { key: name, value, env: 'production' } })
+  const large = 'x'.repeat(65_536)
+  await write('K0', large)
+  const [first] = await vault.sql<{ id: string; uid: string }>(
+    "select s.id, s.project_uid as uid from secrets s join projects p on p.uid = s.project_uid where p.name = 'full'",
+  )
+  await vault.sql(
+    `with copies as (
+       insert into secrets (id, project_uid, env, key, version, updated_at)
+       select gen_random_uuid(), $2, 'production', 'K' || n, 1, now() from generate_series(1, 1022) as n returning id
+     )
+     insert into secret_versions (secret_id, version, dek_v, blob, created_at)
+     select copies.id, 1, v.dek_v, v.blob, now() from copies, secret_versions v where v.secret_id = $1`,
+    [first?.id, first?.uid],
+  )
+  expect((await write('SMALL', 'v1')).status).toBe(200)
+  const before = await vault.sql('select count(*)::int as n from secret_versions')
+  const refused = await write('LAST', large)
+  expect([refused.status, refused.body]).toEqual([
+    400,
+    { error: 'invalid_request', message: 'the environment would hold more than 64 MiB' },
+  ])
+  expect(await vault.sql('select count(*)::int as n from secret_versions')).toEqual(before)
+  expect((await write('SMALL', 'v2')).status).toBe(200)
+})
+
+test.each(['a=1&a=2', 'q=%zz', 'env=%ff'])('a query of %s is malformed, also where none is read', async (query) => {
+  const body = { key: 'k', value: 'v', env: 'e' }
+  const answers = [
+    await signedSend({ project: 'shop', key, method: 'GET', url: `${url}?${query}` }),
+    await signedSend({ project: 'shop', key, method: 'PUT', url: `${url}?${query}`, body }),
+    await signedSend({ project: 'shop', key, method: 'DELETE', url: `${url}/x?${query}` }),
+    await admin(vault.url, 'GET', `/projects?${query}`),
+    await admin(vault.url, 'PUT', `/projects/shop/rotate?${query}`),
+  ]
+  for (const { status, body: refused } of answers)
+    expect([status, (refused as { error: string }).error]).toEqual([400, 'invalid_request'])
+  expect(await values('e')).toEqual({})
+})
+
+test('bytes that are not UTF-8 are refused', async () => {
+  const headers = await signHeaders({ project: 'shop', key, method: 'PUT', url })
+  const body = Buffer.concat([Buffer.from('{"key":"k","value":"'), Buffer.from([0xff]), Buffer.from('","env":"e"}')])
+  const answer = await send(url, { method: 'PUT', headers: { ...headers, 'Content-Type': 'application/json' }, body })
+  expect(answer.status).toBe(400)
+})
+
+test('a body over 512 KiB is too large, one that is not JSON or compressed has the wrong type', async () => {
+  expect((await put({ key: 'k', value: 'v'.repeat(600_000), env: 'e' })).body).toMatchObject({
+    error: 'payload_too_large',
+  })
+  for (const headers of [
+    { 'Content-Type': 'text/plain' },
+    { 'Content-Type': 'application/jsonp' },
+    { 'Content-Encoding': 'gzip' },
+  ]) {
+    const answer = await put({ key: 'k', value: 'v', env: 'e' }, { headers })
+    expect([answer.status, (answer.body as { error: string }).error]).toEqual([415, 'unsupported_media_type'])
+  }
+  const accepted = await put(
+    { key: 'k', value: 'v', env: 'typed' },
+    { headers: { 'Content-Type': 'application/json; charset=utf-8' } },
+  )
+  expect(accepted.status).toBe(200)
+})
+
+test.each(['env=a&env=b', 'env[]=a', 'env=', 'env=a%2Fb', 'env=%E0%A4', 'x=%'])(
+  'a fetch with ?%s is a malformed request',
+  async (query) => {
+    const answer = await signedSend({ project: 'shop', key, method: 'GET', url: `${url}?${query}` })
+    expect([answer.status, (answer.body as { error: string }).error]).toEqual([400, 'invalid_request'])
+  },
+)
+
+test('a secret of another project, an unknown and a malformed id are equally not found', async () => {
+  const other = await createProject(vault.url, 'neighbour')
+  await put({ key: 'MINE', value: 'x', env: 'production' }, { project: 'neighbour', with: other })
+  const [theirs] = (await admin(vault.url, 'GET', '/projects/neighbour/secrets')).body as { id: string }[]
+  const bodies = []
+  for (const id of [
+    String(theirs?.id),
+    '01890a5d-ac96-774b-bcce-b302099a8057',
+    'x',
+    'a%2Fb',
+    '%zz',
+    String(theirs?.id).toUpperCase(),
+  ]) {
+    const answer = await signedSend({ project: 'shop', key, method: 'DELETE', url: `${url}/${id}` })
+    expect(answer.status).toBe(404)
+    bodies.push(JSON.stringify(answer.body))
+  }
+  expect(new Set(bodies).size).toBe(1)
+  const own = { project: 'neighbour', key: other, method: 'DELETE', url: `${url}/${String(theirs?.id)}` }
+  expect((await signedSend(own)).body).toEqual({ ok: true })
+  expect((await signedSend(own)).status).toBe(404)
+})
+
+test('a covered digest has to be that of the body; where a project requires one, a write needs it', async () => {
+  const own = await createProject(vault.url, 'strict', { requireContentDigest: true })
+  const signingKey = importPrivateKey(JSON.stringify(own.privateKey.export({ format: 'jwk' })))
+  const text = JSON.stringify({ key: 'k', value: 'v', env: 'e' })
+  const digestHeaders = (digest: 'sha-256' | 'sha-512') =>
+    signRequest({
+      method: 'PUT',
+      url,
+      project: 'strict',
+      key: signingKey,
+      created: now(),
+      nonce: randomBytes(16).toString('hex'),
+      body: text,
+      digest,
+    })
+  const write = async (headers: Record<string, string>, body: string) =>
+    send(url, { method: 'PUT', headers: { ...headers, 'Content-Type': 'application/json' }, body })
+
+  expect((await put(text, { project: 'strict', with: own })).body).toEqual({ error: 'invalid_signature' })
+  const plain = await signHeaders({ project: 'strict', key: own, method: 'PUT', url })
+  const uncovered = `sha-256=:${createHash('sha256').update(text).digest('base64')}:`
+  expect((await write({ ...plain, 'Content-Digest': uncovered }, text)).body).toEqual({ error: 'invalid_signature' })
+  for (const digest of ['sha-256', 'sha-512'] as const) {
+    expect((await write(digestHeaders(digest), text.replace('"v"', '"w"'))).body).toEqual({
+      error: 'invalid_signature',
+    })
+    expect((await write(digestHeaders(digest), text)).body).toEqual({ ok: true })
+  }
+  expect((await signedSend({ project: 'strict', key: own, method: 'GET', url })).status).toBe(200)
+
+  await admin(vault.url, 'PATCH', '/projects/strict', { requireContentDigest: false })
+  expect((await put(text, { project: 'strict', with: own })).status).toBe(200)
+})
