@@ -20,11 +20,13 @@ export function toSearchQuery(
   const covered = search.categories && coveredCategories(search.categories, categories)
   if (covered?.length === 0) return undefined
   const { imdbid, tmdbid, tvdbid } = search.ids
+  // TMDB numbers films and series apart.
+  const family = coveredCategories([search.function === 'tvsearch' ? 5000 : 2000], categories)
   return {
     text: search.q,
     words: Object.values(search.text),
     categoryIds: covered?.map(({ id }) => id),
-    ids: { imdb: imdbid, tmdb: tmdbid, tvdb: tvdbid },
+    ids: { imdb: imdbid, tmdb: tmdbid, tvdb: tvdbid, tmdbCategoryIds: family.map(({ id }) => id) },
     wanted: search.episode,
     year: search.year,
     minSize: search.minSize,
