@@ -56,8 +56,8 @@ test('requests and responses of the classes for an app keep the prototypes they 
   server.close()
 })
 
-const refused: ErrorRequestHandler = (error, _request, response, next) => {
-  if (error instanceof ApiError) response.status(429).json({ error: error.code })
+const refused: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (error instanceof ApiError) response.status(429).json({ error: 'rate_limited' })
   else next(error)
 }
 

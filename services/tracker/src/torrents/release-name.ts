@@ -104,14 +104,21 @@ export function parseReleaseName(name: string): ParsedRelease {
 /**
  * A name as the library is to see it. It takes the script of a title for the language of the sound, and its time grows
  * with the square of the length times the letters of such scripts; so of these only the words for season and episode
- * stay, a few of them.
+ * stay, a few of them. It also makes a list of all numbers of a range, so numbers that no episode has are hidden from it.
  */
 function forLibrary(text: string): string {
   let markers = 0
-  return text.replace(
-    /(?:сезон|сери)\p{Script=Cyrillic}{0,3}|[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/giu,
-    (found) => (found.length > 2 && ++markers <= MAX_MARKERS ? found : 'o'.repeat(found.length)),
-  )
+  return text
+    .replace(/\d{6,}/g, hidden)
+    .replace(
+      /(?:сезон|сери)\p{Script=Cyrillic}{0,3}|[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/giu,
+      (found) => (found.length > 2 && ++markers <= MAX_MARKERS ? found : hidden(found)),
+    )
+}
+
+/** Letters in the place of what the library must not see. */
+function hidden(text: string): string {
+  return 'o'.repeat(text.length)
 }
 
 /** Where the first of these begins, the very beginning of the name not counted. */
