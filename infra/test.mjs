@@ -42,11 +42,7 @@ if (isReady) {
 console.log(`\nThat took ${seconds(Date.now() - beganAt)}.\n${results.passed} passed, ${results.failed} failed`)
 process.exitCode = results.failed === 0 && results.passed > 0 ? 0 : 1
 
-/**
- * Runs what the rest depends on; when it fails, that counts as one failure.
- *
- * @param {() => Promise<void>} work
- */
+/** Runs what the rest depends on; when it fails, that counts as one failure. @param {() => Promise<void>} work */
 async function attempt(work) {
   try {
     await work()

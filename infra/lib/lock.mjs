@@ -72,10 +72,7 @@ function claim(file, mine) {
   }
 }
 
-/**
- * @param {string} file
- * @returns {Holder | undefined}
- */
+/** @param {string} file @returns {Holder | undefined} */
 function read(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))

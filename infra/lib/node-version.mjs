@@ -1,10 +1,6 @@
 const MINIMUM = [20, 19, 0]
 
-/**
- * Whether a version such as "20.20.2" is new enough.
- *
- * @param {string} version
- */
+/** Whether a version such as "20.20.2" is new enough. @param {string} version */
 export function isNewEnough(version, minimum = MINIMUM) {
   const parts = version.split('.').map(Number)
   for (const [index, least] of minimum.entries()) {

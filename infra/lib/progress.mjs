@@ -2,11 +2,7 @@
 
 const TICK_MS = 10_000
 
-/**
- * "0.4 s", "12 s", "1 min 5 s".
- *
- * @param {number} milliseconds
- */
+/** "0.4 s", "12 s", "1 min 5 s". @param {number} milliseconds */
 export function seconds(milliseconds) {
   const total = milliseconds / 1000
   if (total < 10) return `${total.toFixed(1)} s`

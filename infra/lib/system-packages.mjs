@@ -9,11 +9,7 @@ import { capture, Fault, findProgram } from '../../packages/dev-env/src/processe
 
 const POLICY = '/usr/sbin/policy-rc.d'
 
-/**
- * Redis or Valkey, from wherever this machine has it.
- *
- * @type {Kind}
- */
+/** Redis or Valkey, from wherever this machine has it. @type {Kind} */
 export const REDIS = {
   programs: ['redis-server', 'valkey-server'],
   debianPackage: 'redis-server',
@@ -21,11 +17,7 @@ export const REDIS = {
   otherwise: ' (or brew install redis), set REDIS_URL to a Redis you have, or use docker compose up instead',
 }
 
-/**
- * BitTorrent clients, for the tests that move real files through the tracker.
- *
- * @type {Kind[]}
- */
+/** BitTorrent clients, for the tests that move real files through the tracker. @type {Kind[]} */
 export const CLIENTS = [
   { programs: ['aria2c'], debianPackage: 'aria2', otherwise: ' (or brew install aria2)' },
   {

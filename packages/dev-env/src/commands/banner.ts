@@ -32,39 +32,30 @@ export function commandsToTry(
     'node packages/vault-client/dist/cli.js get --env production',
   ].join(' ')
   const login = JSON.stringify({ username: member.username, password: member.password })
-  if (hasCurl) {
-    return [
-      ['the demo project reads its secrets, with a signed request', signer],
-      [
-        "the administrator lists the vault's projects",
-        `curl -s -H 'Authorization: Bearer ${vault.adminToken}' ${vault.url}/v1/admin/projects`,
-      ],
-      [
-        `${member.username} signs in to the tracker and lists its torrents`,
-        `curl -s -o /dev/null -c ${file('demo/cookies')} -H 'Content-Type: application/json' ` +
-          `-d ${shellWord(login)} ${tracker.url}/api/auth/login && curl -s -b ${file('demo/cookies')} ${tracker.url}/api/torrents`,
-      ],
-    ]
-  }
   // A small machine has no curl, but whoever got this far has Node.
   const node = (code: string): string => `node --input-type=module -e ${shellWord(code)}`
   return [
     ['the demo project reads its secrets, with a signed request', signer],
     [
       "the administrator lists the vault's projects",
-      node(
-        `const r = await fetch("${vault.url}/v1/admin/projects", { headers: { authorization: "Bearer ${vault.adminToken}" } }); ` +
-          'console.log(await r.text())',
-      ),
+      hasCurl
+        ? `curl -s -H 'Authorization: Bearer ${vault.adminToken}' ${vault.url}/v1/admin/projects`
+        : node(
+            `const r = await fetch("${vault.url}/v1/admin/projects", { headers: { authorization: "Bearer ${vault.adminToken}" } }); ` +
+              'console.log(await r.text())',
+          ),
     ],
     [
       `${member.username} signs in to the tracker and lists its torrents`,
-      node(
-        `const r = await fetch("${tracker.url}/api/auth/login", { method: "POST", headers: { "content-type": "application/json" }, ` +
-          `body: ${JSON.stringify(login)} }); ` +
-          `const l = await fetch("${tracker.url}/api/torrents", { headers: { cookie: r.headers.getSetCookie()[0].split(";")[0] } }); ` +
-          'console.log(await l.text())',
-      ),
+      hasCurl
+        ? `curl -s -o /dev/null -c ${file('demo/cookies')} -H 'Content-Type: application/json' ` +
+          `-d ${shellWord(login)} ${tracker.url}/api/auth/login && curl -s -b ${file('demo/cookies')} ${tracker.url}/api/torrents`
+        : node(
+            `const r = await fetch("${tracker.url}/api/auth/login", { method: "POST", headers: { "content-type": "application/json" }, ` +
+              `body: ${JSON.stringify(login)} }); ` +
+              `const l = await fetch("${tracker.url}/api/torrents", { headers: { cookie: r.headers.getSetCookie()[0].split(";")[0] } }); ` +
+              'console.log(await l.text())',
+          ),
     ],
   ]
 }

@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { stopLeftover } from '../processes/leftovers.mjs'
-import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
+import { type ManagedProcess, startProcess, untilAnswering } from '../processes/managed-process.ts'
 import { freePort } from '../processes/ports.ts'
 import { type RestartableProcess, restartable } from '../processes/restartable.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
@@ -56,8 +55,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PrivatePo
       graceMs: 10_000,
       phase: 2,
     })
-    await answering(server, url)
-    return server
+    return await untilAnswering(server, () => answers(url))
   }
   return Object.assign(restartable(await start(), start), { port, url })
 }
@@ -65,18 +63,6 @@ export async function startPostgres(options: PostgresOptions): Promise<PrivatePo
 function serverArguments({ folder }: Cluster, port: number, durable: boolean): string[] {
   const settings = [...SETTINGS, `port=${port}`, ...(durable ? [] : THROWAWAY)]
   return ['-D', folder, ...settings.flatMap((setting) => ['-c', setting])]
-}
-
-async function answering(server: ManagedProcess, url: string): Promise<void> {
-  const deadline = Date.now() + 60_000
-  while (!(await answers(url))) {
-    if (!server.isRunning()) throw new Error(`Postgres ended while starting:\n${server.logTail()}`)
-    if (Date.now() > deadline) {
-      await server.stop()
-      throw new Error(`Postgres did not answer within a minute:\n${server.logTail()}`)
-    }
-    await sleep(25)
-  }
 }
 
 async function answers(url: string): Promise<boolean> {

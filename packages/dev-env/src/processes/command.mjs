@@ -9,11 +9,7 @@ export class Fault extends Error {
   name = 'Fault'
 }
 
-/**
- * An error as it is shown to the user.
- *
- * @param {unknown} error
- */
+/** An error as it is shown to the user. @param {unknown} error */
 export function describeError(error) {
   if (!(error instanceof Error)) return String(error)
   // By name, because this module is loaded twice: from its source before the build, and from `dist` after it.

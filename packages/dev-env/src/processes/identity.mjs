@@ -9,11 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 const LINUX = process.platform === 'linux'
 
-/**
- * Runs `ps`, whose exit code 1 only means "no such process".
- *
- * @param {string[]} args
- */
+/** Runs `ps`, whose exit code 1 only means "no such process". @param {string[]} args */
 function ps(args) {
   try {
     return execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })

@@ -47,10 +47,7 @@ export async function stopLeftover(pidFile) {
   return wasThere
 }
 
-/**
- * @param {string} pidFile
- * @returns {{ process: Stoppable, reaper: SeenProcess } | undefined}
- */
+/** @param {string} pidFile @returns {{ process: Stoppable, reaper: SeenProcess } | undefined} */
 function readNote(pidFile) {
   try {
     return JSON.parse(readFileSync(pidFile, 'utf8'))

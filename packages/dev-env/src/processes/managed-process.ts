@@ -1,10 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Fault } from './command.mjs'
 import { identityOf } from './identity.mjs'
 import { forgetProcess, rememberProcess } from './leftovers.mjs'
 import { reaper } from './reaper.ts'
 import { killTree, pauseTree, resumeTree, type Stoppable, stopProcess } from './stop.mjs'
+
+/** How long a server may take until it answers. */
+const START_MS = 60_000
 
 /** What to run and how it wants to be stopped. */
 export interface ProcessSpec {
@@ -142,6 +147,24 @@ async function spawned(spec: ProcessSpec): Promise<ChildProcess> {
   } finally {
     closeSync(log)
   }
+}
+
+/**
+ * Waits until a server that was started answers; one that does not in time is stopped.
+ *
+ * @throws {Fault} with the last lines it wrote, when it ends or does not answer in time
+ */
+export async function untilAnswering(server: ManagedProcess, answers: () => Promise<boolean>): Promise<ManagedProcess> {
+  const deadline = Date.now() + START_MS
+  while (!(await answers())) {
+    if (!server.isRunning()) throw new Fault(`${server.name} ended while starting:\n${server.logTail()}`)
+    if (Date.now() > deadline) {
+      await server.stop()
+      throw new Fault(`${server.name} was not ready within ${START_MS / 1000} s:\n${server.logTail()}`)
+    }
+    await sleep(25)
+  }
+  return server
 }
 
 function lastLines(file: string, lines: number): string {

@@ -23,12 +23,7 @@ export function codeOf(error) {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 }
 
-/**
- * Sends a signal to a process that may be gone already.
- *
- * @param {number} pid
- * @param {NodeJS.Signals} name
- */
+/** Sends a signal to a process that may be gone already. @param {number} pid @param {NodeJS.Signals} name */
 function signal(pid, name) {
   try {
     process.kill(pid, name)
@@ -47,21 +42,13 @@ export function pauseTree(pid) {
   for (const child of descendantsOf(pid)) signal(child, 'SIGSTOP')
 }
 
-/**
- * Lets a frozen tree go on: the children first, so that the parent finds them awake.
- *
- * @param {number} pid
- */
+/** Lets a frozen tree go on: the children first, so that the parent finds them awake. @param {number} pid */
 export function resumeTree(pid) {
   for (const child of descendantsOf(pid)) signal(child, 'SIGCONT')
   signal(pid, 'SIGCONT')
 }
 
-/**
- * Ends a process and everything below it as a power failure would.
- *
- * @param {number} pid
- */
+/** Ends a process and everything below it as a power failure would. @param {number} pid */
 export function killTree(pid) {
   signal(pid, 'SIGSTOP')
   const below = descendantsOf(pid)

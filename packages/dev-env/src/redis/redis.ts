@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Fault, findProgram } from '../processes/command.mjs'
 import { stopLeftover } from '../processes/leftovers.mjs'
-import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
+import { type ManagedProcess, startProcess, untilAnswering } from '../processes/managed-process.ts'
 import { freePort, portAnswers } from '../processes/ports.ts'
 import { type RestartableProcess, restartable } from '../processes/restartable.ts'
 
@@ -51,8 +50,8 @@ export async function startRedis(options: RedisOptions): Promise<PrivateRedis> {
       graceMs: 10_000,
       phase: 1,
     })
-    await answering(server, port, url)
-    return server
+    // A refused ioredis connection leaves a timer behind that holds the process up, so the port is asked first.
+    return await untilAnswering(server, async () => (await portAnswers(port)) && (await answers(url)))
   }
   return Object.assign(restartable(await start(), start), { port, url })
 }
@@ -86,19 +85,6 @@ function configuration(dataDir: string, durable: boolean, port: number, password
     'appendfsync everysec',
     '',
   ].join('\n')
-}
-
-async function answering(server: ManagedProcess, port: number, url: string): Promise<void> {
-  const deadline = Date.now() + 60_000
-  // A refused ioredis connection leaves a timer behind that holds the process up, so the port is asked first.
-  while (!((await portAnswers(port)) && (await answers(url)))) {
-    if (!server.isRunning()) throw new Error(`Redis ended while starting:\n${server.logTail()}`)
-    if (Date.now() > deadline) {
-      await server.stop()
-      throw new Error(`Redis did not answer within a minute:\n${server.logTail()}`)
-    }
-    await sleep(25)
-  }
 }
 
 async function answers(url: string): Promise<boolean> {

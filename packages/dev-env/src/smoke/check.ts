@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Compose } from './compose.ts'
-
-const READY_TIMEOUT_MS = 60_000
+import { eventually } from '../testing/eventually.ts'
+import { answersReady } from '../world/services.ts'
+import type { Compose } from './compose.ts'
 
 /** What a check of a service works with. */
 export interface Check {
@@ -32,19 +31,9 @@ export function reasonOf(error: unknown): string {
 
 /** Waits until a service says that it is ready. */
 export async function ready(url: string): Promise<void> {
-  const deadline = Date.now() + READY_TIMEOUT_MS
-  let last = 'no answer'
-  while (Date.now() < deadline) {
-    try {
-      const response = await fetch(new URL('/ready', url), { signal: AbortSignal.timeout(5_000) })
-      if (response.ok) return
-      last = `${response.status} ${await response.text()}`
-    } catch (error) {
-      last = reasonOf(error)
-    }
-    await sleep(500)
-  }
-  throw new Error(`${url}/ready was not 200 within ${READY_TIMEOUT_MS / 1000} s: ${last}`)
+  await eventually(() => answersReady(url)).catch((cause: unknown) => {
+    throw new Error(`${url}/ready was not 200 within a minute`, { cause })
+  })
 }
 
 /** Sends a request, a plain object as JSON. */

@@ -1,16 +1,13 @@
 import { mkdirSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Fault } from '../processes/command.mjs'
 import { stopLeftover } from '../processes/leftovers.mjs'
-import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
+import { type ManagedProcess, startProcess, untilAnswering } from '../processes/managed-process.ts'
 import { type RestartableProcess, restartable } from '../processes/restartable.ts'
 import type { Code } from './options.ts'
 import type { ServiceName } from './plan.ts'
 import { serviceArguments, serviceEnv } from './service-command.ts'
 
 const MAX_LOG_BYTES = 10 * 1024 * 1024
-const READY_MS = 60_000
 
 /** What is needed to run a service. */
 export interface ServiceOptions {
@@ -66,8 +63,7 @@ async function startOnce({ name, code, dataDir, env, url }: ServiceOptions): Pro
     graceMs: 12_000,
     phase: 0,
   })
-  await ready(service, url)
-  return service
+  return await untilAnswering(service, () => answersReady(url))
 }
 
 /** One generation of an old log is kept. */
@@ -75,19 +71,8 @@ function rotate(logFile: string): void {
   if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(logFile, `${logFile}.1`)
 }
 
-async function ready(service: ManagedProcess, url: string): Promise<void> {
-  const deadline = Date.now() + READY_MS
-  while (!(await answersReady(url))) {
-    if (!service.isRunning()) throw new Fault(`${service.name} ended while starting:\n${service.logTail()}`)
-    if (Date.now() > deadline) {
-      await service.stop()
-      throw new Fault(`${service.name} was not ready within ${READY_MS / 1000} s:\n${service.logTail()}`)
-    }
-    await sleep(50)
-  }
-}
-
-async function answersReady(url: string): Promise<boolean> {
+/** Whether a service says that it is ready. */
+export async function answersReady(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(5000) })
     await response.body?.cancel()

@@ -6,7 +6,7 @@ import type { WorldOptions } from './options.ts'
 import { databasePlan, redisUrlFor, type ServiceName } from './plan.ts'
 import { seedTracker } from './seed-tracker.ts'
 import { seedVault } from './seed-vault.ts'
-import { ensurePostgres, ensureRedis, type Server } from './servers.ts'
+import { ensureServer, type Server } from './servers.ts'
 import { migrateService } from './service-command.ts'
 import { serviceEnvironments, serviceUrls } from './service-environment.ts'
 import { startService } from './services.ts'
@@ -42,9 +42,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const { step, dataDir } = options
   const file = openState(dataDir)
   const postgres = await step(options.databaseUrl ? 'Postgres of DATABASE_URL' : 'PostgreSQL 18', () =>
-    ensurePostgres(options, file),
+    ensureServer('postgres', options.databaseUrl, options, file),
   )
-  const redis = await step(options.redisUrl ? 'Redis of REDIS_URL' : 'Redis', () => ensureRedis(options, file))
+  const redis = await step(options.redisUrl ? 'Redis of REDIS_URL' : 'Redis', () =>
+    ensureServer('redis', options.redisUrl, options, file),
+  )
   const stores = {
     vault: storesOf('vault', { postgres, redis, file }),
     tracker: storesOf('tracker', { postgres, redis, file }),
