@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -138,6 +138,8 @@ function secondsIn(pid: number, field: number): number {
 
 /** User and system time of a process and those below it, ended ones included. */
 export function cpuOfTree(pid: number): number {
+  // One that ends meanwhile is counted with its parent from then on.
+  if (!existsSync(`/proc/${String(pid)}/stat`)) return 0
   const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8').trim()
   const below = children === '' ? [] : children.split(' ')
   return below.reduce((sum, child) => sum + cpuOfTree(Number(child)), cpuOf(pid) + cpuOfEnded(pid))

@@ -167,6 +167,7 @@ test('a search that finds nothing suggests names with similar words', async () =
   expect(await suggested('harbour watch unheardof')).toEqual(expected)
   expect(await suggested('qqqqqqqq')).toEqual([])
   expect(await suggested('1x99')).toEqual([])
+  expect(await suggested('harbour watch s09e02')).toEqual([])
   const found = await member.get('/api/torrents?search=harbour')
   expect(found.json).not.toHaveProperty('suggestions')
   expect((await member.get('/api/torrents?search=harbor+watch&category=books')).json).toMatchObject({ suggestions: [] })

@@ -13,10 +13,10 @@ const WALKED = 20_000
 /** A bitmap of a million torrents is exact within it. */
 const WORK_MEMORY = '16MB'
 
-/** Of so many of the newest torrents, so many are an eighth, above which a walk counts faster than the GIN index. */
+/** Of so many of the newest torrents, so many are 8 %, above which a walk counts faster than the GIN index. */
 const PROBED = 600
-const FREQUENT = 75
-const COUNTED = 50_000
+const FREQUENT = 48
+const COUNTED = 75_000
 
 const NEWEST_FIRST: Walked = { sort: 'created', order: 'desc' }
 

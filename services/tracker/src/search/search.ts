@@ -151,12 +151,14 @@ export function createSearch(deps: {
   }
 
   /**
-   * Torrents with words like these, newest first. What is no word, such as `s01e05`, is asked for as it is, and left
-   * out when nothing has it.
+   * Torrents with words like these, newest first, unless names have all of these words: then none is a typing error. What
+   * is no word, such as `s01e05`, is asked for as it is, and left out when nothing has it.
    */
   async function suggest(within: Criteria, tokens: readonly string[]): Promise<readonly ListedTorrent[]> {
     const words = tokens.filter(isSimilarWord)
-    const similar = (await store.similarWords(words)).filter((alternatives) => alternatives.length > 0)
+    const found = await store.similarWords(words)
+    if (words.every((word, i) => found[i]?.includes(word) === true)) return []
+    const similar = found.filter((alternatives) => alternatives.length > 0)
     if (similar.length === 0) return []
     const others = tokens.filter((token) => !isSimilarWord(token)).map((token) => [token])
     for (const wanted of others.length === 0 ? [similar] : [[...similar, ...others], similar]) {
