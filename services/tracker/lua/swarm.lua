@@ -4,7 +4,10 @@
 --
 -- Keys, where xx is the first byte of the info hash, so that all keys of a call share a Cluster slot:
 --   {xx}:h:<info hash>  hash: '#' the swarm itself, 'b<minute>' how many peers expire then, <owner 8><slot 2> a peer
---   {xx}:p:<info hash>  string: one RECORD per peer without gaps, seeders first, then all others
+--   {xx}:p:<info hash>  string: one RECORD per peer without gaps: seeders, then others, then those with a socket only
+--   {xx}:n:<info hash>  hash: how many SOCKETS each process has in the swarm
+--   {xx}:w:<info hash><process>  hash: the role of each of them, by owner and peer id
+--   {xx}:m:<process>    set: info hashes of the swarms in which the process has sockets
 --   {xx}:x              sorted set: swarms by the second at which to sweep them if nobody announces
 --   {xx}:k:<week>       hash: last counters of expired peers
 --   {xx}:du             hash: what users transferred since the last flush, a DELTA by user and torrent
@@ -21,23 +24,26 @@ local RECORD, NAME = 37, 10
 -- expiry without its upper bits, peer id: 44 bytes, which with Redis's own fill an allocation of 48
 local PEER, ID_FROM, ID_TO = '>I3I7I6I4I2I2c20', 25, 44
 local MOST_DOWN, NEVER = 281474976710655, 4095
--- places of seeders, of others; living seeders, others, paused; completed; clock hand; minute folded; next refresh
-local SWARM = '>I4I4I4I4I4I4I4I3I4'
+-- places of seeders, of others; living seeders, others, paused; completed; clock hand; minute folded; next refresh;
+-- places of peers that have a socket only
+local SWARM, SWARM_LENGTH = '>I4I4I4I4I4I4I4I3I4I4', 39
+-- seeders, others
+local SOCKETS = '>I4I4'
 local COUNTS = '>I4I4I4'
 local NO_COUNTS = '\0\0\0\0\0\0\0\0\0\0\0\0'
 -- credited up and down, actual up and down, seed seconds, last seen, left, state, completed at, first seen
 local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
 local REMEMBERED = '>I7I7I4'
-local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I4I1c32', 126
+local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I4I1c32c8', 134
 local SETTINGS = '>I4I4I4I4I4I2I4I6'
 local RESULT = '>I1I1I4I4I4I4I2'
 
 local STARTED, COMPLETED = 1, 2
-local STOPPED, SEEDER, PAUSED = 0, 2, 3
+local STOPPED, LEECHER, SEEDER, PAUSED = 0, 1, 2, 3
 local IPV4, IPV6 = 1, 2
 local IS_SEEDER, IS_PAUSED, IS_RECOVERING, WAS_IPV6 = 1, 2, 4, 8
-local IS_ACCOUNTED, WANTS_IDS, EVICTS = 1, 2, 4
-local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL = 0, 1, 2, 3
+local IS_ACCOUNTED, WANTS_IDS, EVICTS, OVER_SOCKET, TAKES_OVER, CLOSES = 1, 2, 4, 8, 16, 32
+local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL, HELD = 0, 1, 2, 3, 4
 local REJOINED, IMPLAUSIBLE, RECOVERING = 1, 2, 4
 
 -- An announce removes expired records, and looks at no more than this many for it.
@@ -49,6 +55,9 @@ local OLDEST_MINUTES = 30500
 -- clock, and would keep its peers until then.
 local FURTHEST_MINUTES = 1440
 local SMALL = 2000
+local NO_IPV4, NO_IPV6 = '\0\0\0\0\0\0', '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+-- Where a peer's record lies. One of SOCKETS_ONLY has no address, and is handed out by its process alone.
+local SEEDERS, OTHERS, SOCKETS_ONLY = 1, 2, 3
 
 -- The settings of the call, the current swarm and the current announce: one table each for all calls.
 local settings, s, a = {}, {}, {}
@@ -75,7 +84,8 @@ local function open(key, entry, completed)
   s.h, s.hash = key, sub(key, 8)
   s.p = key_of('p:') .. s.hash
   if entry then
-    s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh =
+    if #entry < SWARM_LENGTH then entry = entry .. '\0\0\0\0' end
+    s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh, s.sockets =
       read(SWARM, entry)
     if settings.minute - s.folded > OLDEST_MINUTES or s.folded - settings.minute > FURTHEST_MINUTES then
       call('DEL', s.h, s.p)
@@ -83,12 +93,16 @@ local function open(key, entry, completed)
     end
   end
   if not entry then
-    s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh =
-      0, 0, 0, 0, 0, 0, 0, settings.minute, 0
+    s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh, s.sockets =
+      0, 0, 0, 0, 0, 0, 0, settings.minute, 0, 0
   end
   s.completed = max(s.completed, completed)
   s.was_complete, s.was_incomplete, s.was_completed = s.complete, s.incomplete, s.completed
   written = 0
+end
+
+local function places()
+  return s.seeders + s.others + s.sockets
 end
 
 -- Subtracts from the counts every peer that expired until now. Their records are removed later, by `sweep`.
@@ -143,12 +157,12 @@ end
 
 -- Writes the swarm back. One without peers is deleted, unless it counts completions the database may not know.
 local function close(completed)
-  if s.seeders + s.others == 0 and s.completed <= completed then
+  if places() == 0 and s.completed <= completed then
     call('DEL', s.h, s.p)
     call('ZREM', key_of('x'), s.hash)
   else
     write('#', pack(SWARM, s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded,
-      s.refresh))
+      s.refresh, s.sockets))
     call('HSET', s.h, spread(writes, 1, written))
   end
 end
@@ -190,31 +204,49 @@ local function place(at, bytes)
   call('HSET', s.h, name, pack('>I3', at) .. sub(call('HGET', s.h, name), 4))
 end
 
--- Closes a gap: the last of the same role moves into it, and the last of all behind that one.
+local function part_of(at)
+  return at < s.seeders and SEEDERS or at < s.seeders + s.others and OTHERS or SOCKETS_ONLY
+end
+
+-- Closes a gap: the last of the same part moves into it, and the last of each part behind that into the next gap.
 local function vacate(at)
-  local last = s.seeders + s.others - 1
-  if at < s.seeders then
+  local part, others, last = part_of(at), s.seeders + s.others - 1, places() - 1
+  if part == SEEDERS then
     local edge = s.seeders - 1
     if at ~= edge then place(at, record(edge)) end
-    if edge ~= last then place(edge, record(last)) end
-    s.seeders = edge
-  else
-    if at ~= last then place(at, record(last)) end
+    at, s.seeders = edge, edge
+  elseif part == OTHERS then
     s.others = s.others - 1
+  else
+    s.sockets = s.sockets - 1
   end
+  if part ~= SOCKETS_ONLY then
+    if at ~= others then place(at, record(others)) end
+    at = others
+  end
+  if at ~= last then place(at, record(last)) end
   local used = last * RECORD
   if last > 0 and call('STRLEN', s.p) > used * 2 + 1024 then call('SET', s.p, call('GETRANGE', s.p, 0, used - 1)) end
 end
 
 -- Makes room for one record. Redis would double a string that grows; up to SMALL places it grows by an eighth, so that
 -- many small swarms do not hold half as much again in reserve.
-local function occupy(seeder)
-  local last = s.seeders + s.others
+local function occupy(part)
+  local last = places()
   local used = last * RECORD
   if last > 0 and last < SMALL and call('STRLEN', s.p) <= used then
     call('SET', s.p, call('GETRANGE', s.p, 0, used - 1) .. rep('\0', floor(last / 8 + 1) * RECORD))
   end
-  if not seeder then
+  if part == SOCKETS_ONLY then
+    s.sockets = s.sockets + 1
+    return last
+  end
+  if s.sockets > 0 then
+    local edge = s.seeders + s.others
+    place(last, record(edge))
+    last = edge
+  end
+  if part == OTHERS then
     s.others = s.others + 1
     return last
   end
@@ -240,9 +272,9 @@ end
 -- Removes expired records, from the clock hand on, until there is none or the steps are used up.
 local function sweep(steps)
   for _ = 1, steps do
-    local places = s.seeders + s.others
-    if places <= s.complete + s.incomplete then return end
-    if s.hand >= places then s.hand = 0 end
+    local total = places()
+    if total <= s.complete + s.incomplete then return end
+    if s.hand >= total then s.hand = 0 end
     local bytes = record(s.hand)
     if read('>I3', bytes, 17) < s.folded then forget(s.hand, bytes) else s.hand = s.hand + 1 end
   end
@@ -262,11 +294,11 @@ end
 -- A seeder or partial seed gets leechers only; a leecher gets seeders for one half, or more where leechers are few.
 local function pick(want, leechers_only)
   if want == 0 then return '' end
-  local places = s.seeders + s.others
+  local reachable = s.seeders + s.others
   -- Some of the records picked may have expired; selection.ts leaves them out.
-  want = want + min(want, places - s.complete - s.incomplete)
+  want = want + min(want, places() - s.complete - s.incomplete)
   if leechers_only then return run_of(s.seeders, s.others, want) end
-  if want >= places then return run_of(0, places, want) end
+  if want >= reachable then return run_of(0, reachable, want) end
   local seeders = min(s.seeders, max(floor((want + 1) / 2), want - s.others))
   return run_of(0, s.seeders, seeders) .. run_of(s.seeders, s.others, want - seeders)
 end
@@ -379,11 +411,15 @@ end
 
 -- Writes the record of the announcing peer, at its old place or a new one. An address of the other family is kept
 -- until it was not confirmed for the time a peer lives.
-local function write_record(name, value, at, flags, expires, last4, last6, seeder)
+local function write_record(name, value, at, part, expires, last4, last6)
   local ipv4, ipv6, minute = a.ipv4, a.ipv6, pack('>I3', expires)
   local keeps4 = not has(a.families, IPV4) and last4 > 0
   local keeps6 = not has(a.families, IPV6) and last6 > 0
-  if value and seeder == has(flags, IS_SEEDER) then
+  local stays = value and part_of(at) == part
+  if stays and part == SOCKETS_ONLY then
+    call('SETRANGE', s.p, at * RECORD + 16, minute)
+    return at
+  elseif stays and a.families > 0 then
     if keeps4 then
       call('SETRANGE', s.p, at * RECORD + 16, minute .. ipv6)
     elseif keeps6 then
@@ -393,34 +429,139 @@ local function write_record(name, value, at, flags, expires, last4, last6, seede
     end
     return at
   end
-  if value then
+  if part == SOCKETS_ONLY then
+    ipv4, ipv6 = NO_IPV4, NO_IPV6
+  elseif value then
     local old = record(at)
     if keeps4 then ipv4 = sub(old, 11, 16) end
     if keeps6 then ipv6 = sub(old, 20, 37) end
-    vacate(at)
   end
-  at = occupy(seeder)
+  if not stays then
+    if value then vacate(at) end
+    at = occupy(part)
+  end
   call('SETRANGE', s.p, at * RECORD, name .. ipv4 .. minute .. ipv6)
   return at
 end
 
--- One announce: returns a head, the records picked and, on request, their peer ids.
-local function announce(key, bytes)
+-- Sockets -----------------------------------------------------------------------------------------------------------
+
+-- A socket lives in one process; who has which is noted beside the swarm, and by role, since seeders are given leechers.
+
+local function sockets_of(process)
+  return key_of('w:') .. s.hash .. process
+end
+
+local function count_sockets(process, seeders, others)
+  local key, hash = key_of('n:') .. s.hash, s.hash
+  local value = call('HGET', key, process)
+  local had_seeders, had_others = 0, 0
+  if value then had_seeders, had_others = read(SOCKETS, value) end
+  seeders, others = max(0, had_seeders + seeders), max(0, had_others + others)
+  if seeders + others == 0 then
+    call('HDEL', key, process)
+    call('SREM', key_of('m:') .. process, hash)
+  else
+    call('HSET', key, process, pack(SOCKETS, seeders, others))
+    if not value then call('SADD', key_of('m:') .. process, hash) end
+  end
+end
+
+-- Notes that the process has a socket of this client, or with no role that it has none any more. `noted` is the role
+-- noted so far.
+local function note_socket(process, noted, role)
+  if noted == role then return end
+  local client = a.owner .. a.id
+  if role then call('HSET', sockets_of(process), client, role) else call('HDEL', sockets_of(process), client) end
+  count_sockets(process, (role == 's' and 1 or 0) - (noted == 's' and 1 or 0),
+    (role == 'o' and 1 or 0) - (noted == 'o' and 1 or 0))
+end
+
+-- The role under which the process has a socket of this client, or nil.
+local function noted_role(process)
+  return call('HGET', sockets_of(process), a.owner .. a.id) or nil
+end
+
+-- Another process that has a socket of this client, and the role noted there.
+local function holder()
+  local processes = call('HKEYS', key_of('n:') .. s.hash)
+  for i = 1, #processes do
+    if processes[i] ~= a.process then
+      local role = noted_role(processes[i])
+      if role then return processes[i], role end
+    end
+  end
+end
+
+-- Reads an announce and opens its swarm, free of some of the expired peers. Returns the owner's first index entry.
+local function begin(key, bytes)
   a.owner, a.id, a.families, a.ipv4, a.ipv6, a.event, a.state, a.up, a.down, a.left, a.want, a.random, a.up_percent,
-    a.down_percent, a.completed, a.expected, a.options, a.account = read(ANNOUNCE, bytes)
+    a.down_percent, a.completed, a.expected, a.options, a.account, a.process = read(ANNOUNCE, bytes)
   a.down = min(a.down, MOST_DOWN)
   local first_name = a.owner .. '\0\0'
   local found = call('HMGET', key, '#', first_name)
-  local first = found[2]
   open(key, found[1], a.completed)
   fold()
-  if s.seeders + s.others > s.complete + s.incomplete then
-    sweep(STEPS_PER_ANNOUNCE)
-    first = call('HGET', key, first_name)
-  elseif s.seeders + s.others == 0 then
-    first = nil
-  end
+  if places() == 0 then return nil end
+  if places() == s.complete + s.incomplete then return found[2] end
+  sweep(STEPS_PER_ANNOUNCE)
+  return call('HGET', key, first_name)
+end
 
+-- Returns the role under which this process has a socket of this client; or else the process that holds it, or false
+-- where a socket closes that another process has taken over.
+local function claim()
+  local noted = noted_role(a.process)
+  if noted then return noted end
+  local other, role = holder()
+  if other and has(a.options, TAKES_OVER) then
+    note_socket(other, role, nil)
+    other = nil
+  end
+  if has(a.options, CLOSES) then return nil, false end
+  return nil, other
+end
+
+-- A head, then over a socket the SOCKETS of every process, else the records picked and, on request, their peer ids.
+local function answer(status, notes, last, records)
+  local head = pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, #records / RECORD)
+  if has(a.options, OVER_SOCKET) then return head .. concat(call('HGETALL', key_of('n:') .. s.hash)) end
+  return head .. records .. (has(a.options, WANTS_IDS) and ids_of(records) or '')
+end
+
+-- Ends a peer. One that was reached over HTTP and over a socket stays, as long as it is over the other. Returns a status.
+local function stop(name, value, known, socket_only)
+  local socket = has(a.options, OVER_SOCKET)
+  if not value then return known and ACCEPTED or UNKNOWN_STOPPED end
+  -- What goes on over HTTP is credited there.
+  if socket and not socket_only then return UNKNOWN_STOPPED end
+  local at, up, down, _, _, flags, expires = read_peer(value)
+  if not socket and not socket_only and holder() then
+    a.up, a.down = max(a.up, up), max(a.down, down)
+    a.state = has(flags, IS_SEEDER) and SEEDER or has(flags, IS_PAUSED) and PAUSED or LEECHER
+    at = write_record(name, value, at, SOCKETS_ONLY, expires, 0, 0)
+    write(name, pack_peer(at, settings.now, 0, flags, expires))
+    return ACCEPTED
+  end
+  recount(expires, flags, nil, 0)
+  if has(a.options, CLOSES) then
+    forget(at, record(at))
+  else
+    call('HDEL', s.h, name)
+    vacate(at)
+  end
+  return ACCEPTED
+end
+
+-- One announce. Returns its RESULT and what follows it.
+local function announce(key, bytes)
+  local first = begin(key, bytes)
+  local socket, noted, held = has(a.options, OVER_SOCKET), nil, nil
+  if socket then noted, held = claim() end
+  if held ~= nil then
+    close(a.completed)
+    return pack(RESULT, held and HELD or UNKNOWN_STOPPED, 0, s.complete, s.incomplete, s.completed, 0, 0) .. (held or '')
+  end
   local seeder, paused, stops = a.state == SEEDER, a.state == PAUSED, a.state == STOPPED
   local name, value = find(first)
   if not name and not stops then name = free_entry() end
@@ -428,19 +569,25 @@ local function announce(key, bytes)
   if value then
     at, up, down, last4, last6, flags, expires = read_peer(value)
     last = max(last4, last6)
-  elseif has(a.options, IS_ACCOUNTED) and (name or stops) then
+  elseif has(a.options, IS_ACCOUNTED) and (name or stops) and not has(a.options, CLOSES) then
     up, down, last = recall_counters()
   end
   local lives = value and expires >= s.folded
+  local socket_only = value and part_of(at) == SOCKETS_ONLY
 
   local status, records, timing, since = ACCEPTED, '', nil, nil
-  if lives then timing, since = check_timing(at, last4, last6, flags, seeder, paused) end
+  -- Sockets have an interval of their own, which their process keeps.
+  if lives and not socket and not socket_only then
+    timing, since = check_timing(at, last4, last6, flags, seeder, paused)
+  end
+  -- A socket that closes tells no counters.
+  if up and has(a.options, CLOSES) then a.up, a.down = up, down end
 
   -- A counter that went back belongs to a new session. One that rose faster than the maximum rate is not credited. What
   -- was transferred is measured since the last announce that counted, so one too soon leaves it to the next.
   local known, notes = up ~= nil, 0
   local added_up, added_down, seconds = 0, 0, 0
-  if known and a.up >= up and a.down >= down then
+  if known and a.up >= up and a.down >= down and not (socket and stops and not socket_only) then
     local possible = (max(settings.now - last, 0) + 1) * settings.max_rate
     if timing then
       a.up, a.down = up, down
@@ -450,20 +597,17 @@ local function announce(key, bytes)
       notes = IMPLAUSIBLE
     end
   end
-  if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not timing then
+  if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not timing
+    and (socket_only or not socket) then
     seconds = min(max(settings.now - last, 0), settings.ttl)
   end
 
   if stops then
-    if value then
-      recount(expires, flags, nil, 0)
-      call('HDEL', key, name)
-      vacate(at)
-    elseif not known then
-      status = UNKNOWN_STOPPED
-    end
+    if noted then note_socket(a.process, noted, nil) end
+    status = stop(name, value, known, socket_only)
   elseif not name then
     status = SLOTS_FULL
+    if noted then note_socket(a.process, noted, nil) end
   elseif timing == 'too_soon' then
     status, last = TOO_SOON, since
     if has(flags, IS_RECOVERING) then notes = notes + RECOVERING end
@@ -477,7 +621,15 @@ local function announce(key, bytes)
     local new_flags = (seeder and IS_SEEDER or 0) + (paused and IS_PAUSED or 0)
       + (has(notes, REJOINED) and IS_RECOVERING or 0)
     local new_expires = max(s.folded, floor((settings.now + settings.ttl - EPOCH) / MINUTE))
-    if not timing then
+    local part = seeder and SEEDERS or OTHERS
+    if socket then
+      -- Without an address, the time of the last announce stands in the place of IPv4's.
+      if settings.now - last4 > settings.ttl then last4 = 0 end
+      if settings.now - last6 > settings.ttl then last6 = 0 end
+      if not value or socket_only or last4 + last6 == 0 then part, last4, last6 = SOCKETS_ONLY, settings.now, 0 end
+      note_socket(a.process, noted, (seeder or paused) and 's' or 'o')
+    elseif not timing then
+      if socket_only then last4, last6 = 0, 0 end
       if has(a.families, IPV4) then last4 = settings.now elseif settings.now - last4 > settings.ttl then last4 = 0 end
       if has(a.families, IPV6) then last6 = settings.now elseif settings.now - last6 > settings.ttl then last6 = 0 end
     else
@@ -487,7 +639,7 @@ local function announce(key, bytes)
     if not lives or expires ~= new_expires or flags % IS_RECOVERING ~= new_flags % IS_RECOVERING then
       recount(expires, flags, new_expires, new_flags)
     end
-    at = write_record(name, value, at, flags, new_expires, last4, last6, seeder)
+    at = write_record(name, value, at, part, new_expires, last4, last6)
     write(name, pack_peer(at, last4, last6, new_flags, new_expires))
     if settings.now >= s.refresh then
       call('ZADD', key_of('x'), settings.now + settings.ttl + MINUTE, s.hash)
@@ -500,9 +652,7 @@ local function announce(key, bytes)
   if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(added_up, added_down, seconds) end
   if accounted and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
   close(a.completed)
-  local ids = has(a.options, WANTS_IDS) and ids_of(records) or ''
-  return pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, #records / RECORD)
-    .. records .. ids
+  return answer(status, notes, last, records)
 end
 
 -- The functions -------------------------------------------------------------------------------------------------
@@ -537,7 +687,7 @@ redis.register_function('scrape_VERSION', function(keys, args)
     local entry = call('HGET', keys[i], '#')
     local completed = tonumber(args[i + 1])
     open(keys[i], entry, completed)
-    if entry and s.folded < settings.minute and s.seeders + s.others > 0 then
+    if entry and s.folded < settings.minute and places() > 0 then
       fold()
       if counts_changed() and settings.keep_counters > 0 then call('SADD', key_of('dirty'), s.hash) end
       close(0)
@@ -563,9 +713,8 @@ redis.register_function('sweep_VERSION', function(keys, args)
       sweep(min(steps, expired + s.complete + s.incomplete))
       steps = steps - expired - 1
       if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), hash) end
-      local places = s.seeders + s.others
-      if places == 0 then s.completed = 0 end
-      if places == 0 or places == s.complete + s.incomplete then
+      if places() == 0 then s.completed = 0 end
+      if places() == 0 or places() == s.complete + s.incomplete then
         call('ZADD', keys[1], settings.now + settings.ttl + MINUTE, hash)
       end
       close(0)
@@ -574,4 +723,39 @@ redis.register_function('sweep_VERSION', function(keys, args)
     end
   end
   return #call('ZRANGEBYSCORE', keys[1], '-inf', settings.now, 'LIMIT', 0, 1)
+end)
+
+-- keys: {xx}:m:<process>; args: SETTINGS, the process, how many sockets to look at. Ends what a process has left behind
+-- that is gone: its peers expire now. Returns 1 when there is more to do.
+redis.register_function('evict_VERSION', function(keys, args)
+  read_settings(args[1])
+  local process, steps = args[2], tonumber(args[3])
+  local hash = call('SRANDMEMBER', keys[1])
+  if not hash then return 0 end
+  local key = sub(keys[1], 1, 5) .. 'h:' .. hash
+  open(key, call('HGET', key, '#'), 0)
+  fold()
+  local clients = call('HRANDFIELD', sockets_of(process), steps)
+  for i = 1, #clients do
+    a.owner, a.id = sub(clients[i], 1, 8), sub(clients[i], 9)
+    note_socket(process, noted_role(process), nil)
+    local name, value = find(call('HGET', key, a.owner .. '\0\0'))
+    local at, _, _, _, _, flags, expires = 0, nil, nil, nil, nil, 0, nil
+    if value then at, _, _, _, _, flags, expires = read_peer(value) end
+    if name and value and part_of(at) == SOCKETS_ONLY then
+      recount(expires, flags, nil, 0)
+      if written > 0 then call('HSET', key, spread(writes, 1, written)) end
+      written = 0
+      forget(at, record(at))
+    end
+  end
+  -- Counted by mistake, or noted without being counted: nothing of the process may stay.
+  if #clients < steps then
+    call('DEL', sockets_of(process))
+    call('HDEL', key_of('n:') .. hash, process)
+    call('SREM', keys[1], hash)
+  end
+  if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), hash) end
+  close(0)
+  return call('EXISTS', keys[1])
 end)
