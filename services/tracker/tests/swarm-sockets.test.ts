@@ -42,6 +42,13 @@ async function counts(): Promise<unknown> {
   return (await swarms.count([{ name: swarmName(0xa7), completed: 0 }]))[0]
 }
 
+/** The bytes that the only user of a test has uploaded. */
+async function uploaded(): Promise<number | undefined> {
+  const values: unknown = await redis.callBuffer('HVALS', '{a7}:du')
+  const delta: unknown = Array.isArray(values) ? values[0] : undefined
+  return Buffer.isBuffer(delta) ? delta.readUIntBE(15, 6) : undefined
+}
+
 function keysLeft(): Promise<string[]> {
   return redis.keys('*:[hpnwm]:*')
 }
@@ -74,9 +81,7 @@ test('the same client over HTTP and a socket is one peer, credited once, until i
   now += 900_000
   await swarms.announce(peer(1, { uploaded: 600, kind: 'regular' }))
   await expect(counts()).resolves.toMatchObject({ incomplete: 1 })
-  const values: unknown = await redis.callBuffer('HVALS', '{a7}:du')
-  const [delta] = Array.isArray(values) ? values : []
-  expect(Buffer.isBuffer(delta) && delta.readUIntBE(14 + 1, 6)).toBe(500)
+  expect(await uploaded()).toBe(500)
 
   await closes(browser(1))
   await expect(counts()).resolves.toMatchObject({ incomplete: 1 })
@@ -94,9 +99,7 @@ test('a socket that closes keeps the counters for its return', async () => {
   await closes(browser(1))
   await expect(counts()).resolves.toMatchObject({ incomplete: 0 })
   await announces(browser(1, { uploaded: 150 }))
-  const values: unknown = await redis.callBuffer('HVALS', '{a7}:du')
-  const [delta] = Array.isArray(values) ? values : []
-  expect(Buffer.isBuffer(delta) && delta.readUIntBE(15, 6)).toBe(50)
+  expect(await uploaded()).toBe(50)
 })
 
 test('another process holds a client until it is taken over, and then closes nothing', async () => {

@@ -90,7 +90,7 @@ export type SocketCount = { readonly process: ProcessId; readonly seeders: numbe
 /** The swarm's answer to an announce over a socket. */
 export type SocketAnswer =
   | { readonly status: 'held'; readonly holder: ProcessId }
-  | (Omit<SwarmAnswer, 'records' | 'recordCount'> & {
+  | (Omit<SwarmAnswer, 'records'> & {
       /** By process; partial seeds count as seeders, since they too are given leechers only. */
       readonly sockets: readonly SocketCount[]
     })

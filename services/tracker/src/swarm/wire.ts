@@ -101,7 +101,7 @@ export function encodeAnnounce(
     bytes.fill(0, 126)
     return bytes
   }
-  bytes[93] = (bytes[93] ?? 0) + OVER_SOCKET + PURPOSES[socket.purpose]
+  bytes[93] = bytes.readUInt8(93) + OVER_SOCKET + PURPOSES[socket.purpose]
   socket.process.copy(bytes, 126)
   return bytes
 }
@@ -150,7 +150,7 @@ export function decodeAnswer(bytes: Buffer): SwarmAnswer {
 /** The answer to an announce over a socket. */
 export function decodeSocketAnswer(bytes: Buffer): SocketAnswer {
   if (bytes[0] === HELD) return { status: 'held', holder: Buffer.from(bytes.subarray(RESULT_LENGTH)) }
-  const { records: rest, recordCount: _none, ...answer } = decodeAnswer(bytes)
+  const { records: rest, ...answer } = decodeAnswer(bytes)
   const length = PROCESS_LENGTH + SOCKETS_LENGTH
   const sockets = Array.from({ length: Math.floor(rest.length / length) }, (_, i) => {
     const at = i * length
