@@ -82,27 +82,38 @@ export function createSockets({ tracker, limits, counters, addressOf, keyOf }: O
       socket.close(POLICY_VIOLATION, 'No message within 30 seconds')
     }, FIRST_MESSAGE_WITHIN_MS)
 
-    /** Reads no further from a client that sends too much, until it has as many messages to spare as it sent. */
-    const slowDown = (): void => {
+    const refill = (): void => {
       const now = performance.now()
-      tokens = Math.min(
-        limits.messagesPerSecond * BURST_S,
-        tokens + ((now - filledAt) / 1000) * limits.messagesPerSecond,
-      )
+      const gained = ((now - filledAt) / 1000) * limits.messagesPerSecond
+      tokens = Math.min(limits.messagesPerSecond * BURST_S, tokens + gained)
       filledAt = now
-      tokens -= 1
-      if (tokens >= 0 || beat.paused) return
-      beat.paused = true
-      socket.pause()
+    }
+
+    /** Reads no further from a client that sends too much. What came in one piece with it is taken, and waited for. */
+    const wait = (): void => {
       const resume = setTimeout(
         () => {
+          refill()
+          if (tokens < 0) {
+            wait()
+            return
+          }
           beat.paused = false
           beat.alive = true
           socket.resume()
         },
-        (1000 * (1 - tokens)) / limits.messagesPerSecond,
+        Math.ceil((1000 * -tokens) / limits.messagesPerSecond),
       )
       resume.unref()
+    }
+
+    const spend = (): void => {
+      refill()
+      tokens -= 1
+      if (tokens >= 0 || beat.paused) return
+      beat.paused = true
+      socket.pause()
+      wait()
     }
 
     socket.on('message', (data: RawData, isBinary: boolean) => {
@@ -110,7 +121,7 @@ export function createSockets({ tracker, limits, counters, addressOf, keyOf }: O
       first = undefined
       beat.alive = true
       tracker.receive(session, isBinary || !Buffer.isBuffer(data) ? undefined : data.toString('utf8'))
-      slowDown()
+      spend()
     })
     socket.on('pong', () => {
       beat.alive = true
