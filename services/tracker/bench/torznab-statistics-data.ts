@@ -45,9 +45,7 @@ async function withoutIndexes(client: pg.Client, fill: () => Promise<void>): Pro
   )
   for (const { name } of rows) await client.query(`drop index ${name}`)
   await fill()
-  for (const { name, statement } of rows) {
-    await client.query(statement)
-  }
+  for (const { statement } of rows) await client.query(statement)
 }
 
 /** Requests of the day so many days ago that are not in the future. Few users and functions have most of them. */

@@ -82,6 +82,7 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     if (!announces.answer(request, response)) app(request, response)
   })
+  announces.sockets?.attach(server)
   answerMalformed(server, (error) => announces.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
   // it that its types lack; without it the answer is lost.

@@ -47,6 +47,20 @@ const schema = z.object({
       'must be one or more comma-separated URLs that start with redis:// or rediss://',
     )
     .default([]),
+  WEBSOCKET: flag(true),
+  /** Origins of pages that may connect, such as `https://example.org`; any where empty. */
+  WS_ORIGINS: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .refine(
+      (parts) => parts.every((part) => URL.canParse(part) && new URL(part).origin === part.toLowerCase()),
+      'must be comma-separated origins, such as https://example.org',
+    )
+    .transform((parts) => parts.map((part) => part.toLowerCase()))
+    .default([]),
+  WS_SOCKETS_PER_ADDRESS: integer({ min: 1, max: 1_000_000, fallback: 100 }),
+  WS_TORRENTS_PER_SOCKET: integer({ min: 1, max: 100_000, fallback: 200 }),
+  WS_MESSAGES_PER_SECOND: integer({ min: 1, max: 1_000_000, fallback: 20 }),
   TRACKER_WORKERS: integer({ min: 1, max: 256, fallback: 1 }),
   REGISTRATION: z.enum(['open', 'invite', 'closed'], 'must be open, invite or closed').default('invite'),
   UPLOAD_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),

@@ -87,6 +87,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
     source: config.TORRENT_SOURCE ?? new URL(config.PUBLIC_URL).host,
     publicUrl: config.PUBLIC_URL,
     announceUrl,
+    socketUrl: config.WEBSOCKET ? (passkey) => announceUrl(passkey).replace(/^http/i, 'ws') : undefined,
   })
   const adminLog = createAdminLog(db)
 

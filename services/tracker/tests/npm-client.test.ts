@@ -53,3 +53,26 @@ test('the npm client announces to an open tracker and scrapes it', async () => {
   await announce(open.url, undefined, { infoHash, left: 0, port: 7001, event: 'started' })
   await expect(npmClient(`${open.url}/announce`, infoHash)).resolves.toEqual(LIFE)
 })
+
+test('two npm clients over WebSockets find each other, and their counts are those of the tracker', async () => {
+  const uploader = await createMember(tracker, 'socket-uploader')
+  const other = await createAnnouncer(tracker, 'socket-other')
+  const { infoHash } = await uploadTorrent(uploader, 'Torrent of two npm clients')
+  const urls = [uploader.passkey, other.passkey].map(
+    (passkey) => `${tracker.url.replace('http', 'ws')}/announce?passkey=${passkey}`,
+  )
+  const socketScript = fileURLToPath(new URL('support/npm-socket-client.mjs', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, [socketScript, ...urls, infoHash], {
+    env: { PATH: process.env['PATH'] },
+    timeout: 20_000,
+  })
+  expect(JSON.parse(stdout)).toEqual({
+    started: { complete: 1, incomplete: 1, downloaded: 0 },
+    offer: Buffer.from('-WW0102-aaaaaaaaaaaa').toString('hex'),
+    answer: Buffer.from('-WW0102-bbbbbbbbbbbb').toString('hex'),
+    scraped: { complete: 1, incomplete: 1, downloaded: 0 },
+    completed: { complete: 2, incomplete: 0, downloaded: 1 },
+    stopped: { complete: 1, incomplete: 0, downloaded: 1 },
+    warnings: [],
+  })
+})

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
+import { decodeDelta } from '../src/swarm/delta-wire.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { Delta, PeerAnnounce, Swarms } from '../src/swarm/swarm.ts'
-import { decodeDelta } from '../src/swarm/wire.ts'
 import { peer, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
 
 const DAY = 86_400

@@ -38,5 +38,6 @@ test('a member uploads a torrent and another downloads it with their own passkey
   const root = decodeBencode(file.bytes)
   const announce = root.kind === 'dict' ? root.entries.get('announce') : undefined
   expect(announce?.kind === 'bytes' && announce.value.toString()).toBe(me.member('announceUrl'))
+  expect(file.bytes.toString('latin1')).toContain(`ws://tracker.test/announce?passkey=${me.member('passkey')}ee`)
   expect(me.member('announceUrl')).toBe(`http://tracker.test/announce?passkey=${me.member('passkey')}`)
 })

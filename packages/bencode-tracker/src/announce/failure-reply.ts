@@ -29,12 +29,10 @@ const CAPACITY = 192
  * @throws {BencodeError} `not_encodable` when a number is not an integer from 0 to 2^53 - 1.
  */
 export function failureReply(name: FailureName, options: FailureReplyOptions): Buffer {
-  const { reason, retryIn: usual } = FAILURES[name]
-  const retryIn = options.retryIn ?? usual
-  const detail = options.detail === undefined ? '' : cleanDetail(options.detail)
+  const retryIn = options.retryIn ?? FAILURES[name].retryIn
   const writer = new BencodeWriter(CAPACITY)
   writer.raw(FAILURE_REASON)
-  writer.text(detail === '' ? reason : `${reason}: ${detail}`)
+  writer.text(failureReason(name, options.detail))
   writer.raw(INTERVAL)
   writer.count(options.interval)
   writer.raw(MIN_INTERVAL)
@@ -44,6 +42,17 @@ export function failureReply(name: FailureName, options: FailureReplyOptions): B
   else writer.count(retryIn)
   writer.raw(END)
   return writer.finish()
+}
+
+/**
+ * What the client shows of a failure.
+ *
+ * @param detail appended as `: detail`. Control characters go, 200 characters stay.
+ */
+export function failureReason(name: FailureName, detail = ''): string {
+  const { reason } = FAILURES[name]
+  const cleaned = cleanDetail(detail)
+  return cleaned === '' ? reason : `${reason}: ${cleaned}`
 }
 
 function cleanDetail(detail: string): string {

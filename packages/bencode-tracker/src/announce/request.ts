@@ -39,7 +39,7 @@ export type AnnounceFailure = Exclude<
     FailureName,
     `missing_${string}` | `invalid_${string}` | 'several_info_hashes' | 'repeated_parameter' | 'query_too_long'
   >,
-  'missing_passkey'
+  'missing_passkey' | 'invalid_message' | 'invalid_offers' | 'invalid_answer'
 >
 
 /** Peers sent to a client that does not say how many it wants. */

@@ -1,20 +1,58 @@
--- One announce: returns a head, the records picked and, on request, their peer ids.
-local function announce(key, bytes)
+-- Reads an announce and opens its swarm, free of some of the expired peers. Returns the owner's first index entry.
+local function begin(key, bytes)
   a.owner, a.id, a.families, a.ipv4, a.ipv6, a.event, a.state, a.up, a.down, a.left, a.want, a.random, a.up_percent,
-    a.down_percent, a.completed, a.expected, a.options, a.account = read(ANNOUNCE, bytes)
+    a.down_percent, a.completed, a.expected, a.options, a.account, a.process = read(ANNOUNCE, bytes)
   a.down = min(a.down, MOST_DOWN)
   local first_name = a.owner .. '\0\0'
   local found = call('HMGET', key, '#', first_name)
-  local first = found[2]
   open(key, found[1], a.completed)
   fold()
-  if s.seeders + s.others > s.complete + s.incomplete then
-    sweep(STEPS_PER_ANNOUNCE)
-    first = call('HGET', key, first_name)
-  elseif s.seeders + s.others == 0 then
-    first = nil
-  end
+  if places() == 0 then return nil end
+  if places() == s.complete + s.incomplete then return found[2] end
+  sweep(STEPS_PER_ANNOUNCE)
+  return call('HGET', key, first_name)
+end
 
+-- A head, then over a socket the SOCKETS of every process, else the records picked and, on request, their peer ids.
+local function answer(status, notes, last, records)
+  local head = pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, #records / RECORD)
+  if has(a.options, OVER_SOCKET) then return head .. concat(call('HGETALL', key_of('n:') .. s.hash)) end
+  return head .. records .. (has(a.options, WANTS_IDS) and ids_of(records) or '')
+end
+
+-- Ends a peer. One that was reached over HTTP and over a socket stays, as long as it is over the other. Returns a status.
+local function stop(name, value, known, socket_only)
+  local socket = has(a.options, OVER_SOCKET)
+  if not value then return known and ACCEPTED or UNKNOWN_STOPPED end
+  -- What goes on over HTTP is credited there.
+  if socket and not socket_only then return UNKNOWN_STOPPED end
+  local at, up, down, _, _, flags, expires = read_peer(value)
+  if not socket and not socket_only and holder() then
+    a.up, a.down = max(a.up, up), max(a.down, down)
+    a.state = has(flags, IS_SEEDER) and SEEDER or has(flags, IS_PAUSED) and PAUSED or LEECHER
+    at = write_record(name, value, at, SOCKETS_ONLY, expires, 0, 0)
+    write(name, pack_peer(at, settings.now, 0, flags, expires))
+    return ACCEPTED
+  end
+  recount(expires, flags, nil, 0)
+  if has(a.options, CLOSES) then
+    forget(at, record(at))
+  else
+    call('HDEL', s.h, name)
+    vacate(at)
+  end
+  return ACCEPTED
+end
+
+-- One announce. Returns its RESULT and what follows it.
+local function announce(key, bytes)
+  local first = begin(key, bytes)
+  local socket, noted, held = has(a.options, OVER_SOCKET), nil, nil
+  if socket then noted, held = claim() end
+  if held ~= nil then
+    close(a.completed)
+    return pack(RESULT, held and HELD or UNKNOWN_STOPPED, 0, s.complete, s.incomplete, s.completed, 0, 0) .. (held or '')
+  end
   local seeder, paused, stops = a.state == SEEDER, a.state == PAUSED, a.state == STOPPED
   local name, value = find(first)
   if not name and not stops then name = free_entry() end
@@ -22,19 +60,25 @@ local function announce(key, bytes)
   if value then
     at, up, down, last4, last6, flags, expires = read_peer(value)
     last = max(last4, last6)
-  elseif has(a.options, IS_ACCOUNTED) and (name or stops) then
+  elseif has(a.options, IS_ACCOUNTED) and (name or stops) and not has(a.options, CLOSES) then
     up, down, last = recall_counters()
   end
   local lives = value and expires >= s.folded
+  local socket_only = value and part_of(at) == SOCKETS_ONLY
 
   local status, records, timing, since = ACCEPTED, '', nil, nil
-  if lives then timing, since = check_timing(at, last4, last6, flags, seeder, paused) end
+  -- Sockets have an interval of their own, which their process keeps.
+  if lives and not socket and not socket_only then
+    timing, since = check_timing(at, last4, last6, flags, seeder, paused)
+  end
+  -- A socket that closes tells no counters.
+  if up and has(a.options, CLOSES) then a.up, a.down = up, down end
 
   -- A counter that went back belongs to a new session. One that rose faster than the maximum rate is not credited. What
   -- was transferred is measured since the last announce that counted, so one too soon leaves it to the next.
   local known, notes = up ~= nil, 0
   local added_up, added_down, seconds = 0, 0, 0
-  if known and a.up >= up and a.down >= down then
+  if known and a.up >= up and a.down >= down and not (socket and stops and not socket_only) then
     local possible = (max(settings.now - last, 0) + 1) * settings.max_rate
     if timing then
       a.up, a.down = up, down
@@ -44,20 +88,17 @@ local function announce(key, bytes)
       notes = IMPLAUSIBLE
     end
   end
-  if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not timing then
+  if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not timing
+    and (socket_only or not socket) then
     seconds = min(max(settings.now - last, 0), settings.ttl)
   end
 
   if stops then
-    if value then
-      recount(expires, flags, nil, 0)
-      call('HDEL', key, name)
-      vacate(at)
-    elseif not known then
-      status = UNKNOWN_STOPPED
-    end
+    if noted then note_socket(a.process, noted, nil) end
+    status = stop(name, value, known, socket_only)
   elseif not name then
     status = SLOTS_FULL
+    if noted then note_socket(a.process, noted, nil) end
   elseif timing == 'too_soon' then
     status, last = TOO_SOON, since
     if has(flags, IS_RECOVERING) then notes = notes + RECOVERING end
@@ -71,7 +112,15 @@ local function announce(key, bytes)
     local new_flags = (seeder and IS_SEEDER or 0) + (paused and IS_PAUSED or 0)
       + (has(notes, REJOINED) and IS_RECOVERING or 0)
     local new_expires = max(s.folded, floor((settings.now + settings.ttl - EPOCH) / MINUTE))
-    if not timing then
+    local part = seeder and SEEDERS or OTHERS
+    if socket then
+      -- Without an address, the time of the last announce stands in the place of IPv4's.
+      if settings.now - last4 > settings.ttl then last4 = 0 end
+      if settings.now - last6 > settings.ttl then last6 = 0 end
+      if not value or socket_only or last4 + last6 == 0 then part, last4, last6 = SOCKETS_ONLY, settings.now, 0 end
+      note_socket(a.process, noted, (seeder or paused) and 's' or 'o')
+    elseif not timing then
+      if socket_only then last4, last6 = 0, 0 end
       if has(a.families, IPV4) then last4 = settings.now elseif settings.now - last4 > settings.ttl then last4 = 0 end
       if has(a.families, IPV6) then last6 = settings.now elseif settings.now - last6 > settings.ttl then last6 = 0 end
     else
@@ -81,7 +130,7 @@ local function announce(key, bytes)
     if not lives or expires ~= new_expires or flags % IS_RECOVERING ~= new_flags % IS_RECOVERING then
       recount(expires, flags, new_expires, new_flags)
     end
-    at = write_record(name, value, at, flags, new_expires, last4, last6, seeder)
+    at = write_record(name, value, at, part, new_expires, last4, last6)
     write(name, pack_peer(at, last4, last6, new_flags, new_expires))
     if settings.now >= s.refresh then
       call('ZADD', key_of('x'), settings.now + settings.ttl + MINUTE, s.hash)
@@ -94,7 +143,5 @@ local function announce(key, bytes)
   if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(added_up, added_down, seconds) end
   if accounted and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
   close(a.completed)
-  local ids = has(a.options, WANTS_IDS) and ids_of(records) or ''
-  return pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, #records / RECORD)
-    .. records .. ids
+  return answer(status, notes, last, records)
 end

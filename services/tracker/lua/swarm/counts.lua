@@ -5,7 +5,8 @@ local function open(key, entry, completed)
   s.h, s.hash = key, sub(key, 8)
   s.p = key_of('p:') .. s.hash
   if entry then
-    s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh =
+    if #entry < SWARM_LENGTH then entry = entry .. '\0\0\0\0' end
+    s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh, s.sockets =
       read(SWARM, entry)
     if settings.minute - s.folded > OLDEST_MINUTES or s.folded - settings.minute > FURTHEST_MINUTES then
       call('DEL', s.h, s.p)
@@ -13,12 +14,16 @@ local function open(key, entry, completed)
     end
   end
   if not entry then
-    s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh =
-      0, 0, 0, 0, 0, 0, 0, settings.minute, 0
+    s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh, s.sockets =
+      0, 0, 0, 0, 0, 0, 0, settings.minute, 0, 0
   end
   s.completed = max(s.completed, completed)
   s.was_complete, s.was_incomplete, s.was_completed = s.complete, s.incomplete, s.completed
   written = 0
+end
+
+local function places()
+  return s.seeders + s.others + s.sockets
 end
 
 -- Subtracts from the counts every peer that expired until now. Their records are removed later, by `sweep`.
@@ -73,12 +78,12 @@ end
 
 -- Writes the swarm back. One without peers is deleted, unless it counts completions the database may not know.
 local function close(completed)
-  if s.seeders + s.others == 0 and s.completed <= completed then
+  if places() == 0 and s.completed <= completed then
     call('DEL', s.h, s.p)
     call('ZREM', key_of('x'), s.hash)
   else
     write('#', pack(SWARM, s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded,
-      s.refresh))
+      s.refresh, s.sockets))
     call('HSET', s.h, spread(writes, 1, written))
   end
 end

@@ -30,7 +30,7 @@ redis.register_function('scrape_VERSION', function(keys, args)
     local entry = call('HGET', keys[i], '#')
     local completed = tonumber(args[i + 1])
     open(keys[i], entry, completed)
-    if entry and s.folded < settings.minute and s.seeders + s.others > 0 then
+    if entry and s.folded < settings.minute and places() > 0 then
       fold()
       if counts_changed() and settings.keep_counters > 0 then call('SADD', key_of('dirty'), s.hash) end
       close(0)
@@ -56,9 +56,8 @@ redis.register_function('sweep_VERSION', function(keys, args)
       sweep(min(steps, expired + s.complete + s.incomplete))
       steps = steps - expired - 1
       if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), hash) end
-      local places = s.seeders + s.others
-      if places == 0 then s.completed = 0 end
-      if places == 0 or places == s.complete + s.incomplete then
+      if places() == 0 then s.completed = 0 end
+      if places() == 0 or places() == s.complete + s.incomplete then
         call('ZADD', keys[1], settings.now + settings.ttl + MINUTE, hash)
       end
       close(0)
@@ -67,4 +66,39 @@ redis.register_function('sweep_VERSION', function(keys, args)
     end
   end
   return #call('ZRANGEBYSCORE', keys[1], '-inf', settings.now, 'LIMIT', 0, 1)
+end)
+
+-- keys: {xx}:m:<process>; args: SETTINGS, the process, how many sockets to look at. Ends what a process has left behind
+-- that is gone: its peers expire now. Returns 1 when there is more to do.
+redis.register_function('evict_VERSION', function(keys, args)
+  read_settings(args[1])
+  local process, steps = args[2], tonumber(args[3])
+  local hash = call('SRANDMEMBER', keys[1])
+  if not hash then return 0 end
+  local key = sub(keys[1], 1, 5) .. 'h:' .. hash
+  open(key, call('HGET', key, '#'), 0)
+  fold()
+  local clients = call('HRANDFIELD', sockets_of(process), steps)
+  for i = 1, #clients do
+    a.owner, a.id = sub(clients[i], 1, 8), sub(clients[i], 9)
+    note_socket(process, noted_role(process), nil)
+    local name, value = find(call('HGET', key, a.owner .. '\0\0'))
+    local at, _, _, _, _, flags, expires = 0, nil, nil, nil, nil, 0, nil
+    if value then at, _, _, _, _, flags, expires = read_peer(value) end
+    if name and value and part_of(at) == SOCKETS_ONLY then
+      recount(expires, flags, nil, 0)
+      if written > 0 then call('HSET', key, spread(writes, 1, written)) end
+      written = 0
+      forget(at, record(at))
+    end
+  end
+  -- Counted by mistake, or noted without being counted: nothing of the process may stay.
+  if #clients < steps then
+    call('DEL', sockets_of(process))
+    call('HDEL', key_of('n:') .. hash, process)
+    call('SREM', keys[1], hash)
+  end
+  if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), hash) end
+  close(0)
+  return call('EXISTS', keys[1])
 end)

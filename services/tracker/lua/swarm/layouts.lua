@@ -7,7 +7,10 @@
 --
 -- Keys, where xx is the first byte of the info hash, so that all keys of a call share a Cluster slot:
 --   {xx}:h:<info hash>  hash: '#' the swarm itself, 'b<minute>' how many peers expire then, <owner 8><slot 2> a peer
---   {xx}:p:<info hash>  string: one RECORD per peer without gaps, seeders first, then all others
+--   {xx}:p:<info hash>  string: one RECORD per peer without gaps: seeders, then others, then those with a socket only
+--   {xx}:n:<info hash>  hash: how many SOCKETS each process has in the swarm
+--   {xx}:w:<info hash><process>  hash: the role of each of them, by owner and peer id
+--   {xx}:m:<process>    set: info hashes of the swarms in which the process has sockets
 --   {xx}:x              sorted set: swarms by the second at which to sweep them if nobody announces
 --   {xx}:k:<week>       hash: last counters of expired peers
 --   {xx}:du             hash: what users transferred since the last flush, a DELTA by user and torrent
@@ -24,23 +27,26 @@ local RECORD, NAME = 37, 10
 -- expiry without its upper bits, peer id: 44 bytes, which with Redis's own fill an allocation of 48
 local PEER, ID_FROM, ID_TO = '>I3I7I6I4I2I2c20', 25, 44
 local MOST_DOWN, NEVER = 281474976710655, 4095
--- places of seeders, of others; living seeders, others, paused; completed; clock hand; minute folded; next refresh
-local SWARM = '>I4I4I4I4I4I4I4I3I4'
+-- places of seeders, of others; living seeders, others, paused; completed; clock hand; minute folded; next refresh;
+-- places of peers that have a socket only
+local SWARM, SWARM_LENGTH = '>I4I4I4I4I4I4I4I3I4I4', 39
+-- seeders, others
+local SOCKETS = '>I4I4'
 local COUNTS = '>I4I4I4'
 local NO_COUNTS = '\0\0\0\0\0\0\0\0\0\0\0\0'
 -- credited up and down, actual up and down, seed seconds, last seen, left, state, completed at, first seen
 local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
 local REMEMBERED = '>I7I7I4'
-local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I4I1c32', 126
+local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I4I1c32c8', 134
 local SETTINGS = '>I4I4I4I4I4I2I4I6'
 local RESULT = '>I1I1I4I4I4I4I2'
 
 local STARTED, COMPLETED = 1, 2
-local STOPPED, SEEDER, PAUSED = 0, 2, 3
+local STOPPED, LEECHER, SEEDER, PAUSED = 0, 1, 2, 3
 local IPV4, IPV6 = 1, 2
 local IS_SEEDER, IS_PAUSED, IS_RECOVERING, WAS_IPV6 = 1, 2, 4, 8
-local IS_ACCOUNTED, WANTS_IDS, EVICTS = 1, 2, 4
-local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL = 0, 1, 2, 3
+local IS_ACCOUNTED, WANTS_IDS, EVICTS, OVER_SOCKET, TAKES_OVER, CLOSES = 1, 2, 4, 8, 16, 32
+local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL, HELD = 0, 1, 2, 3, 4
 local REJOINED, IMPLAUSIBLE, RECOVERING = 1, 2, 4
 
 -- An announce removes expired records, and looks at no more than this many for it.
@@ -52,3 +58,6 @@ local OLDEST_MINUTES = 30500
 -- clock, and would keep its peers until then.
 local FURTHEST_MINUTES = 1440
 local SMALL = 2000
+local NO_IPV4, NO_IPV6 = '\0\0\0\0\0\0', '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+-- Where a peer's record lies. One of SOCKETS_ONLY has no address, and is handed out by its process alone.
+local SEEDERS, OTHERS, SOCKETS_ONLY = 1, 2, 3

@@ -97,11 +97,15 @@ end
 
 -- Writes the record of the announcing peer, at its old place or a new one. An address of the other family is kept
 -- until it was not confirmed for the time a peer lives.
-local function write_record(name, value, at, flags, expires, last4, last6, seeder)
+local function write_record(name, value, at, part, expires, last4, last6)
   local ipv4, ipv6, minute = a.ipv4, a.ipv6, pack('>I3', expires)
   local keeps4 = not has(a.families, IPV4) and last4 > 0
   local keeps6 = not has(a.families, IPV6) and last6 > 0
-  if value and seeder == has(flags, IS_SEEDER) then
+  local stays = value and part_of(at) == part
+  if stays and part == SOCKETS_ONLY then
+    call('SETRANGE', s.p, at * RECORD + 16, minute)
+    return at
+  elseif stays and a.families > 0 then
     if keeps4 then
       call('SETRANGE', s.p, at * RECORD + 16, minute .. ipv6)
     elseif keeps6 then
@@ -111,13 +115,17 @@ local function write_record(name, value, at, flags, expires, last4, last6, seede
     end
     return at
   end
-  if value then
+  if part == SOCKETS_ONLY then
+    ipv4, ipv6 = NO_IPV4, NO_IPV6
+  elseif value then
     local old = record(at)
     if keeps4 then ipv4 = sub(old, 11, 16) end
     if keeps6 then ipv6 = sub(old, 20, 37) end
-    vacate(at)
   end
-  at = occupy(seeder)
+  if not stays then
+    if value then vacate(at) end
+    at = occupy(part)
+  end
   call('SETRANGE', s.p, at * RECORD, name .. ipv4 .. minute .. ipv6)
   return at
 end

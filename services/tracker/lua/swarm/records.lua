@@ -10,31 +10,49 @@ local function place(at, bytes)
   call('HSET', s.h, name, pack('>I3', at) .. sub(call('HGET', s.h, name), 4))
 end
 
--- Closes a gap: the last of the same role moves into it, and the last of all behind that one.
+local function part_of(at)
+  return at < s.seeders and SEEDERS or at < s.seeders + s.others and OTHERS or SOCKETS_ONLY
+end
+
+-- Closes a gap: the last of the same part moves into it, and the last of each part behind that into the next gap.
 local function vacate(at)
-  local last = s.seeders + s.others - 1
-  if at < s.seeders then
+  local part, others, last = part_of(at), s.seeders + s.others - 1, places() - 1
+  if part == SEEDERS then
     local edge = s.seeders - 1
     if at ~= edge then place(at, record(edge)) end
-    if edge ~= last then place(edge, record(last)) end
-    s.seeders = edge
-  else
-    if at ~= last then place(at, record(last)) end
+    at, s.seeders = edge, edge
+  elseif part == OTHERS then
     s.others = s.others - 1
+  else
+    s.sockets = s.sockets - 1
   end
+  if part ~= SOCKETS_ONLY then
+    if at ~= others then place(at, record(others)) end
+    at = others
+  end
+  if at ~= last then place(at, record(last)) end
   local used = last * RECORD
   if last > 0 and call('STRLEN', s.p) > used * 2 + 1024 then call('SET', s.p, call('GETRANGE', s.p, 0, used - 1)) end
 end
 
 -- Makes room for one record. Redis would double a string that grows; up to SMALL places it grows by an eighth, so that
 -- many small swarms do not hold half as much again in reserve.
-local function occupy(seeder)
-  local last = s.seeders + s.others
+local function occupy(part)
+  local last = places()
   local used = last * RECORD
   if last > 0 and last < SMALL and call('STRLEN', s.p) <= used then
     call('SET', s.p, call('GETRANGE', s.p, 0, used - 1) .. rep('\0', floor(last / 8 + 1) * RECORD))
   end
-  if not seeder then
+  if part == SOCKETS_ONLY then
+    s.sockets = s.sockets + 1
+    return last
+  end
+  if s.sockets > 0 then
+    local edge = s.seeders + s.others
+    place(last, record(edge))
+    last = edge
+  end
+  if part == OTHERS then
     s.others = s.others + 1
     return last
   end
@@ -60,9 +78,9 @@ end
 -- Removes expired records, from the clock hand on, until there is none or the steps are used up.
 local function sweep(steps)
   for _ = 1, steps do
-    local places = s.seeders + s.others
-    if places <= s.complete + s.incomplete then return end
-    if s.hand >= places then s.hand = 0 end
+    local total = places()
+    if total <= s.complete + s.incomplete then return end
+    if s.hand >= total then s.hand = 0 end
     local bytes = record(s.hand)
     if read('>I3', bytes, 17) < s.folded then forget(s.hand, bytes) else s.hand = s.hand + 1 end
   end

@@ -14,11 +14,11 @@ end
 -- A seeder or partial seed gets leechers only; a leecher gets seeders for one half, or more where leechers are few.
 local function pick(want, leechers_only)
   if want == 0 then return '' end
-  local places = s.seeders + s.others
+  local reachable = s.seeders + s.others
   -- Some of the records picked may have expired; selection.ts leaves them out.
-  want = want + min(want, places - s.complete - s.incomplete)
+  want = want + min(want, places() - s.complete - s.incomplete)
   if leechers_only then return run_of(s.seeders, s.others, want) end
-  if want >= places then return run_of(0, places, want) end
+  if want >= reachable then return run_of(0, reachable, want) end
   local seeders = min(s.seeders, max(floor((want + 1) / 2), want - s.others))
   return run_of(0, s.seeders, seeders) .. run_of(s.seeders, s.others, want - seeders)
 end

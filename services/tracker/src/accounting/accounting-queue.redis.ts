@@ -1,9 +1,10 @@
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
+import { decodeDelta } from '../swarm/delta-wire.ts'
 import type { Delta } from '../swarm/swarm.ts'
 import { TAGS, tagOf, tagPrefix } from '../swarm/tags.ts'
-import { decodeDelta, type RedisFunctions } from '../swarm/wire.ts'
+import type { RedisFunctions } from '../swarm/wire.ts'
 import type { AccountingQueue, Batch } from './accounting.ts'
 
 /** Fields read in one step, so that a large batch does not delay announces. */

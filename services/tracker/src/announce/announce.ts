@@ -1,36 +1,25 @@
 import {
+  type AnnounceEvent,
   type AnnounceListReply,
   type AnnounceReply,
   type AnnounceRequest,
-  type FailureName,
-  isRefusedPort,
   type Passkey,
   WARNINGS,
   type WarningName,
 } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { recoveryInterval, withJitter } from '../swarm/interval.ts'
-import { transition } from '../swarm/peer-state.ts'
 import { listPeers, selectPeers } from '../swarm/selection.ts'
-import type { PeerAnnounce, SwarmAnswer, Swarms } from '../swarm/swarm.ts'
+import type { SwarmAnswer, Swarms } from '../swarm/swarm.ts'
+import type { Admit } from './admission.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
-import type { AnnounceLimit } from './announce-limit.ts'
-import { type ClientRules, isClientAllowed } from './clients.ts'
-import type { AnnounceTorrent, AnnounceUser, Directory, Multipliers } from './directory.ts'
-import type { Identify } from './identify.ts'
-import { bestOf } from './multipliers.ts'
-import { addressOwner, endpointsOf, limitKeyOf, type PeerEndpoints } from './peer-endpoints.ts'
-import type { Refusal, Refusals } from './refusal.ts'
+import type { PeerEndpoints } from './peer-endpoints.ts'
+import type { Refusal } from './refusal.ts'
 
-/** How announces are answered; the times in seconds. */
+/** The intervals of answers, in seconds. */
 export type AnnounceSettings = {
   readonly interval: number
   readonly minInterval: number
-  /** Whether loopback and private addresses are handed out. */
-  readonly allowPrivatePeers: boolean
-  /** Whether the addresses that clients claim count. */
-  readonly allowIpParam: boolean
-  readonly clients: ClientRules
 }
 
 /**
@@ -72,17 +61,13 @@ const PENDING_MODERATION: Answer = {
 /** Creates the use case; `random` gives numbers from 0 to 1. */
 export function createAnnounces(options: {
   settings: AnnounceSettings
-  identify: Identify
-  directory: Directory
-  limit: AnnounceLimit
+  admit: Admit
   swarms: Swarms
-  refusals: Refusals
   counters: AnnounceCounters
   clock: Clock
   random: () => number
 }): Announces {
-  const { settings, identify, directory, limit, swarms, counters, clock, random } = options
-  const { refuse, refuseOverLimit } = options.refusals
+  const { settings, admit, swarms, counters, clock, random } = options
 
   /**
    * The outcome of an announce that was not refused.
@@ -98,7 +83,7 @@ export function createAnnounces(options: {
   ): AnnounceOutcome => {
     const now = clock.now() / 1000
     const name = answer.status === 'accepted' ? undefined : answer.status
-    count(counters, request, answer, name)
+    countAnnounce(counters, request.event, answer, name)
 
     const regular = answer.recovering ? recoveryInterval(settings.interval) : settings.interval
     const minimum = Math.min(settings.minInterval, regular)
@@ -149,102 +134,24 @@ export function createAnnounces(options: {
 
   return {
     announce: async (request, passkey, address) => {
-      const identified = identify(passkey)
-      const user = identified instanceof Promise ? await identified : identified
-      if (typeof user === 'string') return refuse('announce', user)
-
-      const endpoints = endpointsOf(request, address, settings)
-      if (typeof endpoints === 'string') return refuse('announce', endpoints)
-
-      const taken = limit.take(user ? user.key : limitKeyOf(address))
-      const wait = typeof taken === 'number' ? taken : await taken
-      if (wait > 0) return refuseOverLimit(wait)
-
-      const clientFailure = checkClient(request, settings.clients)
-      if (clientFailure !== undefined) return refuse('announce', clientFailure)
-      if (!user) {
-        const peer = peerOf(request, endpoints, addressOwner(endpoints, request), undefined, undefined)
-        return accept(request, address, await swarms.announce(peer), peer.owner, endpoints)
-      }
-
-      const found = directory.torrent(request.infoHash)
-      const torrent = found instanceof Promise ? await found : found
-      if (torrent === undefined) return refuse('announce', 'unregistered_torrent')
-      const torrentFailure = checkTorrent(torrent)
-      if (torrentFailure !== undefined) return refuse('announce', torrentFailure, torrent.reason)
-      const isStop = request.event === 'stopped'
-      if (!user.canDownload && request.left > 0 && !isStop) return refuse('announce', 'downloads_disabled')
-      if (torrent.state === 'pending' && !isStop)
-        return accept(request, address, PENDING_MODERATION, user.owner, undefined)
-
-      const multipliers = directory.siteMultipliers()
-      const site = multipliers instanceof Promise ? await multipliers : multipliers
-      const account = site && accountOf(user, torrent, site)
-      const peer = peerOf(request, endpoints, user.owner, torrent, account)
-      return accept(request, address, await swarms.announce(peer), user.owner, undefined)
+      const admitted = await admit(request, passkey, address)
+      if (admitted.failure !== undefined) return admitted
+      const { peer, user, endpoints, isPending } = admitted
+      const answer = isPending ? PENDING_MODERATION : await swarms.announce(peer)
+      return accept(request, address, answer, peer.owner, user ? undefined : endpoints)
     },
   }
 }
 
-function count(
+/** Counts an announce that was carried out, and what was unusual about it. */
+export function countAnnounce(
   counters: AnnounceCounters,
-  request: AnnounceRequest,
-  answer: Answer,
+  event: AnnounceEvent,
+  answer: Pick<Answer, 'rejoined' | 'implausible'>,
   warning: WarningName | undefined,
 ): void {
-  counters.countAnnounce(request.event)
+  counters.countAnnounce(event)
   if (warning !== undefined) counters.countWarning(warning)
   if (answer.rejoined) counters.countAnomaly('rejoined')
   if (answer.implausible) counters.countAnomaly('implausible')
-}
-
-/** Rules about the client. A peer may stop from any port: it was never accepted with a refused one. */
-function checkClient(request: AnnounceRequest, rules: ClientRules): FailureName | undefined {
-  if (!isClientAllowed(request.peerId, rules)) return 'client_not_allowed'
-  if (isRefusedPort(request.port) && request.event !== 'stopped') return 'refused_port'
-  return undefined
-}
-
-/** Rules about the torrent. */
-function checkTorrent(torrent: AnnounceTorrent): FailureName | undefined {
-  if (torrent.state === 'deleted') return 'deleted_torrent'
-  if (torrent.state === 'rejected') return 'rejected_torrent'
-  return undefined
-}
-
-/** The announce for the swarm; without torrent and account in open mode. */
-function peerOf(
-  request: AnnounceRequest,
-  endpoints: PeerEndpoints,
-  owner: Buffer,
-  torrent: AnnounceTorrent | undefined,
-  account: PeerAnnounce['account'],
-): PeerAnnounce {
-  const { kind, state } = transition(request.event, request.left)
-  return {
-    swarm: torrent?.swarm ?? Buffer.from(request.infoHash, 'hex'),
-    owner,
-    peerId: request.peerId,
-    ipv4: endpoints.ipv4,
-    ipv6: endpoints.ipv6,
-    kind,
-    state,
-    uploaded: request.uploaded,
-    downloaded: request.downloaded,
-    left: request.left,
-    want: state === 'stopped' ? 0 : request.numwant,
-    withPeerIds: !request.compact,
-    completed: torrent?.completed ?? 0,
-    expectedPeers: torrent?.peers ?? 0,
-    account,
-  }
-}
-
-/** To whom a transfer counts, and how much of it. */
-function accountOf(
-  user: AnnounceUser,
-  torrent: AnnounceTorrent,
-  site: Multipliers,
-): NonNullable<PeerAnnounce['account']> {
-  return { id: Buffer.concat([user.id, torrent.id]), ...bestOf([user, torrent, site]) }
 }

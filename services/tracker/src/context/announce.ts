@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { clientAddress, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
@@ -8,6 +9,7 @@ import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
 import { createFlusher, type Flusher, type FlushResult } from '../accounting/accounting.ts'
 import { createAccountingQueue } from '../accounting/accounting-queue.redis.ts'
 import { createLedger } from '../accounting/ledger.store.ts'
+import { createAdmission } from '../announce/admission.ts'
 import { createAnnounceMetrics } from '../announce/announce.metrics.ts'
 import { type AnnounceRoutes, announceRoutes } from '../announce/announce.routes.ts'
 import { createAnnounces } from '../announce/announce.ts'
@@ -19,6 +21,7 @@ import { createDirectory, type Directory } from '../announce/directory.ts'
 import { createIdentify } from '../announce/identify.ts'
 import { createRefusals } from '../announce/refusal.ts'
 import { createScrapes } from '../announce/scrape.ts'
+import type { Sockets } from '../announce/sockets.ws.ts'
 import { type Background, repeat } from '../background/background.ts'
 import { createLeadership } from '../background/leadership.redis.ts'
 import type { Config } from '../config.ts'
@@ -29,9 +32,12 @@ import { recoveryInterval, timeToLive } from '../swarm/interval.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
 import type { SwarmSettings, Swarms } from '../swarm/swarm.ts'
 import type { Invalidations } from './invalidations.ts'
+import { createWebSockets, type WebSockets } from './websocket.ts'
 
 /** The announce engine, joined. */
 export type AnnounceEngine = AnnounceRoutes & {
+  /** Undefined where they are switched off. */
+  readonly sockets: Sockets | undefined
   /** Writes to Postgres what users transferred, as the process that leads does every few seconds. */
   readonly flush: () => Promise<FlushResult>
   /** Fails unless the Redis of the swarms answers, where they have one of their own. */
@@ -58,6 +64,7 @@ const MAX_BYTES_PER_S = 1.25e9
 const REPEAT_WINDOW_S = 30
 const FLUSH_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 30_000
+const EVICT_EVERY_MS = 5_000
 const RECONCILE_EVERY_MS = 600_000
 /** Redis syncs its append only file every second, and may be a second late. */
 const SETTLE_S = 3
@@ -80,19 +87,31 @@ export async function createAnnounceEngine(options: Options): Promise<AnnounceEn
     settleSeconds: SETTLE_S,
     onFailure: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
+  const { routes, ...shared } = createUseCases(options, redis, swarms, directory)
+  const sockets = config.WEBSOCKET
+    ? await createWebSockets({ ...options, ...shared, redis, swarms, directory })
+    : undefined
   options.invalidations.addCache({
-    onChange: (change) => directory.forget(change),
-    onMissed: () => directory.revalidateAll(),
+    onChange: (change) => {
+      directory.forget(change)
+      sockets?.forget(change)
+    },
+    onMissed: () => {
+      directory.revalidateAll()
+      sockets?.revalidateAll()
+    },
   })
-  const background = startBackground(options, redis, swarms, flusher)
+  const background = startBackground(options, redis, swarms, flusher, sockets)
   return {
-    ...createRoutes(options, redis, swarms, directory),
+    ...routes,
+    sockets,
     flush: () => flusher.flush(),
     ping: async () => {
       if (redis !== options.redis) await redis.ping()
     },
     close: async () => {
       await background.stop()
+      await sockets?.close()
       if (redis !== options.redis) redis.disconnect()
     },
   }
@@ -129,13 +148,13 @@ function swarmSettings(config: Config): SwarmSettings {
   }
 }
 
-/** Announces and scrapes over HTTP. */
-function createRoutes(
+/** Announces and scrapes over HTTP, and what sockets share with them. */
+function createUseCases(
   { config, metrics, logger, clock }: Options,
   redis: Redis | Cluster,
   swarms: Swarms,
   directory: Directory,
-): AnnounceRoutes {
+) {
   const mode = config.TRACKER_MODE
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)
@@ -148,10 +167,8 @@ function createRoutes(
     reportError: (error, action) => logger.error({ err: error, action }, 'announce or scrape failed'),
   })
   const identify = createIdentify(mode, directory)
-  const announces = createAnnounces({
+  const admit = createAdmission({
     settings: {
-      interval,
-      minInterval,
       allowPrivatePeers: config.ALLOW_PRIVATE_PEERS,
       allowIpParam: config.ALLOW_IP_PARAM,
       clients: clientRules({ allowed: config.CLIENTS_ALLOWED, denied: config.CLIENTS_DENIED }),
@@ -159,14 +176,14 @@ function createRoutes(
     identify,
     directory,
     limit: createAnnounceLimit({ limit: config.ANNOUNCE_LIMIT, counts: createSharedCounts(redis), clock }),
-    swarms,
     refusals,
-    counters,
-    clock,
-    random: Math.random,
   })
+  const settings = { interval, minInterval }
+  const announces = createAnnounces({ settings, admit, swarms, counters, clock, random: Math.random })
   const scrapes = createScrapes({ mode, identify, directory, swarms, refusals, counters })
-  return announceRoutes({ announces, scrapes, refusals, addressOf: (request) => clientAddress(request, proxies) })
+  const addressOf = (request: IncomingMessage): string => clientAddress(request, proxies)
+  const routes = announceRoutes({ announces, scrapes, refusals, addressOf })
+  return { routes, admit, scrapes, identify, refusals, counters }
 }
 
 /** Starts the tasks that one process of all has to do. */
@@ -175,6 +192,7 @@ function startBackground(
   redis: Redis | Cluster,
   swarms: Swarms,
   flusher: Flusher,
+  sockets: WebSockets | undefined,
 ): Background {
   const leadership = createLeadership(redis)
   const repeatAsLeader = (everyMs: number, task: () => Promise<void>): Background =>
@@ -187,6 +205,7 @@ function startBackground(
     })
   const counters = createAccountingMetrics(metrics.registry)
   const tasks = [repeatAsLeader(SWEEP_EVERY_MS, () => swarms.sweep())]
+  if (sockets) tasks.push(repeatAsLeader(EVICT_EVERY_MS, () => sockets.evictGone()))
   if (config.TRACKER_MODE === 'private')
     tasks.push(
       repeatAsLeader(FLUSH_EVERY_MS, async () => counters.countFlush(await flusher.flush())),

@@ -25,18 +25,40 @@ export function createInvalidationPublisher(redis: Redis, logger: Logger): Publi
   }
 }
 
+/** Subscribes to invalidations; `onMissed` is called after every reconnection. */
+export function subscribeToInvalidations(
+  options: { url: string; logger: Logger; heartbeatMs?: number } & InvalidationHandlers,
+): Promise<InvalidationSubscription> {
+  return subscribeToChannel({
+    ...options,
+    name: 'tracker-invalidation',
+    channel: invalidationChannel,
+    onMessage: (message) => {
+      const change = parseInvalidation(message)
+      if (change) options.onChange(change)
+      else options.onMissed()
+    },
+  })
+}
+
 /**
- * Subscribes to invalidations on a connection of its own. Messages sent while it was down are lost, so `onMissed` is
+ * Subscribes to a channel on a connection of its own. Messages sent while it was down are lost, so `onMissed` is
  * called after every reconnection. The channel may be silent for hours, so the connection is checked with a heartbeat,
  * and replaced when there is no answer.
  *
- * @param options `heartbeatMs` is how often
+ * @param options `channel` names it for the number of a logical database; `heartbeatMs` is how often it is checked
  */
-export async function subscribeToInvalidations(
-  options: { url: string; logger: Logger; heartbeatMs?: number } & InvalidationHandlers,
-): Promise<InvalidationSubscription> {
+export async function subscribeToChannel(options: {
+  url: string
+  name: string
+  channel: (database: number) => string
+  logger: Logger
+  heartbeatMs?: number
+  onMessage: (message: string) => void
+  onMissed: () => void
+}): Promise<InvalidationSubscription> {
   const redis = new Redis(options.url, {
-    connectionName: 'tracker-invalidation',
+    connectionName: options.name,
     lazyConnect: true,
     maxRetriesPerRequest: null,
     autoResubscribe: false,
@@ -45,12 +67,8 @@ export async function subscribeToInvalidations(
     retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
   })
   redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
-  redis.on('message', (_channel: string, message: string) => {
-    const change = parseInvalidation(message)
-    if (change) options.onChange(change)
-    else options.onMissed()
-  })
-  const channel = invalidationChannel(redis.options.db ?? 0)
+  redis.on('message', (_channel: string, message: string) => options.onMessage(message))
+  const channel = options.channel(redis.options.db ?? 0)
   await redis.connect()
   await redis.subscribe(channel)
   const reconnect = (): void => {

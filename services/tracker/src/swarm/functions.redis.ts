@@ -17,6 +17,7 @@ const LIBRARIES = {
     'swarm/records',
     'swarm/selection',
     'swarm/peer',
+    'swarm/sockets',
     'swarm/announce',
     'swarm/functions',
   ],

@@ -3,9 +3,9 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { Cluster, type Redis } from 'ioredis'
 import { createRedisFunctions } from './functions.redis.ts'
-import type { SwarmAnswer, SwarmCounts, SwarmName, SwarmSettings, Swarms } from './swarm.ts'
+import type { SwarmCounts, SwarmName, SwarmSettings, Swarms } from './swarm.ts'
 import { TAGS, tagOf, tagPrefix } from './tags.ts'
-import { decodeAnswers, decodeCounts, encodeAnnounce, encodeSettings } from './wire.ts'
+import { decodeAnswer, decodeCounts, decodeSocketAnswer, encodeAnnounce, encodeSettings, splitAnswers } from './wire.ts'
 
 /**
  * A call costs several times what an announce in it does, so a busy tracker sends calls at this pace and no faster. A
@@ -14,6 +14,8 @@ import { decodeAnswers, decodeCounts, encodeAnnounce, encodeSettings } from './w
 const CALLS: BatcherOptions = { concurrency: 2, maxBatchSize: 64, lingerMs: 2, isReady: (waiting) => waiting >= 16 }
 /** Records that one call of the sweep looks at. */
 const SWEEP_STEPS = 2_000
+/** Sockets that one call ends. */
+const EVICT_STEPS = 200
 
 type EncodedAnnounce = { readonly key: Buffer; readonly bytes: Buffer }
 type Counted = { readonly name: SwarmName; readonly completed: number }
@@ -34,12 +36,12 @@ export function createRedisSwarms(options: {
   const functions = createRedisFunctions(redis, 'swarm')
   const settingsNow = (): Buffer => encodeSettings(settings, Math.floor(clock.now() / 1000))
 
-  const announce = async (batch: readonly EncodedAnnounce[]): Promise<readonly SwarmAnswer[]> => {
+  const announce = async (batch: readonly EncodedAnnounce[]): Promise<readonly Buffer[]> => {
     const keys = batch.map(({ key }) => key)
     const announces = Buffer.concat(batch.map(({ bytes }) => bytes))
     const answers = await functions.call('announce', keys, [settingsNow(), announces])
     if (!Buffer.isBuffer(answers)) throw unknownForm()
-    return decodeAnswers(answers, batch.length)
+    return splitAnswers(answers, batch.length)
   }
   const count = async (swarms: readonly Counted[]): Promise<readonly SwarmCounts[]> => {
     const keys = swarms.map((swarm) => swarmKey(swarm.name))
@@ -55,7 +57,20 @@ export function createRedisSwarms(options: {
     announce: (peer) => {
       const random = Math.floor(options.random() * 0x1_0000_0000)
       const bytes = encodeAnnounce(peer, settings.evictsOldest, random)
-      return announceBatched(peer.swarm)({ key: swarmKey(peer.swarm), bytes })
+      return announceBatched(peer.swarm)({ key: swarmKey(peer.swarm), bytes }).then(decodeAnswer)
+    },
+
+    announceOverSocket: (peer, socket) => {
+      const bytes = encodeAnnounce({ ...peer, want: 0 }, settings.evictsOldest, 0, socket)
+      return announceBatched(peer.swarm)({ key: swarmKey(peer.swarm), bytes }).then(decodeSocketAnswer)
+    },
+
+    evict: async (process) => {
+      for (let tag = 0; tag < TAGS; tag++) {
+        const key = Buffer.concat([Buffer.from(`${tagPrefix(tag)}m:`), process])
+        let more: unknown = 1
+        while (more === 1) more = await functions.call('evict', [key], [settingsNow(), process, String(EVICT_STEPS)])
+      }
     },
 
     count: (swarms) => Promise.all(swarms.map((swarm) => countBatched(swarm.name)(swarm))),

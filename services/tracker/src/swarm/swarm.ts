@@ -70,6 +70,31 @@ export type SwarmCounts = {
   readonly completed: number
 }
 
+/** Eight bytes that name a process of the tracker for as long as it runs. */
+export type ProcessId = Buffer
+
+/** How an announce over a socket differs from one over HTTP. */
+export type SocketAnnounce = {
+  /** The process that has the socket. */
+  readonly process: ProcessId
+  /**
+   * `takes-over` continues a peer whose socket another process has noted, and that process has lost. `closes` ends a peer
+   * whose socket is gone, without its counters: they are kept, as those of an expired peer.
+   */
+  readonly purpose: 'announces' | 'takes-over' | 'closes'
+}
+
+/** How many peers of a swarm have a socket of one process. */
+export type SocketCount = { readonly process: ProcessId; readonly seeders: number; readonly others: number }
+
+/** The swarm's answer to an announce over a socket. */
+export type SocketAnswer =
+  | { readonly status: 'held'; readonly holder: ProcessId }
+  | (Omit<SwarmAnswer, 'records'> & {
+      /** By process; partial seeds count as seeders, since they too are given leechers only. */
+      readonly sockets: readonly SocketCount[]
+    })
+
 /** What one user did with one torrent since the last flush. */
 export type Delta = {
   readonly userId: string
@@ -119,6 +144,21 @@ export type Swarms = {
    * @throws UnavailableError when it could not be carried out
    */
   announce(announce: PeerAnnounce): Promise<SwarmAnswer>
+  /**
+   * Likewise for a peer that is reached through a socket. The same client over HTTP and over a socket is one peer, whose
+   * record stays until it is stopped, or its socket closed, over both. Peers that have a socket only are counted and
+   * never picked: whoever has the socket knows them.
+   *
+   * @returns `held`, and nothing was changed, when another process has a socket of this client
+   * @throws UnavailableError when it could not be carried out
+   */
+  announceOverSocket(announce: PeerAnnounce, socket: SocketAnnounce): Promise<SocketAnswer>
+  /**
+   * Ends all sockets that a process has left behind: their peers expire.
+   *
+   * @throws UnavailableError when it could not be finished
+   */
+  evict(process: ProcessId): Promise<void>
   /**
    * Counts peers, in the order of the names. A swarm without peers has zeros, and the completions given.
    *

@@ -1,6 +1,14 @@
 import { type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
 import type { AnnounceKind, PeerState } from './peer-state.ts'
-import type { AnnounceStatus, Delta, PeerAnnounce, SwarmAnswer, SwarmCounts, SwarmSettings } from './swarm.ts'
+import type {
+  AnnounceStatus,
+  PeerAnnounce,
+  SocketAnnounce,
+  SocketAnswer,
+  SwarmAnswer,
+  SwarmCounts,
+  SwarmSettings,
+} from './swarm.ts'
 
 // The binary layouts shared with lua/swarm/layouts.lua, under the names that they have there. All numbers are big-endian.
 
@@ -36,14 +44,19 @@ export function encodeSettings(settings: SwarmSettings, now: number): Buffer {
 
 // ANNOUNCE ----------------------------------------------------------------------------------------------------------
 
-const ANNOUNCE_LENGTH = 126
+const ANNOUNCE_LENGTH = 134
 const KINDS: Record<AnnounceKind, number> = { regular: 0, started: 1, completed: 2, stopped: 3 }
 /** In the order of their numbers. */
-const STATES = ['stopped', 'leecher', 'seeder', 'paused'] as const satisfies readonly PeerState[]
+export const STATES = ['stopped', 'leecher', 'seeder', 'paused'] as const satisfies readonly PeerState[]
 const STATE_NUMBERS: Record<PeerState, number> = { stopped: 0, leecher: 1, seeder: 2, paused: 3 }
 const IS_ACCOUNTED = 1
 const WANTS_IDS = 2
 const EVICTS = 4
+const OVER_SOCKET = 8
+const PURPOSES: Record<SocketAnnounce['purpose'], number> = { announces: 0, 'takes-over': 16, closes: 32 }
+/** The length of a process's name, and of the counts behind it. */
+const PROCESS_LENGTH = 8
+const SOCKETS_LENGTH = 8
 
 /** Records picked beyond those wanted, to replace the requester, their other clients and peers of another family. */
 const SPARE_RECORDS = 10
@@ -53,8 +66,14 @@ const SPARE_RECORDS = 10
  *
  * @param evictsOldest as `SwarmSettings` has it
  * @param random 32 random bits, which decide where the picking of records starts
+ * @param socket where it came over a socket
  */
-export function encodeAnnounce(announce: PeerAnnounce, evictsOldest: boolean, random: number): Buffer {
+export function encodeAnnounce(
+  announce: PeerAnnounce,
+  evictsOldest: boolean,
+  random: number,
+  socket?: SocketAnnounce,
+): Buffer {
   const bytes = Buffer.allocUnsafe(ANNOUNCE_LENGTH)
   const { account, ipv4, ipv6 } = announce
   announce.owner.copy(bytes, 0)
@@ -76,7 +95,13 @@ export function encodeAnnounce(announce: PeerAnnounce, evictsOldest: boolean, ra
   bytes.writeUInt32BE(announce.expectedPeers, 89)
   bytes[93] = (account ? IS_ACCOUNTED : 0) + (announce.withPeerIds ? WANTS_IDS : 0) + (evictsOldest ? EVICTS : 0)
   if (account) account.id.copy(bytes, 94)
-  else bytes.fill(0, 94)
+  else bytes.fill(0, 94, 126)
+  if (socket === undefined) {
+    bytes.fill(0, 126)
+    return bytes
+  }
+  bytes[93] = bytes.readUInt8(93) + OVER_SOCKET + PURPOSES[socket.purpose]
+  socket.process.copy(bytes, 126)
   return bytes
 }
 
@@ -89,18 +114,21 @@ const REJOINED = 1
 const IMPLAUSIBLE = 2
 const RECOVERING = 4
 
+const HELD = 4
+
 /** The answers to several announces, each behind its length. They are views of the bytes. */
-export function decodeAnswers(bytes: Buffer, count: number): SwarmAnswer[] {
-  const answers: SwarmAnswer[] = []
+export function splitAnswers(bytes: Buffer, count: number): Buffer[] {
+  const answers: Buffer[] = []
   for (let at = 0; answers.length < count; ) {
     const start = at + 4
     at = start + bytes.readUInt32BE(at)
-    answers.push(decodeAnswer(bytes.subarray(start, at)))
+    answers.push(bytes.subarray(start, at))
   }
   return answers
 }
 
-function decodeAnswer(bytes: Buffer): SwarmAnswer {
+/** The answer to an announce over HTTP; `records` is a view of the bytes. */
+export function decodeAnswer(bytes: Buffer): SwarmAnswer {
   const status = STATUSES[bytes[0] ?? STATUSES.length]
   if (status === undefined || bytes.length < RESULT_LENGTH) throw new Error('a swarm answer has an unknown form')
   const flags = bytes[1] ?? 0
@@ -116,6 +144,23 @@ function decodeAnswer(bytes: Buffer): SwarmAnswer {
     recordCount: bytes.readUInt16BE(18),
     records: bytes.subarray(RESULT_LENGTH),
   }
+}
+
+/** The answer to an announce over a socket. */
+export function decodeSocketAnswer(bytes: Buffer): SocketAnswer {
+  if (bytes[0] === HELD) return { status: 'held', holder: Buffer.from(bytes.subarray(RESULT_LENGTH)) }
+  const { records: rest, ...answer } = decodeAnswer(bytes)
+  const length = PROCESS_LENGTH + SOCKETS_LENGTH
+  const sockets = Array.from({ length: Math.floor(rest.length / length) }, (_, i) => {
+    const at = i * length
+    return {
+      // A copy, since it is kept for as long as the swarm has sockets.
+      process: Buffer.from(rest.subarray(at, at + PROCESS_LENGTH)),
+      seeders: rest.readUInt32BE(at + PROCESS_LENGTH),
+      others: rest.readUInt32BE(at + PROCESS_LENGTH + 4),
+    }
+  })
+  return { ...answer, sockets }
 }
 
 /** The counts of one swarm, as `scrape` returns them. */
@@ -221,48 +266,7 @@ function copyBytes(from: Buffer, at: number, length: number, to: Buffer, positio
   return position + length
 }
 
-// DELTA -------------------------------------------------------------------------------------------------------------
-
-const DELTA_LENGTH = 53
-const ACCOUNT_LENGTH = 32
-
-/**
- * What accumulated for one user and torrent.
- *
- * @param account the 16 bytes of the user's id, then those of the torrent's
- * @throws Error when one of them has another form
- */
-export function decodeDelta(account: Buffer, bytes: Buffer): Delta {
-  const state = STATES[bytes[44] ?? STATES.length]
-  if (account.length !== ACCOUNT_LENGTH || bytes.length !== DELTA_LENGTH || state === undefined)
-    throw new Error('an accounting delta in Redis has an unknown form')
-  const completedAt = bytes.readUInt32BE(45)
-  return {
-    userId: uuidOf(account.subarray(0, 16)),
-    torrentId: uuidOf(account.subarray(16)),
-    creditedUp: readUint56(bytes, 0),
-    creditedDown: readUint56(bytes, 7),
-    actualUp: readUint56(bytes, 14),
-    actualDown: readUint56(bytes, 21),
-    seedSeconds: bytes.readUIntBE(28, 5),
-    lastSeen: bytes.readUInt32BE(33),
-    left: readUint56(bytes, 37),
-    state,
-    completedAt: completedAt === 0 ? undefined : completedAt,
-    firstSeen: bytes.readUInt32BE(49),
-  }
-}
-
-function uuidOf(bytes: Buffer): string {
-  const hex = bytes.toString('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
-}
-
 /** Numbers up to 2^53 - 1 take seven bytes, and Buffer's own methods stop at six. */
-function readUint56(bytes: Buffer, at: number): number {
-  return bytes.readUIntBE(at, 3) * 0x1_0000_0000 + bytes.readUInt32BE(at + 3)
-}
-
 function writeUint56(bytes: Buffer, value: number, at: number): void {
   const high = Math.floor(value / 0x1_0000_0000)
   bytes[at] = high >>> 16

@@ -45,12 +45,13 @@ export function readUpload(bytes: Buffer, source: string): TorrentContent {
 /** Builds a .torrent for download. The info dictionary is copied byte for byte, so its hash stays the same. */
 export function writeTorrentFile(
   content: Pick<TorrentContent, 'info' | 'pieceLayers'>,
-  outer: { announceUrl: string; comment: string; createdAt: Date },
+  outer: { announceUrl: string; furtherTiers: readonly string[][]; comment: string; createdAt: Date },
 ): Buffer {
   return buildTorrentFile({
     infoSlice: content.info,
     pieceLayersSlice: content.pieceLayers ?? undefined,
     announceUrl: outer.announceUrl,
+    furtherTiers: outer.furtherTiers,
     comment: outer.comment,
     creationDate: Math.floor(outer.createdAt.getTime() / 1_000),
   })

@@ -123,6 +123,8 @@ export function createTorrents(deps: {
   source: string
   publicUrl: string
   announceUrl: (passkey: string) => string
+  /** Where browsers announce; undefined where they cannot. */
+  socketUrl: ((passkey: string) => string) | undefined
 }) {
   const { store, categories, clock } = deps
 
@@ -210,6 +212,7 @@ export function createTorrents(deps: {
       if (content === undefined) throw notFound()
       const bytes = writeTorrentFile(content, {
         announceUrl: deps.announceUrl(viewer.passkey),
+        furtherTiers: deps.socketUrl ? [[deps.socketUrl(viewer.passkey)]] : [],
         comment: `${deps.publicUrl}/torrents/${torrent.id}`,
         createdAt: torrent.createdAt,
       })

@@ -5,7 +5,7 @@ declare module 'bittorrent-tracker/client' {
   type Transferred = { left: number; uploaded: number; downloaded: number }
 
   export default class Client extends EventEmitter {
-    constructor(options: { announce: string; infoHash: string; peerId: string; port: number })
+    constructor(options: { announce: string; infoHash: string; peerId: string; port: number; wrtc?: object })
     start(transferred: Transferred): void
     complete(transferred: Transferred): void
     stop(transferred: Transferred): void

@@ -97,7 +97,7 @@ export async function startTracker(
         return result.rows
       }),
     async stop() {
-      await running.drain()
+      await Promise.all([running.drain(), context.announces.sockets?.drain()])
       await context.close()
       redisClient.disconnect()
       await db.destroy()

@@ -1,0 +1,62 @@
+-- The sockets of a swarm.
+
+-- A socket lives in one process; who has which is noted beside the swarm, and by role, since seeders are given leechers.
+
+local function sockets_of(process)
+  return key_of('w:') .. s.hash .. process
+end
+
+local function count_sockets(process, seeders, others)
+  local key, hash = key_of('n:') .. s.hash, s.hash
+  local value = call('HGET', key, process)
+  local had_seeders, had_others = 0, 0
+  if value then had_seeders, had_others = read(SOCKETS, value) end
+  seeders, others = max(0, had_seeders + seeders), max(0, had_others + others)
+  if seeders + others == 0 then
+    call('HDEL', key, process)
+    call('SREM', key_of('m:') .. process, hash)
+  else
+    call('HSET', key, process, pack(SOCKETS, seeders, others))
+    if not value then call('SADD', key_of('m:') .. process, hash) end
+  end
+end
+
+-- Notes that the process has a socket of this client, or with no role that it has none any more. `noted` is the role
+-- noted so far.
+local function note_socket(process, noted, role)
+  if noted == role then return end
+  local client = a.owner .. a.id
+  if role then call('HSET', sockets_of(process), client, role) else call('HDEL', sockets_of(process), client) end
+  count_sockets(process, (role == 's' and 1 or 0) - (noted == 's' and 1 or 0),
+    (role == 'o' and 1 or 0) - (noted == 'o' and 1 or 0))
+end
+
+-- The role under which the process has a socket of this client, or nil.
+local function noted_role(process)
+  return call('HGET', sockets_of(process), a.owner .. a.id) or nil
+end
+
+-- Another process that has a socket of this client, and the role noted there.
+local function holder()
+  local processes = call('HKEYS', key_of('n:') .. s.hash)
+  for i = 1, #processes do
+    if processes[i] ~= a.process then
+      local role = noted_role(processes[i])
+      if role then return processes[i], role end
+    end
+  end
+end
+
+-- Returns the role under which this process has a socket of this client; or else the process that holds it, or false
+-- where a socket closes that another process has taken over.
+local function claim()
+  local noted = noted_role(a.process)
+  if noted then return noted end
+  local other, role = holder()
+  if other and has(a.options, TAKES_OVER) then
+    note_socket(other, role, nil)
+    other = nil
+  end
+  if has(a.options, CLOSES) then return nil, false end
+  return nil, other
+end

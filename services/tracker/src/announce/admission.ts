@@ -1,0 +1,138 @@
+import { type AnnounceRequest, type FailureName, isRefusedPort, type Passkey } from '@vault-and-tracker/bencode-tracker'
+import { transition } from '../swarm/peer-state.ts'
+import type { PeerAnnounce } from '../swarm/swarm.ts'
+import type { AnnounceLimit } from './announce-limit.ts'
+import { type ClientRules, isClientAllowed } from './clients.ts'
+import type { AnnounceTorrent, AnnounceUser, Directory, Multipliers } from './directory.ts'
+import type { Identify } from './identify.ts'
+import { bestOf } from './multipliers.ts'
+import { addressOwner, endpointsOf, limitKeyOf, type PeerEndpoints } from './peer-endpoints.ts'
+import type { Refusal, Refusals } from './refusal.ts'
+
+/** What announces are checked by. */
+export type AdmissionSettings = {
+  /** Whether loopback and private addresses are handed out. */
+  readonly allowPrivatePeers: boolean
+  /** Whether the addresses that clients claim count. */
+  readonly allowIpParam: boolean
+  readonly clients: ClientRules
+}
+
+/** An announce that no rule refuses. */
+export type Admitted = {
+  readonly failure: undefined
+  /** Undefined in open mode. */
+  readonly user: AnnounceUser | undefined
+  readonly endpoints: PeerEndpoints
+  /** The torrent waits for moderation, so the swarm must not hear of the announce. */
+  readonly isPending: boolean
+  /** The announce for the swarm. */
+  readonly peer: PeerAnnounce
+}
+
+/**
+ * Checks an announce against the rules in their order, whatever its transport.
+ *
+ * @param address where it came from, 4 or 16 bytes
+ * @param socketOwner 8 bytes, of an announce over a socket: in open mode the owner of its peers. Such a peer has no
+ *   address, whatever the client claims
+ * @throws UnavailableError when Postgres or Redis had to be asked and is away
+ */
+export type Admit = (
+  request: AnnounceRequest,
+  passkey: Passkey | undefined,
+  address: Uint8Array,
+  socketOwner?: Buffer,
+) => Promise<Refusal | Admitted>
+
+/** Creates the check. */
+export function createAdmission(options: {
+  settings: AdmissionSettings
+  identify: Identify
+  directory: Directory
+  limit: AnnounceLimit
+  refusals: Refusals
+}): Admit {
+  const { settings, identify, directory, limit } = options
+  const { refuse, refuseOverLimit } = options.refusals
+
+  return async (request, passkey, address, socketOwner) => {
+    const identified = identify(passkey)
+    const user = identified instanceof Promise ? await identified : identified
+    if (typeof user === 'string') return refuse('announce', user)
+
+    const endpoints = socketOwner ? NO_ENDPOINTS : endpointsOf(request, address, settings)
+    if (typeof endpoints === 'string') return refuse('announce', endpoints)
+
+    const taken = limit.take(user ? user.key : limitKeyOf(address))
+    const wait = typeof taken === 'number' ? taken : await taken
+    if (wait > 0) return refuseOverLimit(wait)
+
+    const isStop = request.event === 'stopped'
+    if (!isClientAllowed(request.peerId, settings.clients)) return refuse('announce', 'client_not_allowed')
+    // A peer may stop from any port: it was never accepted with a refused one.
+    if (!socketOwner && !isStop && isRefusedPort(request.port)) return refuse('announce', 'refused_port')
+    if (!user) {
+      const peer = peerOf(request, endpoints, socketOwner ?? addressOwner(endpoints, request), undefined, undefined)
+      return { failure: undefined, user, endpoints, isPending: false, peer }
+    }
+
+    const found = directory.torrent(request.infoHash)
+    const torrent = found instanceof Promise ? await found : found
+    if (torrent === undefined) return refuse('announce', 'unregistered_torrent')
+    const torrentFailure = checkTorrent(torrent)
+    if (torrentFailure !== undefined) return refuse('announce', torrentFailure, torrent.reason)
+    if (!user.canDownload && request.left > 0 && !isStop) return refuse('announce', 'downloads_disabled')
+
+    const multipliers = directory.siteMultipliers()
+    const site = multipliers instanceof Promise ? await multipliers : multipliers
+    const peer = peerOf(request, endpoints, user.owner, torrent, site && accountOf(user, torrent, site))
+    return { failure: undefined, user, endpoints, isPending: torrent.state === 'pending' && !isStop, peer }
+  }
+}
+
+const NO_ENDPOINTS: PeerEndpoints = { ipv4: undefined, ipv6: undefined, source: new Uint8Array(0) }
+
+/** Why nobody may announce a torrent, if so. */
+export function checkTorrent(torrent: AnnounceTorrent): FailureName | undefined {
+  if (torrent.state === 'deleted') return 'deleted_torrent'
+  if (torrent.state === 'rejected') return 'rejected_torrent'
+  return undefined
+}
+
+/** The announce for the swarm; without torrent and account in open mode. */
+function peerOf(
+  request: AnnounceRequest,
+  endpoints: PeerEndpoints,
+  owner: Buffer,
+  torrent: AnnounceTorrent | undefined,
+  account: PeerAnnounce['account'],
+): PeerAnnounce {
+  const { kind, state } = transition(request.event, request.left)
+  return {
+    swarm: torrent?.swarm ?? Buffer.from(request.infoHash, 'hex'),
+    owner,
+    peerId: request.peerId,
+    ipv4: endpoints.ipv4,
+    ipv6: endpoints.ipv6,
+    kind,
+    state,
+    uploaded: request.uploaded,
+    downloaded: request.downloaded,
+    left: request.left,
+    want: state === 'stopped' ? 0 : request.numwant,
+    withPeerIds: !request.compact,
+    completed: torrent?.completed ?? 0,
+    expectedPeers: torrent?.peers ?? 0,
+    account,
+  }
+}
+
+/** To whom a transfer counts, and how much of it. */
+function accountOf(
+  user: AnnounceUser,
+  torrent: AnnounceTorrent,
+  site: Multipliers,
+): NonNullable<PeerAnnounce['account']> {
+  return { id: Buffer.concat([user.id, torrent.id]), ...bestOf([user, torrent, site]) }
+}

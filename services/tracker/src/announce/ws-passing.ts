@@ -1,0 +1,137 @@
+import type { InfoHash } from '@vault-and-tracker/bencode-tracker'
+import type { PeerAnnounce } from '../swarm/swarm.ts'
+import type { ScrapeOutcome } from './scrape.ts'
+import type { Delivery, Offer, Signalling, SignalPeer } from './signalling.ts'
+import type { SocketCounters } from './ws-counters.ts'
+import { answerMessage, type ClientMessage, NO_INFO_HASH, offerMessage, scrapeMessage, textOf } from './ws-messages.ts'
+import { parseRelay, type RelayMessage, type Relays } from './ws-relays.ts'
+import type { Seat, Session } from './ws-session.ts'
+
+/** Passes offers and answers on, to sockets of this process and to other processes. */
+export type Passing = {
+  /** Shares the offers of a peer out. */
+  pass(seat: Seat, peer: SignalPeer<Seat>, offers: readonly Offer[]): void
+  /** Passes an answer on, where its offer was made to this peer. */
+  answer(seat: Seat | undefined, message: Extract<ClientMessage, { kind: 'answer' }>): void
+  /** Takes a line of another process. */
+  receive(line: string): void
+  /** Whether another process still has the socket of a client. */
+  probe(holder: string, peer: PeerAnnounce): Promise<boolean>
+  scraped(outcome: Extract<ScrapeOutcome, { failure: undefined }>): string
+  textOfFirst(infoHashes: readonly InfoHash[]): string
+}
+
+/** A process that does not answer for so long is gone: it has three seconds to ask its client. */
+const PROBE_TIMEOUT_MS = 4_000
+
+/** One character for each byte. */
+export function latin1(bytes: Buffer): string {
+  return bytes.toString('latin1')
+}
+
+/** Creates it; `end` closes a connection that does not answer. */
+export function createPassing(options: {
+  process: string
+  signalling: Signalling<Seat>
+  relays: Relays
+  counters: SocketCounters
+  end: (session: Session) => void
+}): Passing {
+  const { process, signalling, relays, counters, end } = options
+  const probes = new Map<number, (alive: boolean) => void>()
+  let lastProbe = 0
+
+  const sendTo = (seat: Seat, kind: 'offer' | 'answer', text: string): void => {
+    if (seat.session.line.send(text)) counters.countRelayed(kind, 'socket')
+    else counters.countDropped('slow_reader')
+  }
+
+  const deliver = (peerId: string, deliveries: readonly Delivery<Seat>[]): void => {
+    for (const { to, offer } of deliveries)
+      sendTo(to.socket, 'offer', offerMessage(to.socket.infoHashText, peerId, offer))
+  }
+
+  const deliverAnswer = (serial: number, peerId: string, answer: Offer): void => {
+    const seat = signalling.bySerial(serial)?.socket
+    if (seat === undefined) counters.countDropped('peer_gone')
+    else sendTo(seat, 'answer', answerMessage(seat.infoHashText, peerId, answer))
+  }
+
+  const onProbe = async (message: Extract<RelayMessage, { kind: 'probe' }>): Promise<void> => {
+    const found = signalling.find(message.swarm, message.owner, message.peerId)
+    const alive = found !== undefined && (await found.socket.session.line.isAlive())
+    if (found !== undefined && !alive) end(found.socket.session)
+    relays.send(message.process, { kind: 'alive', id: message.id, alive })
+  }
+
+  return {
+    pass: (seat, peer, offers) => {
+      if (offers.length === 0) return
+      const others = seat.elsewhere.map((count) => ({ ...count, process: count.process.toString('hex') }))
+      const { here, elsewhere } = signalling.distribute(peer, offers, others)
+      deliver(peer.peerId, here)
+      for (const [to, share] of elsewhere) {
+        const { serial, owner, peerId, seeds } = peer
+        relays.send(to, {
+          kind: 'offers',
+          swarm: peer.swarm,
+          from: { process, serial, owner, peerId, seeds },
+          offers: share,
+        })
+        counters.countRelayed('offer', 'process', share.length)
+      }
+    },
+
+    answer: (seat, { peerIdText, toPeerId, offerId, sdp }) => {
+      const peer = seat?.peerIdText === peerIdText ? seat.peer : undefined
+      const origin = peer && signalling.answered(peer, toPeerId, offerId)
+      if (origin === undefined) {
+        counters.countDropped('no_offer')
+      } else if (origin.process === process) {
+        deliverAnswer(origin.serial, peerIdText, { offerId, sdp })
+      } else {
+        const answer = { offerId, sdp }
+        relays.send(origin.process, { kind: 'answer', serial: origin.serial, peerId: peerIdText, answer })
+        counters.countRelayed('answer', 'process')
+      }
+    },
+
+    receive: (line) => {
+      const message = parseRelay(line)
+      switch (message?.kind) {
+        case 'offers':
+          deliver(message.from.peerId, signalling.receive(message.from, message.swarm, message.offers))
+          break
+        case 'answer':
+          deliverAnswer(message.serial, message.peerId, message.answer)
+          break
+        case 'probe':
+          void onProbe(message)
+          break
+        case 'alive':
+          probes.get(message.id)?.(message.alive)
+          break
+        case undefined:
+          break
+      }
+    },
+
+    probe: (holder, peer) =>
+      new Promise((resolve) => {
+        const id = ++lastProbe
+        const settle = (alive: boolean): void => {
+          clearTimeout(timer)
+          probes.delete(id)
+          resolve(alive)
+        }
+        const timer = setTimeout(() => settle(false), PROBE_TIMEOUT_MS)
+        probes.set(id, settle)
+        const peerId = latin1(Buffer.from(peer.peerId, 'hex'))
+        const client = { swarm: latin1(peer.swarm), owner: latin1(peer.owner), peerId }
+        relays.send(holder, { kind: 'probe', id, process, ...client })
+      }),
+
+    scraped: ({ torrents, minRequestInterval }) => scrapeMessage(torrents, minRequestInterval),
+    textOfFirst: ([first]) => (first === undefined ? NO_INFO_HASH : textOf(first)),
+  }
+}

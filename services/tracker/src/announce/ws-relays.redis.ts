@@ -1,0 +1,83 @@
+import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
+import type { Cluster, Redis } from 'ioredis'
+import type { SocketCounters } from './ws-counters.ts'
+import { formatRelay, type Processes, type Relays, relayChannel } from './ws-relays.ts'
+
+/** A longer publication would hold up what Redis does for others. */
+const MAX_PUBLICATION = 262_144
+const PROCESSES = 'tracker:sockets:processes'
+/** Three beats, five seconds apart. */
+const GONE_AFTER_S = 15
+
+/**
+ * Publishes messages for other processes, one publication for all that are sent to a process in one turn of the event
+ * loop.
+ *
+ * @param redis a connection of its own
+ */
+export function createRelays(redis: Redis, counters: SocketCounters): Relays {
+  const waiting = new Map<string, string[]>()
+
+  const publish = (process: string, lines: readonly string[]): void => {
+    redis.publish(relayChannel(redis.options.db ?? 0, process), lines.join('\n')).then(
+      (receivers) => {
+        if (receivers === 0) counters.countDropped('unreachable', lines.length)
+      },
+      () => {
+        counters.countDropped('unreachable', lines.length)
+      },
+    )
+  }
+
+  const flush = (): void => {
+    for (const [process, lines] of waiting) {
+      let start = 0
+      let length = 0
+      for (const [i, line] of lines.entries()) {
+        if (length > 0 && length + line.length > MAX_PUBLICATION) {
+          publish(process, lines.slice(start, i))
+          start = i
+          length = 0
+        }
+        length += line.length
+      }
+      publish(process, lines.slice(start))
+    }
+    waiting.clear()
+  }
+
+  return {
+    send: (process, message) => {
+      if (waiting.size === 0) setImmediate(flush)
+      const lines = waiting.get(process)
+      if (lines === undefined) waiting.set(process, [formatRelay(message)])
+      else lines.push(formatRelay(message))
+    },
+    close: async () => {
+      await redis.quit().catch(() => redis.disconnect())
+    },
+  }
+}
+
+/** Which processes run, by a key of each that expires: no clock but that of Redis counts. */
+export function createProcesses(redis: Redis | Cluster, process: Buffer): Processes {
+  const name = process.toString('hex')
+  const keyOf = (each: string): string => `tracker:sockets:process:${each}`
+  return {
+    beat: () =>
+      orRedisUnavailable(async () => {
+        await Promise.all([redis.set(keyOf(name), 1, 'EX', GONE_AFTER_S), redis.sadd(PROCESSES, name)])
+      }),
+    gone: () =>
+      orRedisUnavailable(async () => {
+        const names = await redis.smembers(PROCESSES)
+        const running = await Promise.all(names.map((each) => redis.exists(keyOf(each))))
+        return names.filter((_, i) => running[i] === 0).map((each) => Buffer.from(each, 'hex'))
+      }),
+    forget: (each) =>
+      orRedisUnavailable(async () => {
+        await redis.del(keyOf(each.toString('hex')))
+        await redis.srem(PROCESSES, each.toString('hex'))
+      }),
+  }
+}

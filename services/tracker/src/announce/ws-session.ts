@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import type { FailureName, InfoHash, Passkey } from '@vault-and-tracker/bencode-tracker'
+import type { PeerAnnounce, SocketCount } from '../swarm/swarm.ts'
+import type { SignalPeer } from './signalling.ts'
+
+/** One connection, as the rules see it. */
+export type SocketLine = {
+  /** Sends a text frame, or gives up on a connection whose other end does not read. */
+  send(text: string): boolean
+  close(code: number, reason: string): void
+  /** Whether the other end answers a ping within three seconds. */
+  isAlive(): Promise<boolean>
+}
+
+/** What is known of a client when it connects. */
+export type SocketOpening = {
+  readonly passkey: Passkey | undefined
+  /** Why every message fails, if so. */
+  readonly failure: FailureName | undefined
+  /** 4 or 16 bytes. */
+  readonly address: Uint8Array
+}
+
+/** A peer of one torrent on one connection. */
+export type Seat = {
+  readonly session: Session
+  readonly infoHash: InfoHash
+  readonly infoHashText: string
+  readonly peerIdText: string
+  /** The peer among those of this process, while it is in the swarm. */
+  peer: SignalPeer<Seat> | undefined
+  /** Its last announce that was carried out. */
+  announce: PeerAnnounce | undefined
+  /** When that was, in milliseconds. */
+  announcedAt: number
+  complete: number
+  incomplete: number
+  downloaded: number
+  elsewhere: readonly SocketCount[]
+  /** Whether it had something left in this session: only then can it complete. */
+  wasIncomplete: boolean
+  /** Ends when all announces so far are answered; undefined when they are. */
+  running: Promise<void> | undefined
+}
+
+/** A connection and its torrents. */
+export type Session = SocketOpening & {
+  readonly line: SocketLine
+  /** 8 random bytes: whom its peers belong to in open mode, where nobody has a name. */
+  readonly owner: Buffer
+  readonly seats: Map<InfoHash, Seat>
+  malformed: number
+  closed: boolean
+}
+
+/** A connection that has sent nothing yet. */
+export function newSession(line: SocketLine, opening: SocketOpening): Session {
+  const { passkey, failure, address } = opening
+  return {
+    line,
+    passkey,
+    failure,
+    address,
+    owner: randomBytes(8),
+    seats: new Map(),
+    malformed: 0,
+    closed: false,
+  }
+}
+
+/** A peer that has not announced yet. */
+export function newSeat(session: Session, infoHash: InfoHash, infoHashText: string, peerIdText: string): Seat {
+  return {
+    session,
+    infoHash,
+    infoHashText,
+    peerIdText,
+    peer: undefined,
+    announce: undefined,
+    announcedAt: 0,
+    complete: 0,
+    incomplete: 0,
+    downloaded: 0,
+    elsewhere: [],
+    wasIncomplete: false,
+    running: undefined,
+  }
+}

@@ -1,0 +1,276 @@
+import type { Passkey, TrackerAction } from '@vault-and-tracker/bencode-tracker'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Invalidation } from '../invalidation/invalidation.ts'
+import { transition } from '../swarm/peer-state.ts'
+import type { PeerAnnounce } from '../swarm/swarm.ts'
+import { checkTorrent } from './admission.ts'
+import type { Directory } from './directory.ts'
+import type { Identify } from './identify.ts'
+import type { Refusal, Refusals } from './refusal.ts'
+import type { Scrapes } from './scrape.ts'
+import type { Signalling } from './signalling.ts'
+import type { SocketAnnounces, SocketReply } from './ws-announces.ts'
+import type { SocketCounters } from './ws-counters.ts'
+import { createLeaving } from './ws-leaving.ts'
+import { announceMessage, type ClientMessage, failureMessage, NO_INFO_HASH, parseClientMessage } from './ws-messages.ts'
+import { createPassing, latin1 } from './ws-passing.ts'
+import type { Relays } from './ws-relays.ts'
+import { newSeat, newSession, type Seat, type Session, type SocketLine, type SocketOpening } from './ws-session.ts'
+
+/** What the clients of one process say over their sockets, and what becomes of it. */
+export type SocketTracker = {
+  open(line: SocketLine, opening: SocketOpening): Session
+  /** Takes a text frame; `undefined` stands for a binary one, which is malformed. */
+  receive(session: Session, text: string | undefined): void
+  /** The connection is gone. */
+  closed(session: Session): void
+  /** A line that another process sent. */
+  receiveRelay(line: string): void
+  /** Ends what a change forbids. */
+  forget(change: Invalidation): void
+  /** Looks at every connection again: changes may have been missed. */
+  revalidateAll(): void
+  /** Repeats what could not be told Redis while it was away. */
+  retry(): Promise<void>
+  /** Answers what was received, then closes every connection. */
+  drain(): Promise<void>
+}
+
+const POLICY_VIOLATION = 1008
+const GOING_AWAY = 1001
+const MAX_MALFORMED = 20
+/** What may succeed soon: the peer stays, and announces again. */
+const TRANSIENT: ReadonlySet<string> = new Set(['tracker_unavailable', 'internal_error', 'announce_limit'])
+
+/** Creates the tracker of sockets. */
+export function createSocketTracker(options: {
+  process: string
+  maxTorrents: number
+  /** Milliseconds within which a further announce tells nothing new. */
+  tooSoonMs: number
+  announces: SocketAnnounces
+  scrapes: Scrapes
+  identify: Identify
+  directory: Directory
+  signalling: Signalling<Seat>
+  relays: Relays
+  refusals: Refusals
+  counters: SocketCounters
+  clock: Clock
+}): SocketTracker {
+  const { announces, scrapes, identify, directory, signalling, refusals, counters, clock } = options
+  const sessions = new Set<Session>()
+  const byPasskey = new Map<Passkey, Set<Session>>()
+  const leaving = createLeaving({ announces, signalling })
+  const passing = createPassing({ ...options, end: (session) => void end(session, POLICY_VIOLATION, 'Ping timeout') })
+
+  const refuse = (session: Session, action: TrackerAction, infoHashText: string, refusal: Refusal): void => {
+    session.line.send(failureMessage(action, infoHashText, refusal.failure, refusal.detail))
+  }
+
+  const forgetSession = (session: Session): Promise<void> => {
+    session.closed = true
+    sessions.delete(session)
+    const same = session.passkey && byPasskey.get(session.passkey)
+    if (session.passkey && same?.delete(session) === true && same.size === 0) byPasskey.delete(session.passkey)
+    return leaving.leaveAll(session)
+  }
+
+  /** Ends a connection: its torrents first, so that whoever sees it closed sees it gone. */
+  const end = async (session: Session, code: number, reason: string): Promise<void> => {
+    if (session.closed) return
+    await forgetSession(session)
+    session.line.close(code, reason)
+  }
+
+  const answer = (seat: Seat, reply: { interval: number; minInterval: number; warning: string | undefined }): void => {
+    const { session, infoHashText, complete, incomplete, downloaded } = seat
+    session.line.send(announceMessage({ infoHashText, complete, incomplete, downloaded, ...reply }))
+  }
+
+  /** A client that is known already is refused while its socket lives. */
+  const claim = async (session: Session, peer: PeerAnnounce): Promise<boolean> => {
+    const known = signalling.find(latin1(peer.swarm), latin1(peer.owner), latin1(Buffer.from(peer.peerId, 'hex')))
+    if (known === undefined || known.socket.session === session) return true
+    if (await known.socket.session.line.isAlive()) return false
+    await end(known.socket.session, POLICY_VIOLATION, 'Ping timeout')
+    return true
+  }
+
+  type Announce = Extract<ClientMessage, { kind: 'announce' }>
+
+  const carryOut = async (seat: Seat, message: Announce): Promise<void> => {
+    const { session } = seat
+    const { passkey, address, owner } = session
+    // Seeders send `completed` before they start.
+    const isNews = message.request.event !== 'completed' || seat.wasIncomplete
+    const request = isNews ? message.request : { ...message.request, event: 'started' as const }
+    const asked = { request, passkey, address, owner, claim: (peer: PeerAnnounce) => claim(session, peer) }
+    let outcome = await announces.announce(asked, false)
+    if (outcome.failure === undefined && outcome.holder !== undefined) {
+      const alive = await passing.probe(outcome.holder.toString('hex'), outcome.peer)
+      outcome = alive ? refusals.refuse('announce', 'peer_id_in_use') : await announces.announce(asked, true)
+    }
+    if (outcome.failure !== undefined) {
+      if (!TRANSIENT.has(outcome.failure)) await leaving.leave(seat)
+      if (seat.peer === undefined) session.seats.delete(seat.infoHash)
+      refuse(session, 'announce', seat.infoHashText, outcome)
+      return
+    }
+    if (outcome.holder !== undefined) return
+    seat.wasIncomplete ||= request.left > 0 && outcome.joined
+    take(seat, outcome)
+    answer(seat, outcome)
+    if (seat.peer !== undefined) passing.pass(seat, seat.peer, message.offers)
+  }
+
+  /** Notes the outcome of an announce. */
+  const take = (seat: Seat, reply: SocketReply): void => {
+    const { session } = seat
+    const { complete, incomplete, downloaded, elsewhere, peer } = reply
+    Object.assign(seat, { complete, incomplete, downloaded, elsewhere, announcedAt: clock.now() })
+    if (!reply.joined) {
+      if (seat.peer !== undefined && signalling.bySerial(seat.peer.serial)?.socket === seat) signalling.leave(seat.peer)
+      seat.peer = undefined
+      session.seats.delete(seat.infoHash)
+      return
+    }
+    seat.announce = peer
+    seat.peer = signalling.join({
+      swarm: latin1(peer.swarm),
+      owner: latin1(peer.owner),
+      peerId: seat.peerIdText,
+      socket: seat,
+      seeds: peer.state !== 'leecher',
+    })
+    // The socket closed while the announce was under way.
+    if (session.closed) void leaving.leave(seat)
+  }
+
+  const isTooSoon = (seat: Seat, { request }: Announce): boolean => {
+    if (seat.announce === undefined || seat.peer === undefined || seat.running !== undefined) return false
+    if (request.event === 'stopped' || request.event === 'completed') return false
+    if (transition(request.event, request.left).state !== seat.announce.state) return false
+    return clock.now() - seat.announcedAt < options.tooSoonMs
+  }
+
+  const announce = (session: Session, message: Announce): void => {
+    const { request, infoHashText, peerIdText } = message
+    const known = session.seats.get(request.infoHash)
+    if (known !== undefined && known.peerIdText !== peerIdText) {
+      refuse(session, 'announce', infoHashText, refusals.refuse('announce', 'several_peer_ids'))
+      return
+    }
+    if (known === undefined && session.seats.size >= options.maxTorrents) {
+      refuse(session, 'announce', infoHashText, refusals.refuse('announce', 'too_many_torrents'))
+      return
+    }
+    const seat = known ?? newSeat(session, request.infoHash, infoHashText, peerIdText)
+    if (seat.peer !== undefined && isTooSoon(seat, message)) {
+      answer(seat, { ...announces.repeat(request), warning: undefined })
+      passing.pass(seat, seat.peer, message.offers)
+      return
+    }
+    session.seats.set(request.infoHash, seat)
+    const run = async (): Promise<void> => {
+      try {
+        // An announce that waited its turn may find that the one before it ended the peer.
+        if (!session.closed) session.seats.set(request.infoHash, seat)
+        await carryOut(seat, message)
+      } catch (error) {
+        if (seat.peer === undefined) session.seats.delete(seat.infoHash)
+        refuse(session, 'announce', infoHashText, refusals.refuseError('announce', error))
+      }
+    }
+    const running: Promise<void> = (seat.running === undefined ? run() : seat.running.then(run)).finally(() => {
+      if (seat.running === running) seat.running = undefined
+    })
+    seat.running = running
+  }
+
+  const scrape = async (session: Session, message: Extract<ClientMessage, { kind: 'scrape' }>): Promise<void> => {
+    const { infoHashes } = message
+    const outcome = await scrapes
+      .scrape({ infoHashes, passkey: session.passkey }, session.passkey)
+      .catch((error: unknown) => refusals.refuseError('scrape', error))
+    if (outcome.failure !== undefined) refuse(session, 'scrape', passing.textOfFirst(infoHashes), outcome)
+    else session.line.send(passing.scraped(outcome))
+  }
+
+  const malformed = (session: Session, message: Extract<ClientMessage, { kind: 'malformed' }>): void => {
+    session.malformed += 1
+    refuse(session, message.action, message.infoHashText, refusals.refuse(message.action, message.failure))
+    if (session.malformed >= MAX_MALFORMED) void end(session, POLICY_VIOLATION, 'Too many malformed messages')
+  }
+
+  const recheckUser = async (session: Session): Promise<void> => {
+    if (typeof (await identify(session.passkey)) === 'string') await end(session, POLICY_VIOLATION, 'Passkey not valid')
+  }
+
+  const recheckTorrent = async (seat: Seat): Promise<void> => {
+    const torrent = await directory.torrent(seat.infoHash)
+    const failure = torrent === undefined ? 'unregistered_torrent' : checkTorrent(torrent)
+    if (failure === undefined) return
+    await leaving.leave(seat)
+    seat.session.seats.delete(seat.infoHash)
+    refuse(seat.session, 'announce', seat.infoHashText, refusals.refuse('announce', failure, torrent?.reason))
+  }
+
+  /** Without Postgres nothing is known to be forbidden. */
+  const ignore = (): void => undefined
+
+  return {
+    open: (line, opening) => {
+      const session = newSession(line, opening)
+      sessions.add(session)
+      if (opening.passkey !== undefined) {
+        const same = byPasskey.get(opening.passkey) ?? new Set<Session>()
+        byPasskey.set(opening.passkey, same.add(session))
+      }
+      return session
+    },
+
+    receive: (session, text) => {
+      if (session.closed) return
+      const message = parseClientMessage(text ?? '')
+      counters.countMessage(message.kind)
+      if (message.kind === 'malformed') malformed(session, message)
+      else if (session.failure !== undefined) {
+        const action = message.kind === 'scrape' ? 'scrape' : 'announce'
+        const infoHashText = message.kind === 'announce' ? message.infoHashText : NO_INFO_HASH
+        refuse(session, action, infoHashText, refusals.refuse(action, session.failure))
+      } else if (message.kind === 'announce') announce(session, message)
+      else if (message.kind === 'scrape') void scrape(session, message)
+      else passing.answer(session.seats.get(message.infoHash), message)
+    },
+
+    closed: (session) => {
+      if (!session.closed) void forgetSession(session)
+    },
+
+    receiveRelay: (line) => passing.receive(line),
+
+    forget: (change) => {
+      if (change.kind === 'user')
+        for (const session of byPasskey.get(change.passkey as Passkey) ?? []) recheckUser(session).catch(ignore)
+      if (change.kind === 'torrent')
+        for (const { socket } of signalling.peersOf(latin1(Buffer.from(change.infoHash, 'hex'))))
+          recheckTorrent(socket).catch(ignore)
+    },
+
+    revalidateAll: () => {
+      for (const session of sessions) {
+        if (session.failure === undefined) recheckUser(session).catch(ignore)
+        for (const seat of session.seats.values()) recheckTorrent(seat).catch(ignore)
+      }
+    },
+
+    retry: () => leaving.retry(),
+
+    drain: async () => {
+      const running = [...sessions].flatMap(({ seats }) => [...seats.values()].flatMap((seat) => seat.running ?? []))
+      await Promise.all(running)
+      await Promise.all([...sessions].map((session) => end(session, GOING_AWAY, 'The tracker restarts')))
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import { addressKey, clientAddress, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { connectRedis } from '@vault-and-tracker/service-kit/redis'
+import type { Cluster, Redis } from 'ioredis'
+import type { Admit } from '../announce/admission.ts'
+import type { AnnounceCounters } from '../announce/announce-counters.ts'
+import type { Directory } from '../announce/directory.ts'
+import type { Identify } from '../announce/identify.ts'
+import type { Refusals } from '../announce/refusal.ts'
+import type { Scrapes } from '../announce/scrape.ts'
+import { createSignalling } from '../announce/signalling.ts'
+import { createSockets, type Sockets } from '../announce/sockets.ws.ts'
+import { createSocketAnnounces } from '../announce/ws-announces.ts'
+import { createSocketMetrics } from '../announce/ws-metrics.metrics.ts'
+import { createProcesses, createRelays } from '../announce/ws-relays.redis.ts'
+import { relayChannel } from '../announce/ws-relays.ts'
+import type { Seat } from '../announce/ws-session.ts'
+import { createSocketTracker, type SocketTracker } from '../announce/ws-tracker.ts'
+import { repeat } from '../background/background.ts'
+import type { Config } from '../config.ts'
+import { subscribeToChannel } from '../invalidation/invalidation.redis.ts'
+import type { Swarms } from '../swarm/swarm.ts'
+
+/** WebSockets, joined. */
+export type WebSockets = Sockets &
+  Pick<SocketTracker, 'forget' | 'revalidateAll'> & {
+    /** Ends the peers of processes that are gone, as the process that leads does. */
+    evictGone(): Promise<void>
+    /** Closes the connections to Redis; `drain` comes before it. */
+    close(): Promise<void>
+  }
+
+/** Offers are a browser's only way to new peers, so it announces more often. Seconds. */
+const INTERVAL_S = 120
+const MIN_INTERVAL_S = 60
+/** Clients count from when the answer arrives, and the clocks of some are a little fast. */
+const TOLERANCE = 0.95
+const BEAT_EVERY_MS = 5_000
+
+/**
+ * Joins the sockets of this process with what they share with HTTP announces.
+ *
+ * @param options `redis` is that of the swarms
+ * @throws UnavailableError when Redis does not answer
+ */
+export async function createWebSockets(options: {
+  config: Config
+  redis: Redis | Cluster
+  metrics: Metrics
+  logger: Logger
+  clock: Clock
+  admit: Admit
+  scrapes: Scrapes
+  identify: Identify
+  directory: Directory
+  swarms: Swarms
+  refusals: Refusals
+  counters: AnnounceCounters
+}): Promise<WebSockets> {
+  const { config, logger, clock, admit, swarms, refusals } = options
+  const processId = randomBytes(8)
+  const process = processId.toString('hex')
+  const counters = createSocketMetrics(options.metrics.registry)
+  const publisher = await connectRedis({ url: config.REDIS_URL, name: 'tracker-relay', logger, gatherWrites: true })
+  const relays = createRelays(publisher, counters)
+  const tracker = createSocketTracker({
+    ...options,
+    process,
+    maxTorrents: config.WS_TORRENTS_PER_SOCKET,
+    tooSoonMs: MIN_INTERVAL_S * TOLERANCE * 1000,
+    announces: createSocketAnnounces({
+      process: processId,
+      settings: { interval: INTERVAL_S, minInterval: MIN_INTERVAL_S },
+      admit,
+      swarms,
+      refusals,
+      counters: options.counters,
+      random: Math.random,
+    }),
+    signalling: createSignalling<Seat>({ process, clock, random: Math.random }),
+    relays,
+    counters,
+  })
+  const subscription = await subscribeToChannel({
+    url: config.REDIS_URL,
+    name: 'tracker-sockets',
+    channel: (database) => relayChannel(database, process),
+    logger,
+    onMessage: (message) => {
+      for (const line of message.split('\n')) tracker.receiveRelay(line)
+    },
+    // What was lost is offered again with the next announce.
+    onMissed: () => undefined,
+  })
+  const processes = createProcesses(options.redis, processId)
+  await processes.beat()
+  const heartbeat = repeat({
+    everyMs: BEAT_EVERY_MS,
+    task: async () => {
+      await processes.beat()
+      await tracker.retry()
+    },
+    failed: (error) => logger.warn({ err: error }, 'could not tell Redis that this process runs; it is retried'),
+  })
+  const proxies = trustedProxies(config.TRUSTED_PROXIES)
+  const sockets = createSockets({
+    tracker,
+    limits: {
+      origins: config.WS_ORIGINS,
+      perAddress: config.WS_SOCKETS_PER_ADDRESS,
+      messagesPerSecond: config.WS_MESSAGES_PER_SECOND,
+    },
+    counters,
+    addressOf: (request) => clientAddress(request, proxies),
+    keyOf: addressKey,
+  })
+  return {
+    ...sockets,
+    forget: (change) => tracker.forget(change),
+    revalidateAll: () => tracker.revalidateAll(),
+    evictGone: async () => {
+      for (const gone of await processes.gone()) {
+        await swarms.evict(gone)
+        await processes.forget(gone)
+      }
+    },
+    close: async () => {
+      await heartbeat.stop()
+      subscription.close()
+      await processes.forget(processId).catch(() => undefined)
+      await relays.close()
+    },
+  }
+}

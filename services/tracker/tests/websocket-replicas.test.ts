@@ -1,0 +1,131 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { eventually, removeTemporaryFolder, startRedis, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { percentBytes, rawGet } from './support/announcer.ts'
+import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
+import { answerTo, connectSocket, makeOffers, type SocketClient } from './support/socket-client.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+import { startTrackerProcess, type TrackerProcess } from './support/tracker-process.ts'
+
+let world: TestTracker
+let uploader: TestMember
+const passkeys: string[] = []
+const open: SocketClient[] = []
+let one: TrackerProcess
+let two: TrackerProcess
+let torrents = 0
+
+beforeAll(async () => {
+  world = await startTracker()
+  await world.context.useCases.categories.seed()
+  uploader = await createMember(world, 'uploader')
+  for (let i = 0; i < 4; i++) passkeys.push((await createAnnouncer(world, `replica-user-${String(i)}`)).passkey)
+  const env = { DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: world.redis.url }
+  ;[one, two] = await Promise.all([startTrackerProcess(env), startTrackerProcess(env)])
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()))
+})
+afterAll(async () => {
+  await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])
+  await world.stop()
+})
+
+async function newTorrent(): Promise<string> {
+  torrents += 1
+  return (await uploadTorrent(uploader, `Replicated torrent ${String(torrents)}`)).infoHash
+}
+
+async function connect(url: string, user: number, options = {}): Promise<SocketClient> {
+  const client = await connectSocket(url, passkeys[user], options)
+  open.push(client)
+  return client
+}
+
+async function counts(infoHash: string): Promise<string> {
+  const target = `/scrape?passkey=${passkeys[0] ?? ''}&info_hash=${percentBytes(Buffer.from(infoHash, 'hex'))}`
+  const text = (await rawGet(world.url, target)).bytes.toString('latin1')
+  return /completei(\d+)e.*incompletei(\d+)e/.exec(text)?.slice(1).join('/') ?? text
+}
+
+test('offers and answers reach peers of another process, and not their own user', async () => {
+  const infoHash = await newTorrent()
+  const [a, b, same] = [await connect(one.url, 0), await connect(two.url, 1), await connect(two.url, 0)]
+  await b.announce(infoHash, { event: 'started' })
+  await same.announce(infoHash, { event: 'started' })
+  await a.announce(infoHash, { event: 'started', offers: makeOffers(5) })
+  await eventually(() => b.offersReceived().length === 1)
+  b.send(answerTo(b, b.offersReceived()[0] ?? {}))
+  await eventually(() => a.answersReceived().length === 1)
+  expect(a.answersReceived()[0]).toMatchObject({ peer_id: b.peerId })
+  await same.announce(infoHash)
+  expect(same.offersReceived()).toEqual([])
+})
+
+test('a peer id whose socket lives in another process is refused; one that is silent is handed over', async () => {
+  const infoHash = await newTorrent()
+  const first = await connect(one.url, 0)
+  await first.announce(infoHash, { event: 'started' })
+  const second = await connect(two.url, 0, { peerId: first.peerId })
+  expect((await second.announce(infoHash))['failure reason']).toMatch(/in use/)
+  await first.close()
+  const silent = await connect(one.url, 0, { peerId: first.peerId, autoPong: false })
+  await eventually(async () => 'complete' in (await silent.announce(infoHash)))
+  await expect(second.announce(infoHash)).resolves.toMatchObject({ incomplete: 1 })
+  await eventually(() => silent.closeCode() === 1008)
+  expect(await counts(infoHash)).toBe('0/1')
+})
+
+test('the peers of a killed process leave the counts within twenty seconds', async () => {
+  const infoHash = await newTorrent()
+  const doomed = await startTrackerProcess({ DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: world.redis.url })
+  const survivor = await connect(one.url, 0)
+  await survivor.announce(infoHash, { event: 'started' })
+  for (const user of [1, 2, 3])
+    await (await connect(doomed.url, user)).announce(infoHash, { event: 'started', left: user === 1 ? 0 : 1000 })
+  expect(await counts(infoHash)).toBe('1/3')
+  const killed = Date.now()
+  await doomed.end('SIGKILL')
+  await eventually(async () => (await counts(infoHash)) === '0/1', 40_000)
+  expect(Date.now() - killed).toBeLessThan(22_000)
+})
+
+test('a process that stops closes its sockets with 1001, and their peers are gone', async () => {
+  const infoHash = await newTorrent()
+  const stopping = await startTrackerProcess({ DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: world.redis.url })
+  const client = await connect(stopping.url, 0)
+  await client.announce(infoHash, { event: 'started' })
+  expect(await stopping.end('SIGTERM')).toBe(0)
+  await eventually(() => client.closeCode() !== undefined)
+  expect(client.closeCode()).toBe(1001)
+  expect(await counts(infoHash)).toBe('0/0')
+})
+
+test('a Redis that goes away and comes back empty loses no socket, and no peer for longer than an announce', async () => {
+  const infoHash = await newTorrent()
+  const dataDir = temporaryFolder('websocket-redis')
+  const redis = await startRedis({ dataDir, durable: false })
+  const tracker = await startTrackerProcess({ DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: redis.url })
+  try {
+    const [a, b] = [await connect(tracker.url, 0), await connect(tracker.url, 1)]
+    await a.announce(infoHash, { event: 'started' })
+    await redis.stop()
+    expect((await b.announce(infoHash, { event: 'started' }))['failure reason']).toMatch(/temporarily unavailable/)
+    const again = await startRedis({ dataDir, durable: false, port: Number(new URL(redis.url).port) })
+    try {
+      await eventually(async () => 'complete' in (await b.announce(infoHash, { event: 'started' })))
+      await expect(a.announce(infoHash, { event: 'completed', left: 0 })).resolves.toMatchObject({
+        complete: 1,
+        incomplete: 1,
+      })
+      await b.announce(infoHash, { offers: makeOffers(1) })
+      await eventually(() => a.offersReceived().length === 1)
+      expect([a.closeCode(), b.closeCode()]).toEqual([undefined, undefined])
+    } finally {
+      await tracker.end('SIGTERM')
+      await again.stop()
+    }
+  } finally {
+    await tracker.end('SIGKILL')
+    removeTemporaryFolder(dataDir)
+  }
+})
