@@ -1,4 +1,6 @@
-import { commonEnv, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
+import { type TrustedProxies, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { commonEnv, EnvError, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
+import { isError } from '@vault-and-tracker/service-kit/errors'
 import { z } from 'zod'
 
 function clientPrefixes(): z.ZodType<readonly string[]> {
@@ -82,7 +84,7 @@ const schema = z.object({
 export const CONFIG_VARIABLES: readonly string[] = Object.keys(schema.shape)
 
 /** The tracker's configuration; the variables are described in `.env.example`. */
-export type Config = Readonly<z.infer<typeof schema>>
+export type Config = ReturnType<typeof readConfig>
 
 /**
  * Reads the configuration.
@@ -90,6 +92,15 @@ export type Config = Readonly<z.infer<typeof schema>>
  * @param env usually `process.env`
  * @throws EnvError listing every problem at once
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  return parseEnv(schema, env)
+export function readConfig(env: Readonly<Record<string, string | undefined>>) {
+  const settings = parseEnv(schema, env)
+  return Object.freeze({ ...settings, proxies: readProxies(settings.TRUSTED_PROXIES) })
+}
+
+function readProxies(ranges: readonly string[]): TrustedProxies {
+  try {
+    return trustedProxies(ranges)
+  } catch (error) {
+    throw new EnvError([isError(error) ? error.message : 'TRUSTED_PROXIES: unknown problem'])
+  }
 }

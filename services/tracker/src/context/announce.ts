@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { clientAddress, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
@@ -158,7 +158,6 @@ function createUseCases(
   const mode = config.TRACKER_MODE
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)
-  const proxies = trustedProxies(config.TRUSTED_PROXIES)
   const counters = createAnnounceMetrics(metrics.registry)
   const refusals = createRefusals({
     interval,
@@ -181,7 +180,7 @@ function createUseCases(
   const settings = { interval, minInterval }
   const announces = createAnnounces({ settings, admit, swarms, counters, clock, random: Math.random })
   const scrapes = createScrapes({ mode, identify, directory, swarms, refusals, counters })
-  const addressOf = (request: IncomingMessage): string => clientAddress(request, proxies)
+  const addressOf = (request: IncomingMessage): string => clientAddress(request, config.proxies)
   const routes = announceRoutes({ announces, scrapes, refusals, addressOf })
   return { routes, admit, scrapes, identify, refusals, counters }
 }

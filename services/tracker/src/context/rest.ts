@@ -1,5 +1,4 @@
 import type { Guard, Serving } from '@vault-and-tracker/rest'
-import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Redis } from 'ioredis'
 import { ABSOLUTE_MS, type Sessions } from '../accounts/sessions.ts'
@@ -22,7 +21,7 @@ export function createRest(options: { config: Config; logger: Logger; redis: Red
   const findVisitor = createFindVisitor({
     secure: config.PUBLIC_URL.startsWith('https:'),
     cookieMaxAgeMs: ABSOLUTE_MS,
-    proxies: trustedProxies(config.TRUSTED_PROXIES),
+    proxies: config.proxies,
     findSession: (token) => sessions.find(token),
   })
   const applyLimit = createLimits({

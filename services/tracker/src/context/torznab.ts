@@ -1,4 +1,4 @@
-import { clientAddress, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
@@ -49,12 +49,11 @@ export function createTorznabApi(options: {
     isOutage: (error) => error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error),
     reportError: (error) => logger.error({ err: error }, 'a Torznab request failed'),
   })
-  const proxies = trustedProxies(config.TRUSTED_PROXIES)
   return {
     routes: torznabRoutes({
       torznab,
       onAnswered: (request) => log.record(request),
-      addressOf: (request) => clientAddress(request, proxies),
+      addressOf: (request) => clientAddress(request, config.proxies),
       errorStatus: config.TORZNAB_ERROR_STATUS,
     }),
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { addressKey, clientAddress, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
@@ -105,7 +105,6 @@ export async function createWebSockets(options: {
     },
     failed: (error) => logger.warn({ err: error }, 'could not tell Redis that this process runs; it is retried'),
   })
-  const proxies = trustedProxies(config.TRUSTED_PROXIES)
   const sockets = createSockets({
     tracker,
     limits: {
@@ -114,7 +113,7 @@ export async function createWebSockets(options: {
       messagesPerSecond: config.WS_MESSAGES_PER_SECOND,
     },
     counters,
-    addressOf: (request) => clientAddress(request, proxies),
+    addressOf: (request) => clientAddress(request, config.proxies),
     keyOf: addressKey,
   })
   return {
