@@ -78,12 +78,12 @@ const SERVER_OPTIONS = {
  */
 export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
   const app = createApp(context, options)
-  const { announces } = context
+  const { announceEngine } = context
   const server = createServer(SERVER_OPTIONS, (request, response) => {
-    if (!announces.answer(request, response)) app(request, response)
+    if (!announceEngine.answer(request, response)) app(request, response)
   })
-  announces.sockets?.attach(server)
-  answerMalformed(server, (error) => announces.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
+  announceEngine.sockets?.attach(server)
+  answerMalformed(server, (error) => announceEngine.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
   // it that its types lack; without it the answer is lost.
   return Object.assign(server, { httpAllowHalfOpen: true })

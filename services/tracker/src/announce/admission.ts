@@ -2,7 +2,7 @@ import { type AnnounceRequest, type FailureName, isRefusedPort, type Passkey } f
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
 import type { AnnounceLimit } from './announce-limit.ts'
-import { type ClientRules, isClientAllowed } from './clients.ts'
+import { type ClientRules, isClientAllowed } from './client-rules.ts'
 import type { AnnounceTorrent, AnnounceUser, Directory, Multipliers } from './directory.ts'
 import type { Identify } from './identify.ts'
 import { bestOf } from './multipliers.ts'

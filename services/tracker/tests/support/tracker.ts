@@ -97,7 +97,7 @@ export async function startTracker(
         return result.rows
       }),
     async stop() {
-      await Promise.all([running.drain(), context.announces.sockets?.drain()])
+      await Promise.all([running.drain(), context.announceEngine.sockets?.drain()])
       await context.close()
       redisClient.disconnect()
       await db.destroy()
