@@ -36,7 +36,7 @@ export type Admitted = {
  * @param address where it came from, 4 or 16 bytes
  * @param socketOwner 8 bytes, of an announce over a socket: in open mode the owner of its peers. Such a peer has no
  *   address, whatever the client claims
- * @throws UnavailableError when Postgres or Redis had to be asked and is away
+ * @throws UnavailableError when Postgres or Redis is needed and unavailable
  */
 export type Admit = (
   request: AnnounceRequest,

@@ -6,7 +6,7 @@ export type SharedCounts = {
    * Adds to the count of a key, which is deleted after the window.
    *
    * @returns the count
-   * @throws UnavailableError when Redis is away
+   * @throws UnavailableError when Redis is unavailable
    */
   add(key: string, by: number, windowSeconds: number): Promise<number>
 }

@@ -38,7 +38,7 @@ export type AnnounceTorrent = Multipliers & {
 
 /**
  * Where users and torrents are kept. A deleted torrent is found for 30 days, unless it was uploaded again. All methods
- * throw UnavailableError when Postgres is away.
+ * throw UnavailableError when Postgres is unavailable.
  */
 export type DirectoryStore = {
   users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, AnnounceUser>>
@@ -48,7 +48,7 @@ export type DirectoryStore = {
 
 /**
  * Users and torrents by what clients send; at once where they are cached, absences too. Lookups throw UnavailableError
- * when Postgres is away and nothing is cached.
+ * when Postgres is unavailable and nothing is cached.
  */
 export type Directory = {
   user(passkey: Passkey): Lookup<AnnounceUser>
@@ -70,7 +70,10 @@ const MAX_ABSENCES = 20_000
 const BATCHES: BatcherOptions = { concurrency: 1, maxBatchSize: 500, lingerMs: 5, isReady: (waiting) => waiting >= 200 }
 const SITE = 'site'
 
-/** A directory that reads many users or torrents in one query and caches them. Stale entries serve while Postgres is away. */
+/**
+ * A directory that reads many users or torrents in one query and caches them. Outdated entries are used while Postgres
+ * is unavailable.
+ */
 export function createDirectory({ store, clock }: { store: DirectoryStore; clock: Clock }): Directory {
   const common = { clock, maxAbsences: MAX_ABSENCES, valueTtlMs: TTL_MS, absenceTtlMs: TTL_MS, serveStale: true }
   const users = createLookupCache<Passkey, AnnounceUser>({
