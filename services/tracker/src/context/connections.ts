@@ -7,7 +7,7 @@ import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-
 import type { Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
-import { withMetricsOfAllWorkers } from '../workers.ts'
+import { withMetricsOfAllWorkers } from '../workers.metrics.ts'
 import { createInvalidations, type Invalidations } from './invalidations.ts'
 import type { Resources } from './resources.ts'
 
