@@ -22,7 +22,7 @@ beforeAll(async () => {
   const uploader = await createMember(tracker, 'uploader')
   for (const name of ['Of no case', ...ACCOUNTING_CASES.map((each) => each.name)])
     torrents.push(await uploadTorrent(uploader, name))
-  redis = new Redis(tracker.redis.url)
+  redis = new Redis(tracker.redisUrl)
 })
 afterAll(async () => {
   redis.disconnect()
@@ -92,7 +92,7 @@ test.each(ACCOUNTING_CASES.map((each) => [each.name, each] as const))('%s', asyn
   const perform = async (step: Step): Promise<void> => {
     const writes = step.before === 'flushed' || step.before === 'redis emptied'
     const passed = writes ? await writeAccounting(tracker) : 0
-    if (step.before === 'redis emptied') await tracker.redis.flush()
+    if (step.before === 'redis emptied') await redis.flushdb()
     tracker.advance(((step.after ?? 0) - passed) * 1000)
     if (step.before === 'taken') await tracker.context.announceEngine.flush()
     const reply = await announce(tracker.url, members[step.who ?? 'alice'].passkey, {

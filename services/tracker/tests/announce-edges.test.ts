@@ -29,7 +29,7 @@ beforeAll(async () => {
   tracker.holdClock()
   await tracker.context.useCases.categories.seed()
   uploader = await createMember(tracker, 'uploader')
-  redis = new Redis(tracker.redis.url)
+  redis = new Redis(tracker.redisUrl)
 })
 afterAll(async () => {
   redis.disconnect()

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import { createContext } from '../src/context.ts'
+import { trackerEnv } from './support/tracker.ts'
 
 const logger = createLogger({ name: 'tracker', level: 'silent' })
 
@@ -38,11 +39,8 @@ test.each([
 ])('a tracker that %s does not start, and closes every connection', async (_what, rules) => {
   await admin.call('ACL', 'SETUSER', user, 'reset', 'on', '>secret', '~*', '+@all', ...rules)
   const end = jest.spyOn(pg.Pool.prototype, 'end')
-  const config = readConfig({
-    DATABASE_URL: 'postgres://tracker_app:secret@127.0.0.1:9/tracker',
-    REDIS_URL: url.href,
-    PUBLIC_URL: 'http://tracker.test',
-  })
+  const databaseUrl = 'postgres://tracker_app:secret@127.0.0.1:9/tracker'
+  const config = readConfig(trackerEnv({ databaseUrl, redisUrl: url.href }))
   await expect(createContext({ config, logger, clock: systemClock })).rejects.toThrow('NOPERM')
   expect(end).toHaveBeenCalledTimes(1)
   await eventually(async () => (await connections()).length === 0)

@@ -89,9 +89,9 @@ test.each(['member', 'moderator'] as const)('a %s may neither read nor change th
 
 test('another replica goes by a change within a second', async () => {
   const logger = createLogger({ name: 'replica', level: 'silent' })
-  const redis = await connectRedis({ url: tracker.config.REDIS_URL, name: 'replica', logger })
+  const redis = await connectRedis({ url: tracker.redisUrl, name: 'replica', logger })
   const resources = createResources()
-  const invalidations = await createInvalidations({ url: tracker.config.REDIS_URL, redis, logger, resources })
+  const invalidations = await createInvalidations({ url: tracker.redisUrl, redis, logger, resources })
   const replica = createTorznabSettings({
     store: createTorznabSettingsStore(tracker.db),
     publish: invalidations.publish,

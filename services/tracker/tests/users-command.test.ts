@@ -13,10 +13,10 @@ beforeAll(async () => {
 afterAll(() => tracker.stop())
 
 async function run(args: readonly string[], options: { stdin?: string; env?: Record<string, string> } = {}) {
-  const { DATABASE_URL, REDIS_URL } = tracker.config
+  const { database, redisUrl } = tracker
   const { status, stdout, stderr } = await captureCommand((terminal) => runCommand(usersCommand, terminal), {
     args,
-    env: options.env ?? { DATABASE_URL, REDIS_URL },
+    env: options.env ?? { DATABASE_URL: database.appUrl, REDIS_URL: redisUrl },
     stdin: options.stdin ?? '',
   })
   const lines = stdout.split('\n').filter((line) => line.startsWith('{'))
