@@ -84,6 +84,19 @@ test('lists users, without their passkeys', async () => {
   expect(out).not.toMatch(/[0-9a-f]{40}/)
 })
 
+test('lists all users, also beyond the number up to which totals are exact', async () => {
+  const many = 5_101
+  await tracker.sql(
+    `insert into users (id, username, email, password_hash, passkey, created_at)
+     select gen_random_uuid(), 'many-' || n, 'many-' || n || '@example.org', 'none', lpad(to_hex(n), 40, '0'), now()
+     from generate_series(1, $1::int) as n`,
+    [many],
+  )
+  const { lines } = await run(['list', '--search', 'many-'])
+  expect(lines).toHaveLength(many)
+  await tracker.sql(`delete from users where username like 'many-%'`)
+})
+
 test.each([
   [[], 'give a command'],
   [['dance'], 'there is no such command'],
