@@ -64,7 +64,7 @@ export function describeApi(): OpenApiDocument {
   })
 }
 
-/** An upload over a slow line takes its time; headers never do, and a connection that sends them too slowly is closed. */
+/** An upload over a slow line may take long. Headers do not: a connection that sends them too slowly is closed. */
 const SERVER_OPTIONS = {
   requestTimeout: 120_000,
   headersTimeout: 10_000,

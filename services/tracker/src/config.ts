@@ -40,7 +40,7 @@ const schema = z.object({
   /** Beginnings of peer ids, such as `-TR3,-qB4`: only these clients may announce, where set, and never those. */
   CLIENTS_ALLOWED: clientPrefixes(),
   CLIENTS_DENIED: clientPrefixes(),
-  /** Where swarms and accounting live when not in REDIS_URL: several nodes, comma-separated, make it a Redis Cluster. */
+  /** Where swarms and accounting are, unless in REDIS_URL; several nodes, comma-separated, are a Redis Cluster. */
   SWARM_REDIS_URL: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))

@@ -26,7 +26,7 @@ export async function startWorkers(scope: Scope, count: number, logger: Logger):
     worker.on('message', (message: unknown) => replyWithMetrics(worker, message))
     worker.once('exit', (code, signal) => {
       if (scope.signal.aborted) return
-      logger.error({ worker: worker.process.pid, code, signal }, 'worker exited; starting another')
+      logger.error({ worker: worker.process.pid, code, signal }, 'a worker ended; another takes its place')
       setTimeout(
         () => {
           if (!scope.signal.aborted) start()
@@ -43,7 +43,7 @@ export async function startWorkers(scope: Scope, count: number, logger: Logger):
       const worker = start()
       return new Promise<void>((resolve, reject) => {
         worker.once('listening', () => resolve())
-        worker.once('exit', () => reject(new Error('a worker exited before it listened; see its log lines')))
+        worker.once('exit', () => reject(new Error('a worker ended before it listened; its log lines have the reason')))
       })
     }),
   )

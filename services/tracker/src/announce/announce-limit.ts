@@ -16,7 +16,7 @@ export type AnnounceLimit = {
   /**
    * Counts one announce.
    *
-   * @returns 0, or over the limit the seconds until the next announce is accepted; mostly without asking Redis
+   * @returns 0, or the seconds until the next announce is accepted; most calls do not use Redis
    * @throws UnavailableError when it depends on a shared count that cannot be read
    */
   take(key: string): number | Promise<number>

@@ -133,21 +133,22 @@ function startBackground(
   sockets: WebSockets | undefined,
 ): void {
   const leadership = createLeadership(redis)
-  const repeatAsLeader = (everyMs: number, task: () => Promise<void>): Background =>
+  const repeatAsLeader = (name: string, everyMs: number, task: () => Promise<void>): Background =>
     repeat({
       everyMs,
       task: async () => {
         if (await leadership.acquire()) await task()
       },
-      failed: (error) => logger.warn({ err: error }, 'a background task failed; it is retried'),
+      failed: (error) => logger.warn({ err: error, task: name }, 'a background task failed; it is retried'),
     })
   const counters = createAccountingMetrics(metrics.registry)
-  const tasks = [repeatAsLeader(SWEEP_EVERY_MS, () => swarms.sweep())]
-  if (sockets) tasks.push(repeatAsLeader(EVICT_EVERY_MS, () => sockets.evictGone()))
+  const tasks = [repeatAsLeader('sweep of expired peers', SWEEP_EVERY_MS, () => swarms.sweep())]
+  if (sockets)
+    tasks.push(repeatAsLeader('eviction of peers of ended processes', EVICT_EVERY_MS, () => sockets.evictGone()))
   if (config.TRACKER_MODE === 'private')
     tasks.push(
-      repeatAsLeader(FLUSH_EVERY_MS, async () => counters.countFlush(await flusher.flush())),
-      repeatAsLeader(RECONCILE_EVERY_MS, () => flusher.reconcile()),
+      repeatAsLeader('accounting flush', FLUSH_EVERY_MS, async () => counters.countFlush(await flusher.flush())),
+      repeatAsLeader('reconciliation of swarm counts', RECONCILE_EVERY_MS, () => flusher.reconcile()),
     )
   resources.defer(() => leadership.release())
   for (const task of tasks) resources.defer(() => task.stop())

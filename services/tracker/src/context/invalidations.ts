@@ -5,12 +5,12 @@ import type { Invalidation, InvalidationHandlers, PublishInvalidation } from '..
 import type { Resources } from './resources.ts'
 
 /**
- * What changed anywhere, told to every cache of this process, over one connection. What this process changes itself its
- * caches hear at once, so that whoever changes something finds it changed.
+ * Delivers changes made by any process to every cache of this process, over one connection. Changes made by this
+ * process are delivered at once, so that whoever changes something reads the new value.
  */
 export type Invalidations = {
   readonly publish: PublishInvalidation
-  /** Adds a cache that is to hear of changes from now on. */
+  /** Adds a cache that receives changes from now on. */
   addCache(cache: InvalidationHandlers): void
 }
 
@@ -23,14 +23,14 @@ export async function createInvalidations(options: {
 }): Promise<Invalidations> {
   const { url, redis, logger, resources } = options
   const caches: InvalidationHandlers[] = []
-  const tell = (change: Invalidation): void => {
+  const deliver = (change: Invalidation): void => {
     for (const cache of caches) cache.onChange(change)
   }
   const publishToAll = createInvalidationPublisher(redis, logger)
   const subscription = await subscribeToInvalidations({
     url,
     logger,
-    onChange: tell,
+    onChange: deliver,
     onMissed: () => {
       for (const cache of caches) cache.onMissed()
     },
@@ -38,7 +38,7 @@ export async function createInvalidations(options: {
   resources.defer(() => subscription.close())
   return {
     publish: async (...changes) => {
-      for (const change of changes) tell(change)
+      for (const change of changes) deliver(change)
       await publishToAll(...changes)
     },
     addCache: (cache) => void caches.push(cache),
