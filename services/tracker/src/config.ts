@@ -9,7 +9,7 @@ function clientPrefixes(): z.ZodType<readonly string[]> {
     .transform((text) => text.split(',').map((part) => part.trim()))
     .refine(
       (parts) => parts.every((part) => /^[\x21-\x7e]{1,20}$/.test(part)),
-      'must be a comma-separated list of beginnings of peer ids, 1 to 20 printable characters each',
+      'must be a comma-separated list of prefixes of peer ids, 1 to 20 printable characters each',
     )
     .default([])
 }
@@ -37,7 +37,7 @@ const schema = z.object({
   ANNOUNCE_INTERVAL: integer({ min: 10, max: 86_400, fallback: 1_800 }),
   MIN_ANNOUNCE_INTERVAL: integer({ min: 1, max: 86_400, fallback: 900 }),
   MAX_CLIENTS_PER_TORRENT: integer({ min: 1, max: 1_000, fallback: 5 }),
-  /** Beginnings of peer ids, such as `-TR3,-qB4`: only these clients may announce, where set, and never those. */
+  /** Prefixes of peer ids, such as `-TR3,-qB4`: who may announce, all clients when empty; and who may not. */
   CLIENTS_ALLOWED: clientPrefixes(),
   CLIENTS_DENIED: clientPrefixes(),
   /** Where swarms and accounting are, unless in REDIS_URL; several nodes, comma-separated, are a Redis Cluster. */

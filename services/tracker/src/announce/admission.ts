@@ -64,7 +64,7 @@ export function createAdmission(options: {
     const endpoints = socketOwner ? NO_ENDPOINTS : endpointsOf(request, address, settings)
     if (typeof endpoints === 'string') return refuse('announce', endpoints)
 
-    const taken = limit.take(user ? user.key : limitKeyOf(address))
+    const taken = limit.take(user ? user.limitKey : limitKeyOf(address))
     const wait = typeof taken === 'number' ? taken : await taken
     if (wait > 0) return refuseOverLimit(wait)
 

@@ -12,8 +12,8 @@ export type Multipliers = { readonly uploadPercent: number; readonly downloadPer
 export type AnnounceUser = Multipliers & {
   /** The 16 bytes of the id. */
   readonly id: Buffer
-  /** The id as text. */
-  readonly key: string
+  /** What the announce limit counts by: the id as text. */
+  readonly limitKey: string
   /** The last 8 bytes of the id, which are random: the owner of the user's peers. */
   readonly owner: Buffer
   readonly state: 'active' | 'suspended' | 'banned'
@@ -89,7 +89,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
     keysOf: (torrent) => torrent.infoHashes,
     copyKey: (infoHash) => parseInfoHash(copyOf(infoHash)) ?? infoHash,
   })
-  const sites = createLookupCache<typeof SITE, Multipliers>({
+  const siteMultipliers = createLookupCache<typeof SITE, Multipliers>({
     ...common,
     load: () => store.siteMultipliers(),
     maxValues: 1,
@@ -97,7 +97,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
   return {
     user: (passkey) => users.get(passkey),
     torrent: (infoHash) => torrents.get(infoHash),
-    siteMultipliers: () => sites.get(SITE),
+    siteMultipliers: () => siteMultipliers.get(SITE),
     forget: (change) => {
       switch (change.kind) {
         case 'user': {
@@ -111,7 +111,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
           break
         }
         case 'site':
-          sites.forget(SITE)
+          siteMultipliers.forget(SITE)
           break
         case 'categories':
         case 'torznab':
@@ -121,7 +121,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
     revalidateAll: () => {
       users.revalidateAll()
       torrents.revalidateAll()
-      sites.revalidateAll()
+      siteMultipliers.revalidateAll()
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Guard, Serving } from '@vault-and-tracker/rest'
-import { ABSOLUTE_MS, type Sessions } from '../accounts/sessions.ts'
+import { MAX_SESSION_AGE_MS, type Sessions } from '../accounts/sessions.ts'
 import { apiError } from '../errors.ts'
 import { type Access, isCrossSite, mayAccess } from '../http/access.ts'
 import { createReadBody } from '../http/input.ts'
@@ -17,7 +17,7 @@ export function createRest({ config, logger, redis }: Connections, sessions: Ses
   const readBody = createReadBody()
   const findVisitor = createFindVisitor({
     secure: config.PUBLIC_URL.startsWith('https:'),
-    cookieMaxAgeMs: ABSOLUTE_MS,
+    cookieMaxAgeMs: MAX_SESSION_AGE_MS,
     proxies: config.proxies,
     findSession: (token) => sessions.find(token),
   })

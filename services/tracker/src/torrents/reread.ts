@@ -15,7 +15,7 @@ const BATCH_SIZE = 50
 const MAX_PER_RUN = 1_000
 
 /** Derives the release and the words from a name. */
-export function namedAs(name: string, release: ParsedRelease): NameFields {
+export function nameFieldsOf(name: string, release: ParsedRelease): NameFields {
   return { name, release, tokens: releaseTokens(name, release) }
 }
 
@@ -34,7 +34,7 @@ export type RereadStore = {
  * the older version has read.
  */
 export function createReread(deps: { store: RereadStore }): () => Promise<void> {
-  const read = (name: string): NameFields => namedAs(name, parseReleaseName(name))
+  const read = (name: string): NameFields => nameFieldsOf(name, parseReleaseName(name))
   return async () => {
     for (let done = 0; done < MAX_PER_RUN; done += BATCH_SIZE) {
       const found = await deps.store.reread({ version: READER_VERSION, limit: BATCH_SIZE, read })

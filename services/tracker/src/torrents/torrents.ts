@@ -8,7 +8,7 @@ import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import { leafCategoryFor } from '../releases/leaf-category.ts'
 import type { ParsedRelease, Release } from '../releases/release.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
-import { type NameFields, namedAs } from './reread.ts'
+import { type NameFields, nameFieldsOf } from './reread.ts'
 import { readUpload, type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
@@ -186,7 +186,7 @@ export function createTorrents(deps: {
         externalIds: upload.externalIds,
         state: deps.approval === 'manual' && by.role === 'member' ? 'pending' : 'approved',
         createdAt: new Date(clock.now()),
-        ...namedAs(name, release),
+        ...nameFieldsOf(name, release),
       })
       await publishInvalidation(torrent)
       return torrent
@@ -228,7 +228,7 @@ export function createTorrents(deps: {
       const { name, category, ...others } = edit
       const changes: TorrentChanges = {
         ...others,
-        name: name === undefined ? undefined : namedAs(name, parseReleaseName(name)),
+        name: name === undefined ? undefined : nameFieldsOf(name, parseReleaseName(name)),
         categoryId: category === undefined ? undefined : (await categories.bySlug(category)).id,
       }
       const by = changesMultipliers ? actedBy(editor) : actedByStaff(torrent, editor)
