@@ -151,5 +151,7 @@ function startBackground(
       repeatAsLeader('reconciliation of swarm counts', RECONCILE_EVERY_MS, () => flusher.reconcile()),
     )
   resources.defer(() => leadership.release())
-  for (const task of tasks) resources.defer(() => task.stop())
+  resources.defer(async () => {
+    await Promise.all(tasks.map((task) => task.stop()))
+  })
 }

@@ -69,6 +69,7 @@ function startBackground({ db, logger, resources }: Connections, torrents: Torre
     task: createReread({ store: createRereadStore(db) }),
     failed: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
   })
-  resources.defer(() => purge.stop())
-  resources.defer(() => reread.stop())
+  resources.defer(async () => {
+    await Promise.all([purge.stop(), reread.stop()])
+  })
 }
