@@ -76,6 +76,8 @@ test('the image of a service holds every package that the service needs', () => 
       assert.ok(stage.includes(`COPY --from=${service}-dependencies /app/${folder} /app/${folder}\n`), folder)
       assert.ok(stage.includes(`COPY --from=build /app/${folder}/dist /app/${folder}/dist\n`), `${folder}/dist`)
     }
+    const copies = stage.split('\n').filter((line) => line.startsWith('COPY '))
+    assert.deepEqual(copies, [...new Set(copies)], `${service} copies a folder twice`)
   }
 })
 
