@@ -182,7 +182,7 @@ test('when the reaper is killed as well, the next start stops what was left and 
   assert.equal(all.filter(isSameProcess).length, 4)
   const run = await startReady()
   assert.ok(!all.some(isSameProcess))
-  assert.match(run.output, /The last run was cut off; its services have been stopped/)
+  assert.match(run.output, /The last run was interrupted; its services have been stopped/)
 })
 
 test('a signal stops everything in order and is a success', async () => {
@@ -213,7 +213,7 @@ test('when a service dies, it says so with what the service wrote last, and ends
   const all = processes()
   process.kill(all[1]?.pid ?? assert.fail('the tracker left no note'), 'SIGKILL')
   assert.equal((await run.exited).code, 1)
-  assert.match(run.output, /tracker ended by itself. The last it wrote:\n\n.*"name":"tracker"/)
+  assert.match(run.output, /tracker ended unexpectedly. The end of its log:\n\n.*"name":"tracker"/)
   await gone(all, 0)
 })
 

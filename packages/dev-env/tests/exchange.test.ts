@@ -11,7 +11,7 @@ const folder = temporaryFolder('exchange-test')
 const payload = randomBytes(5 * PIECE + 1000)
 const file = join(folder, 'payload.bin')
 
-// The least that can be called a tracker: it forgets nobody and answers with all the others.
+// A minimal tracker: it keeps every peer and answers with all others.
 const peers = new Map<string, Buffer>()
 const tracker = createServer((request, response) => {
   const query = new URL(request.url ?? '', 'http://tracker').searchParams

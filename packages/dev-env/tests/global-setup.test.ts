@@ -7,7 +7,7 @@ import { query } from './query.ts'
 const VARIABLES = ['TEST_RUN_ID', 'TEST_DATABASE_URL', 'TEST_REDIS_URL', 'TEST_RUN_FOLDER']
 const outside = VARIABLES.map((name) => [name, process.env[name]] as const)
 
-/** As in a jest that was just started; this file's own run comes back in the end. */
+/** As in a jest that was just started; the run of this file is restored at the end. */
 beforeEach(() => {
   for (const name of VARIABLES) Reflect.deleteProperty(process.env, name)
 })

@@ -8,7 +8,7 @@ import { identityOf } from '../src/processes/identity.mjs'
 const folder = temporaryFolder('leftovers-test')
 afterAll(() => removeTemporaryFolder(folder))
 
-/** Makes a run look as one of which not even the reaper is left. */
+/** Makes a run look like one whose reaper was killed as well. */
 function forgetReaper(dataDir: string): void {
   const file = join(dataDir, 'process.json')
   const note = JSON.parse(readFileSync(file, 'utf8')) as object

@@ -19,7 +19,7 @@ async function problemsOf(env: NodeJS.ProcessEnv): Promise<string> {
   return error.message
 }
 
-test('every wrong setting is told at once, and no value of a URL is repeated', async () => {
+test('all wrong settings are reported at once, and no value of a URL is repeated', async () => {
   const env = { VAULT_PORT: 'x', TRACKER_PORT: '70000', DATABASE_URL: 'mysql://root:secret@h/d', REDIS_URL: 'h:6379' }
   const message = await problemsOf(env)
   for (const name of Object.keys(env)) expect(message).toContain(name)
@@ -37,7 +37,7 @@ test('an empty variable is one that is not set', async () => {
   })
 })
 
-test('each service gets its own settings, both get the common ones, and none gets what is decided for it', async () => {
+test('each service gets its own settings and the common ones, but none that dev-env decides', async () => {
   const { variables, databaseUrl } = await read({
     TRACKER_MODE: 'open',
     FETCH_RATE_LIMIT: '7',
