@@ -10,7 +10,7 @@ import { identityOf } from '../packages/dev-env/src/processes/identity.mjs'
 import { dataDirectory } from './lib/data-directory.mjs'
 import { isNewEnough } from './lib/node-version.mjs'
 import { createProgress, seconds } from './lib/progress.mjs'
-import { CLIENTS, REDIS, remedy } from './lib/system-packages.mjs'
+import { REDIS, remedy, TEST_PROGRAMS } from './lib/system-packages.mjs'
 import { dependencyStamp } from './lib/workspace.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'scripts-test-'))
@@ -58,7 +58,7 @@ test('a user who may not install is told what to install in one sentence', () =>
   const sentence = remedy([REDIS], true)
   assert.match(sentence, /sudo apt-get install redis-server.*docker compose up[^.]*\.$/)
   assert.match(remedy([REDIS], false), /install redis-server or valkey-server/)
-  assert.match(remedy([REDIS, ...CLIENTS], true), /\nAll at once: sudo apt-get install redis-server aria2 [^.]*$/)
+  assert.match(remedy([REDIS, ...TEST_PROGRAMS], true), /\nAll at once: sudo apt-get install redis-server aria2 [^.]*$/)
 })
 
 test('a change of any manifest asks for an install', () => {

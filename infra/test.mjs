@@ -3,7 +3,7 @@ import { describeError, stopCommands } from '../packages/dev-env/src/processes/c
 import { onInterrupt } from './lib/interrupt.mjs'
 import { requireNode } from './lib/node-version.mjs'
 import { createProgress, seconds } from './lib/progress.mjs'
-import { CLIENTS, ensurePrograms, REDIS } from './lib/system-packages.mjs'
+import { ensurePrograms, REDIS, TEST_PROGRAMS } from './lib/system-packages.mjs'
 import { build, installDependencies, loadCommands, ROOT, workspaceFolders } from './lib/workspace.mjs'
 
 requireNode()
@@ -20,7 +20,7 @@ onInterrupt((reason) => interrupt(reason))
 const results = { passed: 0, failed: 0 }
 const isReady = await attempt(async () => {
   // First what a user may have to do by hand, then what takes long.
-  await ensurePrograms(process.env['TEST_REDIS_URL'] ? CLIENTS : [REDIS, ...CLIENTS], step)
+  await ensurePrograms(process.env['TEST_REDIS_URL'] ? TEST_PROGRAMS : [REDIS, ...TEST_PROGRAMS], step)
   await installDependencies(step)
 })
 if (isReady) {
