@@ -69,13 +69,19 @@ test('every variable of a service is in its .env.example, and no other', () => {
   }
 })
 
-test('ARCHITECTURE names every package and every folder of a service', () => {
+test('ARCHITECTURE names every package and every folder of a service, and only files that exist', () => {
   const text = read('ARCHITECTURE.md')
   const folders = sources.flatMap((file) => file.match(/^packages\/[^/]+|^services\/[^/]+\/src\/[^/]+(?=\/)/) ?? [])
   for (const folder of new Set(folders)) {
     const name = folder.startsWith('packages/') ? folder : basename(folder)
     assert.match(text, new RegExp(`(^|\`)${name}[/\`\\s]`, 'm'), folder)
   }
+  // `x.store.ts` stands for every file with that suffix.
+  for (const [, path = ''] of text.matchAll(/`((?!x\.|commands\/x\.)[\w./-]+\.(?:ts|lua))`/g))
+    assert.ok(
+      files.some((file) => `/${file}`.endsWith(`/${path}`)),
+      `there is no ${path}`,
+    )
 })
 
 /** @param {string} folder from the repository @returns {string[]} */
