@@ -50,7 +50,7 @@ test('every setting that a service reads can be set through compose', () => {
   }
 })
 
-test('every program that compose, the images and the smoke test run is there', () => {
+test('every program that compose, the images and the smoke test run exists', () => {
   const files = ['docker-compose.yml', 'infra/Dockerfile', 'packages/dev-env/src/smoke/tracker.ts']
   const programs = files.flatMap((file) =>
     [...read(file).matchAll(/['"]dist\/([\w./-]+)\.js['"]/g)].map(([, name]) => name),
@@ -85,7 +85,7 @@ test('the image of a service holds every package that the service needs', () => 
   }
 })
 
-test('make-env writes every secret, fresh, for its owner alone, and in characters no parser takes for its own', () => {
+test('make-env generates every secret, in a file for its owner, without special characters of .env parsers', () => {
   const [first, second] = [makeEnv(), makeEnv()]
   assert.equal(first.status, 0, first.stderr)
   assert.equal(statSync(first.path).mode & 0o777, 0o600)
@@ -100,7 +100,7 @@ test('make-env writes every secret, fresh, for its owner alone, and in character
   assert.equal(Buffer.from(key, 'base64').length, 32)
 })
 
-test('make-env works with node where openssl is missing, and says so where both are', () => {
+test('make-env works with node without openssl, and fails without both', () => {
   const tools = ['cat', 'date', 'dirname', 'grep', 'sh']
   const without = makeEnv({ PATH: folderOf([...tools, 'node']) })
   assert.equal(without.status, 0, without.stderr)
@@ -130,7 +130,7 @@ test('make-env lets private peers be handed out on a loopback address only', () 
     assert.equal(allows(url), 'false', url)
 })
 
-test('make-env refuses what is no URL or could not stand in .env', () => {
+test('make-env refuses what is not a URL, and characters that .env does not allow', () => {
   for (const url of [
     'ftp://example.org',
     'example.org',

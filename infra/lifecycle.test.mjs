@@ -25,7 +25,7 @@ async function lockHolder(dataDir) {
   return child
 }
 
-test('of two in one folder the second is told who the first is', async () => {
+test('of two starts in one folder the second names the process of the first', async () => {
   const dataDir = join(folder, 'locked')
   mkdirSync(dataDir)
   const holder = await lockHolder(dataDir)
@@ -76,7 +76,7 @@ test('of many that find a stale lock exactly one gets it', async () => {
   assert.deepEqual(codes, [7, 7, 7, 0])
 })
 
-test('the end of npm is noticed, also behind the shell it runs scripts with', async () => {
+test('the end of npm is noticed, also through the shell that runs its scripts', async () => {
   const watcher = `import { onInterrupt } from ${JSON.stringify(join(import.meta.dirname, 'lib/interrupt.mjs'))}
     onInterrupt((reason) => { if (reason === 'npm is gone') console.log('orphaned'); process.exit() })
     console.log('watching'); setInterval(() => {}, 1000)`

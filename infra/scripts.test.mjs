@@ -41,7 +41,7 @@ test('a step reports how long it took, and a long one that it is still running',
   assert.deepEqual([400, 9949, 12_400, 65_000].map(seconds), ['0.4 s', '9.9 s', '12 s', '1 min 5 s'])
 })
 
-test('a command that fails is reported with its whole output, one that hangs is ended with its children', async () => {
+test('a command that fails is reported with its whole output, one that hangs is killed with its children', async () => {
   await assert.rejects(
     run('sh', ['-c', 'echo to out; echo to err >&2; exit 3']),
     /exit code 3\n\n(to out\nto err|to err\nto out)$/,
@@ -54,7 +54,7 @@ test('a command that fails is reported with its whole output, one that hangs is 
   while (identityOf(sleeper) !== undefined) await sleep(5)
 })
 
-test('a user who may not install is told what to install in one sentence', () => {
+test('a user who may not install gets one sentence with what to install', () => {
   const sentence = remedy([REDIS], true)
   assert.match(sentence, /sudo apt-get install redis-server.*docker compose up[^.]*\.$/)
   assert.match(remedy([REDIS], false), /install redis-server or valkey-server/)

@@ -101,7 +101,7 @@ async function gone(all, withinMs) {
   }
 }
 
-/** What the last start told scripts. @returns {import('../packages/dev-env/src/world/demo.ts').Demo} */
+/** What the last start wrote for scripts. @returns {import('../packages/dev-env/src/world/demo.ts').Demo} */
 function demo() {
   return JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
 }
@@ -139,7 +139,7 @@ test('prints commands that work as pasted, and writes the same for scripts to a 
   assert.equal(items[0]?.infoHash, tracker.infoHash)
 })
 
-test('a second start beside it says that one is running', async () => {
+test('a second start in the same folder names the first', async () => {
   const second = start()
   assert.equal((await second.exited).code, 1)
   assert.match(second.output, new RegExp(`process ${runAt(0).child.pid} works in`))
@@ -152,7 +152,7 @@ test('a start in another folder on the same ports names the variables to set', a
   assert.match(other.output, /Set TRACKER_PORT to another port/)
 })
 
-test('after kill -9 nothing stays behind, and the next start has everything back', async () => {
+test('after kill -9 nothing keeps running, and the next start has all data', async () => {
   const before = demo()
   const all = processes()
   runAt(0).child.kill('SIGKILL')
@@ -185,7 +185,7 @@ test('when the reaper is killed as well, the next start stops what was left and 
   assert.match(run.output, /The last run was interrupted; its services have been stopped/)
 })
 
-test('a signal stops everything in order and is a success', async () => {
+test('after a signal everything is stopped in order, and the exit code is 0', async () => {
   const run = runAt(-1)
   const all = processes()
   run.child.kill('SIGINT')
@@ -199,7 +199,7 @@ test('a signal stops everything in order and is a success', async () => {
   )
 })
 
-test('a signal in the middle of a start ends it without leftovers, and is no success', async () => {
+test('after a signal during a start nothing keeps running, and the exit code is 130', async () => {
   const run = start()
   await printed(run, '✓ Redis')
   const note = noteOf('postgres/process.json')
@@ -208,7 +208,7 @@ test('a signal in the middle of a start ends it without leftovers, and is no suc
   await gone([note.process], 0)
 })
 
-test('when a service dies, it says so with what the service wrote last, and ends with everything else', async () => {
+test('when a service dies, the end of its log is shown, and everything else is stopped', async () => {
   const run = await startReady()
   const all = processes()
   process.kill(all[1]?.pid ?? assert.fail('the tracker left no note'), 'SIGKILL')
@@ -217,7 +217,7 @@ test('when a service dies, it says so with what the service wrote last, and ends
   await gone(all, 0)
 })
 
-test('uses the servers it is given, with names after the database it is given', async () => {
+test('uses given servers, with database names after the given database', async () => {
   const place = temporaryFolder('given')
   const postgres = await startPostgres({ dataDir: join(place, 'postgres'), durable: false })
   const given = await startRedis({ dataDir: join(place, 'redis'), durable: false })
@@ -245,7 +245,7 @@ test('uses the servers it is given, with names after the database it is given', 
   removeTemporaryFolder(place)
 })
 
-test('works below a folder that is closed to everybody else', { skip: process.getuid?.() !== 0 }, async () => {
+test('works below a folder that only its owner can enter', { skip: process.getuid?.() !== 0 }, async () => {
   const closed = join(folder, 'closed')
   mkdirSync(closed, { mode: 0o700 })
   const env = { DATA_DIR: join(closed, 'data') }

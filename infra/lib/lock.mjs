@@ -24,13 +24,13 @@ export async function acquireLock(folder, { onWait = () => undefined, noticeMs =
   const file = join(folder, 'lock')
   const started = Date.now()
   const mine = { pid: process.pid, identity: identityOf(process.pid), stopping: false }
-  let told = false
+  let reported = false
   while (!claim(file, mine)) {
     const holder = read(file)
     const waited = Date.now() - started
     if (holder !== undefined && isSameProcess(holder)) {
-      if (holder.stopping && !told) onWait(holder.pid)
-      told ||= holder.stopping
+      if (holder.stopping && !reported) onWait(holder.pid)
+      reported ||= holder.stopping
       if (waited > (holder.stopping ? stopMs : noticeMs)) throw new Fault(inUse(folder, holder.pid))
       await sleep(100)
     } else {

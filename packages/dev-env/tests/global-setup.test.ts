@@ -27,7 +27,7 @@ async function createWith(table: string): Promise<TestDatabase> {
 const tables = ({ adminUrl }: TestDatabase) =>
   query(adminUrl, "select tablename from pg_tables where schemaname = 'public'")
 
-it('in watch mode the servers live on from run to run, and each run migrates anew and leaves nothing', async () => {
+it('in watch mode the servers keep running between runs, and each run migrates again and leaves nothing', async () => {
   await setup()
   const url = String(process.env['TEST_DATABASE_URL'])
   for (const table of ['first_save', 'second_save', 'third_save']) {

@@ -30,10 +30,10 @@ it('stops the server that the last run left behind, with its data saved, before 
   await redis.stop()
 })
 
-it('leaves a stranger alone who has got the number of a process of the last run', async () => {
+it('does not stop another process that has the pid of a process of the last run', async () => {
   const dataDir = join(folder, 'redis')
-  const stranger = { pid: process.ppid, identity: 'somebody else', stopSignal: 'SIGKILL', graceMs: 100, phase: 0 }
-  writeFileSync(join(dataDir, 'process.json'), JSON.stringify({ process: stranger, reaper: stranger }))
+  const other = { pid: process.ppid, identity: 'another process', stopSignal: 'SIGKILL', graceMs: 100, phase: 0 }
+  writeFileSync(join(dataDir, 'process.json'), JSON.stringify({ process: other, reaper: other }))
   const redis = await startRedis({ dataDir, durable: true })
   expect(identityOf(process.ppid)).toBeDefined()
   await redis.stop()

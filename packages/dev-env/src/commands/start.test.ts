@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { requireFreePorts } from './start.ts'
 
-test('a port that is taken is refused with the variable that helps', async () => {
+test('a port in use is refused, with the variable to set', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const address = other.address()
