@@ -25,6 +25,22 @@ export default tseslint.config(
     },
   },
   {
+    // A suffix is a promise: dependency-cruiser checks what a file imports, this what it exports.
+    files: ['services/*/src/**/*.middleware.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'Program:not(:has(ExportNamedDeclaration > :matches(FunctionDeclaration > TSTypeAnnotation, ' +
+            'VariableDeclaration > VariableDeclarator > Identifier > TSTypeAnnotation) > TSTypeReference > ' +
+            'Identifier[name=/^((Error)?RequestHandler|Router)$/]))',
+          message: 'A .middleware.ts file exports Express middleware; a guard is a .guard.ts file.',
+        },
+      ],
+    },
+  },
+  {
     // Node's own test runner; they are not compiled.
     files: ['infra/*.test.mjs'],
     extends: [tseslint.configs.disableTypeChecked],

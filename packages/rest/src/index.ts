@@ -15,4 +15,4 @@ export {
 export { createErrorHandler, type ErrorSurface } from './errors.ts'
 export type { InputProblem } from './input.ts'
 export { runMiddleware } from './middleware.ts'
-export { type Guard, type ReadBody, type Serving, serve } from './serve.ts'
+export { type Around, type Guard, type ReadBody, type Serving, serve } from './serve.ts'

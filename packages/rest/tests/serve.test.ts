@@ -5,6 +5,7 @@ import express, { type Express } from 'express'
 import request from 'supertest'
 import { z } from 'zod'
 import {
+  type Around,
   createErrorHandler,
   endpointsOf,
   FileAnswer,
@@ -167,6 +168,23 @@ test('a request passes guard, query, body and handler in this order, and its ans
 test('what the guard refuses is read no further', async () => {
   await request(shop()).put('/items/1').send({ name: 'new' }).expect(403, { code: 'forbidden', message: 'staff only' })
   expect(steps).toEqual(['guard'])
+})
+
+test('what is around a request sees the errors of its guard and of its handler, and may replace them', async () => {
+  const seen: unknown[] = []
+  const around: Around = async (_request, _response, work) => {
+    try {
+      return await work()
+    } catch (error) {
+      seen.push(error)
+      throw new ApiError('absent', 'replaced')
+    }
+  }
+  const app = shop({ around: { staff: around } })
+  await request(app).delete('/secret').expect(404, { code: 'absent', message: 'replaced' })
+  await request(app).delete('/secret').set('x-role', 'staff').expect(404)
+  expect(seen).toMatchObject([{ message: 'staff only' }, { message: 'a fault with a password in its message' }])
+  await request(app).get('/items/1').expect(200)
 })
 
 test('files and JSON text are answered as they are', async () => {

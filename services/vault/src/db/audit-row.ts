@@ -9,7 +9,7 @@ export function auditRow(entry: NewEntry, project: { uid: string; name: string }
     action: entry.action,
     env: entry.env,
     requested_at: entry.requestedAt,
-    ip: entry.ip,
+    ip: entry.address,
     detail: entry.detail === null ? null : JSON.stringify(entry.detail),
   }
 }

@@ -61,7 +61,7 @@ export const projectEndpoints = [
     answer: ok.extend({ id: z.string() }),
     errors: ['invalid_public_key', 'project_exists'],
     handle: async ({ body, caller }, { projects }) => {
-      await projects.create({ ...body, ip: caller.ip })
+      await projects.create({ ...body, address: caller.address })
       return { ...OK, id: body.name }
     },
   }),
@@ -76,7 +76,11 @@ export const projectEndpoints = [
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, body, caller }, { projects }) => {
-      await projects.setRequireContentDigest({ name: params.id, required: body.requireContentDigest, ip: caller.ip })
+      await projects.setRequireContentDigest({
+        name: params.id,
+        required: body.requireContentDigest,
+        address: caller.address,
+      })
       return OK
     },
   }),
@@ -90,7 +94,7 @@ export const projectEndpoints = [
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { projects }) => {
-      await projects.remove({ name: params.id, ip: caller.ip })
+      await projects.remove({ name: params.id, address: caller.address })
       return OK
     },
   }),
@@ -118,7 +122,7 @@ export const projectEndpoints = [
         name: params.id,
         publicKey: body.publicKey,
         overlapMs: body.overlap * 1000,
-        ip: caller.ip,
+        address: caller.address,
       })
       return { ...OK, ...rotated }
     },

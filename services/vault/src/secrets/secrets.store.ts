@@ -50,7 +50,7 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
         fetches.map(({ entry }) => entry.id),
         fetches.map(({ entry }) => entry.action),
         fetches.map(({ env }) => env),
-        fetches.map(({ entry }) => entry.ip),
+        fetches.map(({ entry }) => entry.address),
       ]
       const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
       return answersOf(fetches, rows)
