@@ -1,5 +1,7 @@
 import tseslint from 'typescript-eslint'
 
+const MIDDLEWARE_TYPE = 'TSTypeAnnotation > TSTypeReference > Identifier[name=/^((Error)?RequestHandler|Router)$/]'
+
 // Types-aware rules only. Formatting is Biome's, architecture is dependency-cruiser's, dead code is knip's.
 export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', '.data/', '**/*.{js,cjs}'] },
@@ -32,9 +34,8 @@ export default tseslint.config(
         'error',
         {
           selector:
-            'Program:not(:has(ExportNamedDeclaration > :matches(FunctionDeclaration > TSTypeAnnotation, ' +
-            'VariableDeclaration > VariableDeclarator > Identifier > TSTypeAnnotation) > TSTypeReference > ' +
-            'Identifier[name=/^((Error)?RequestHandler|Router)$/]))',
+            `Program:not(:has(ExportNamedDeclaration > FunctionDeclaration > ${MIDDLEWARE_TYPE}, ` +
+            `ExportNamedDeclaration > VariableDeclaration > VariableDeclarator > Identifier > ${MIDDLEWARE_TYPE}))`,
           message: 'A .middleware.ts file exports Express middleware; a guard is a .guard.ts file.',
         },
       ],
