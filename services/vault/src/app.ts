@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.middleware.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
 import type { Context, UseCases } from './context.ts'
-import { ERRORS } from './errors.ts'
+import { apiError, ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { readOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
@@ -58,7 +58,7 @@ export function describeApi(): OpenApiDocument {
   })
 }
 
-const OPERATIONAL_PATHS = ['/health', '/ready', '/metrics', '/openapi.json', '/docs']
+const OPERATIONAL_PATHS = ['/health', '/ready', '/metrics']
 
 type Options = { readonly logger: Logger; readonly stopping: AbortSignal }
 
@@ -87,7 +87,7 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
   app.use('/v1/admin', administratorsOnly(rest.administrator), administratorsOnlyOnError(rest.administrator))
   app.use(readOnly(OPERATIONAL_PATHS))
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
-  app.use(documentRoutes(describeApi()))
+  app.use(documentRoutes(describeApi(), { methodNotAllowed: () => apiError('method_not_allowed') }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app
