@@ -61,6 +61,8 @@ const DOCUMENT = 'no-cache'
 export function documentRoutes(document: OpenApiDocument, options: { methodNotAllowed: () => Error }): Router {
   const router = Router({ caseSensitive: true, strict: true })
   const title = String(document.info['title'])
+  const styles = require.resolve('swagger-ui-dist/swagger-ui.css')
+  const script = require.resolve('swagger-ui-dist/swagger-ui-bundle.js')
   const serve = (path: string, type: string, cacheControl: string, load: () => string | Promise<Buffer>): void => {
     router.get(path, answer(type, cacheControl, load))
     router.all(path, (_request, response) => {
@@ -71,13 +73,9 @@ export function documentRoutes(document: OpenApiDocument, options: { methodNotAl
   serve('/openapi.json', 'application/json', DOCUMENT, () => JSON.stringify(document))
   serve('/docs', 'text/html', DOCUMENT, () => page(title))
   serve('/docs/start.js', 'text/javascript', DOCUMENT, () => START)
-  serve('/docs/swagger-ui.css', 'text/css', FILES, () => swaggerUi('swagger-ui.css'))
-  serve('/docs/swagger-ui-bundle.js', 'text/javascript', FILES, () => swaggerUi('swagger-ui-bundle.js'))
+  serve('/docs/swagger-ui.css', 'text/css', FILES, () => readFile(styles))
+  serve('/docs/swagger-ui-bundle.js', 'text/javascript', FILES, () => readFile(script))
   return router
-}
-
-function swaggerUi(file: string): Promise<Buffer> {
-  return readFile(require.resolve(`swagger-ui-dist/${file}`))
 }
 
 /** A content as it is sent: as it is, and for nearly every client compressed to a quarter (RFC 1952). */

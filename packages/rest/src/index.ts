@@ -1,5 +1,5 @@
 export { FileAnswer, JsonText } from './answer.ts'
-export { type AnswerCheck, routesOf, undocumentedAnswer } from './conformance.ts'
+export { openApiCommand } from './command.ts'
 export { documentRoutes } from './docs.ts'
 export { type DocumentOptions, type OpenApiDocument, openApiDocument } from './document.ts'
 export {

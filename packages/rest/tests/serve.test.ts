@@ -13,8 +13,8 @@ import {
   runMiddleware,
   type Serving,
   serve,
-  undocumentedAnswer,
 } from '../src/index.ts'
+import { undocumentedAnswer } from '../src/testing.ts'
 
 type Code = keyof typeof ERRORS
 type Shop = { callers: { anyone: { name: string }; staff: { name: string; role: string } }; limit: 'none'; code: Code }

@@ -27,15 +27,20 @@ function appOf(...handlers: (RequestHandler | ErrorRequestHandler)[]): Express {
   return app
 }
 
-function limiter(store: Redis, limit: number, whenRedisIsAway: 'allow' | 'refuse', name = 'test'): RequestHandler {
+function limiter(
+  store: Redis,
+  limit: number,
+  whenRedisIsUnavailable: 'allow' | 'refuse',
+  name = 'test',
+): RequestHandler {
   return createRateLimit({
     name,
     redis: store,
     limit,
     windowMs: 60_000,
     keyOf: (request) => request.get('x-who') ?? 'nobody',
-    refusal: () => new ApiError('rate_limited', 'too many requests'),
-    whenRedisIsAway,
+    createError: () => new ApiError('rate_limited', 'too many requests'),
+    whenRedisIsUnavailable,
     logger,
   })
 }

@@ -39,7 +39,11 @@ export const ERRORS = {
     bare: false,
     meaning: 'a stored value does not decrypt; nothing of it is answered',
   },
-  unavailable: { status: 503, bare: false, meaning: 'Postgres or Redis is away; a write may have been carried out' },
+  unavailable: {
+    status: 503,
+    bare: false,
+    meaning: 'Postgres or Redis is unavailable; a write may have been carried out',
+  },
 } as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
 
 /** A code of the table. */
@@ -51,8 +55,7 @@ export const { apiError, isApiError } = createErrors<ErrorCode>(ERRORS)
 /** The body of every error. */
 export type ErrorBody = { readonly error: ErrorCode; readonly message?: string }
 
-/** The status and body of an error. */
-export function presentApiError({ code, message }: ApiError<ErrorCode>): { status: number; body: ErrorBody } {
-  const { status, bare } = ERRORS[code]
-  return { status, body: bare ? { error: code } : { error: code, message } }
+/** Makes the body of an error. */
+export function errorBody({ code, message }: ApiError<ErrorCode>): ErrorBody {
+  return ERRORS[code].bare ? { error: code } : { error: code, message }
 }

@@ -18,9 +18,9 @@ import { createDataKeys } from '../keyring/data-keys.ts'
 import { assertIdIsFree, checkKeyring } from '../keyring/key-check.ts'
 import { createKeyRotationStore } from '../keyring/key-rotation.store.ts'
 import { createKeyRotation, type KeyRotation } from '../keyring/key-rotation.ts'
+import { activateInKeyringFile, addToKeyringFile, removeFromKeyringFile } from '../keyring/keyring.file.ts'
 import { createDataKeyStore, createKekStore } from '../keyring/keyring.store.ts'
 import { KeyringError } from '../keyring/keyring.ts'
-import { activateInKeyringFile, addToKeyringFile, removeFromKeyringFile } from './keyring-file.ts'
 
 const id = operand('ID', z.string())
 const days = z.string().regex(/^\d{1,5}$/, 'takes a number of days')

@@ -48,8 +48,8 @@ export function createRest(options: {
       windowMs,
       logger,
       keyOf: (request) => addressKey(clientAddress(request, proxies)),
-      refusal: () => apiError('rate_limited'),
-      whenRedisIsAway: 'refuse',
+      createError: () => apiError('rate_limited'),
+      whenRedisIsUnavailable: 'refuse',
     })
   const failureLimit = (
     name: string,
