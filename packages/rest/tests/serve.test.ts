@@ -25,7 +25,7 @@ const ERRORS = {
   absent: { status: 404 },
   method: { status: 405 },
   internal: { status: 500 },
-  away: { status: 503 },
+  unavailable: { status: 503 },
 } as const
 
 const steps: string[] = []
@@ -101,7 +101,7 @@ const ENDPOINTS = [
     method: 'DELETE',
     path: '/secret',
     operationId: 'deleteSecret',
-    summary: 'Of whose methods strangers are told nothing',
+    summary: 'Whose methods only staff may know',
     access: 'staff',
     handle: () => Promise.reject(new Error('a fault with a password in its message')),
   }),
@@ -144,7 +144,7 @@ function shop(options: Partial<Serving<Shop>> = {}): Express {
       table: ERRORS,
       present: ({ code, message }) => ({ body: { code, message }, headers: { 'x-code': code } }),
       standard: {
-        unavailable: caused('away'),
+        unavailable: caused('unavailable'),
         internal: caused('internal'),
         malformedPath: caused('absent'),
         malformedBody: caused('malformed'),

@@ -51,8 +51,9 @@ export function createRateLimit(options: {
 }
 
 /**
- * The store keeps the promise of a loaded script for ever, also one that failed because Redis was unavailable. So a load that
- * fails answers with the script's name, as Redis would: running it then fails by itself, and works again after.
+ * The store keeps the promise of a loaded script, also one that failed because Redis was unavailable. So a load that
+ * fails returns the hash of the script, as Redis would. Running the script then fails while Redis is unavailable, and is
+ * loaded again afterwards.
  */
 async function sendOrName(redis: Redis, command: string, args: readonly string[]): Promise<RedisReply> {
   try {

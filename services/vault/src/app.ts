@@ -3,11 +3,11 @@ import { documentRoutes, type OpenApiDocument, openApiDocument, serve } from '@v
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express } from 'express'
-import { z } from 'zod'
 import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.middleware.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
+import { errorBodySchema } from './http/error-body.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { readOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
@@ -50,9 +50,7 @@ export function describeApi(): OpenApiDocument {
     },
     security: (access) => [{ [access]: [] }],
     errors: ERRORS,
-    errorBody: z
-      .strictObject({ error: z.enum(Object.keys(ERRORS)), message: z.string().optional() })
-      .meta({ id: 'Error' }),
+    errorBody: errorBodySchema,
     codesOf,
     headersOf: ({ access }) => (access === 'signature' ? SIGNATURE_HEADERS : []),
   })

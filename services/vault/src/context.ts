@@ -99,7 +99,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
       seals.sealed(clock.now())
       if (end !== undefined) logger.info(end, 'audit log sealed up to here')
     },
-    onError: (error) => logger.warn({ err: error }, 'could not seal the audit log, trying again'),
+    onError: (error) => logger.warn({ err: error }, 'could not seal the audit log; it is tried again'),
   })
 
   return {

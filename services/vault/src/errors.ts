@@ -1,4 +1,4 @@
-import { type ApiError, createErrors } from '@vault-and-tracker/service-kit/errors'
+import { createErrors } from '@vault-and-tracker/service-kit/errors'
 
 /**
  * Every error the vault answers with: the one table that the code, the documentation and openapi.json share.
@@ -51,11 +51,3 @@ export type ErrorCode = keyof typeof ERRORS
 
 /** Makes an error of the table, to throw, and recognises one. A message never repeats the input. */
 export const { apiError, isApiError } = createErrors<ErrorCode>(ERRORS)
-
-/** The body of every error. */
-export type ErrorBody = { readonly error: ErrorCode; readonly message?: string }
-
-/** Makes the body of an error. */
-export function errorBody({ code, message }: ApiError<ErrorCode>): ErrorBody {
-  return ERRORS[code].bare ? { error: code } : { error: code, message }
-}

@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http'
-import { expressClasses } from '@vault-and-tracker/service-kit/express-classes'
 import { answerMalformed } from '@vault-and-tracker/service-kit/http-server'
 import type { Express } from 'express'
-import { apiError, ERRORS, errorBody } from '../errors.ts'
+import { apiError, ERRORS } from '../errors.ts'
+import { errorBody } from './error-body.ts'
+import { expressClasses } from './express-classes.ts'
 
 /** Slow senders: 10 s for the headers, 30 s for all of a request. A missing Host is refused in our own words. */
 const OPTIONS = { headersTimeout: 10_000, requestTimeout: 30_000, requireHostHeader: false }

@@ -80,8 +80,8 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
 
   return {
     /**
-     * Checks a request against what is cached of its project. Whoever acts for the caller confirms in their own
-     * statement that the project still has the key.
+     * Checks a request against what is cached of its project. Every statement for the
+     * caller compares them with the stored project.
      *
      * @throws missing_signature, unknown_project, invalid_signature, expired, replayed_nonce
      */

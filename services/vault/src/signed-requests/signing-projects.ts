@@ -10,9 +10,9 @@ export type SigningProjects = {
   forget(name: string): void
 }
 
-/** Whoever acts on a cached project confirms it in their own statement, so it may be cached for long. */
+/** Every statement for a caller compares them with the stored project, so a cached one may be old. */
 const PRESENT_TTL_MS = 60_000
-/** Nobody confirms an absence: a project created through another replica is unknown here for a second at most. */
+/** No statement checks an absence: a project created through another replica is unknown here for a second at most. */
 const ABSENT_TTL_MS = 1_000
 const MAX_CACHED = 10_000
 
