@@ -1,5 +1,5 @@
+import { queryTokens } from '../src/releases/search-tokens.ts'
 import type { SearchQuery } from '../src/search/search.ts'
-import { queryTokens } from '../src/torrents/search-tokens.ts'
 
 /** A torrent of the catalogue, whose name and ids queries are made of. */
 export type Sample = {

@@ -1,5 +1,5 @@
 import type { SearchQuery, WantedEpisode } from '@vault-and-tracker/torznab-xml'
-import { searchWords } from './search-words.ts'
+import { searchWords } from '../releases/search-words.ts'
 
 /** Ids of other catalogues; a release needs one of them. */
 export type WantedIds = {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { releaseTokens } from '../search/search-words.ts'
-import type { ParsedRelease, Release } from './release.ts'
-import { parseReleaseName } from './release-name.ts'
+import type { ParsedRelease, Release } from '../releases/release.ts'
+import { parseReleaseName } from '../releases/release-name.ts'
+import { releaseTokens } from '../releases/search-words.ts'
 
 /** What is derived of a name: the release as it was read, and the words of the search index. */
 export type NameFields = { readonly name: string; readonly release: Release; readonly tokens: readonly string[] }

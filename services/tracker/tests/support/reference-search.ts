@@ -1,9 +1,9 @@
 import { coveredCategories, familyOfId, parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
+import { parseReleaseName } from '../../src/releases/release-name.ts'
+import { memberWords, releaseTokens } from '../../src/releases/search-words.ts'
 import { matchesEpisode } from '../../src/search/episode-match.ts'
 import { criteriaOf, type SearchCriteria, type WantedIds } from '../../src/search/search-criteria.ts'
-import { memberWords, releaseTokens } from '../../src/search/search-words.ts'
 import { SUPPORTED_PARAMETERS } from '../../src/search/supported-parameters.ts'
-import { parseReleaseName } from '../../src/torrents/release-name.ts'
 import { CATALOGUE, type CatalogueEntry, SITE } from '../data/search-quality.ts'
 
 /** The catalogue as it is searched: what every implementation of the search is held against, in memory. */
