@@ -10,7 +10,7 @@ import { userEndpoints } from './accounts/users.routes.ts'
 import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints } from './categories/categories.routes.ts'
 import type { Context, UseCases } from './context.ts'
-import { ERRORS } from './errors.ts'
+import { apiError, ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
@@ -101,7 +101,11 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   app.use(standardHeaders)
   app.use(torznabRoutes)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
-  app.use(documentRoutes(describeApi()))
+  app.use(
+    documentRoutes(describeApi(), {
+      methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
+    }),
+  )
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app

@@ -27,7 +27,7 @@ export type ErrorBody = { readonly error: { readonly code: ErrorCode; readonly m
 /** Makes an error of the table, to throw from anywhere in the tracker. A message never repeats the input. */
 export const { apiError } = createErrors<ErrorCode>(ERRORS)
 
-/** The status and body of an error. */
-export function presentApiError({ code, message }: ApiError<ErrorCode>): { status: number; body: ErrorBody } {
-  return { status: ERRORS[code].status, body: { error: { code, message } } }
+/** Makes the body of an error. */
+export function errorBody({ code, message }: ApiError<ErrorCode>): ErrorBody {
+  return { error: { code, message } }
 }

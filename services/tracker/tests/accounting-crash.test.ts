@@ -174,7 +174,7 @@ async function flushRest(): Promise<void> {
     count: (names) => swarms.count(names),
     clock: { now: Date.now },
     settleSeconds: 0,
-    onFailure: (error) => {
+    onError: (error) => {
       throw error
     },
   })

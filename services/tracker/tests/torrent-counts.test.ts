@@ -41,7 +41,7 @@ function flusherWith(count: Swarms['count']): Flusher {
     count,
     clock: { now: Date.now },
     settleSeconds: 0,
-    onFailure: (error) => {
+    onError: (error) => {
       throw error
     },
   })

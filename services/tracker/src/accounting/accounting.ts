@@ -81,7 +81,7 @@ const KEEP_BATCH_LOG_MS = 30 * 86_400_000
  * Creates the flusher.
  *
  * @param options `settleSeconds` is how long a batch waits before it is written. By then Redis has synced its append
- *   only file, so a crash of Redis cannot undo the taking of a batch that was written; `onFailure` gets the reason why a
+ *   only file, so a crash of Redis cannot undo the taking of a batch that was written; `onError` gets the reason why a
  *   batch has to be tried again
  */
 export function createFlusher(options: {
@@ -90,7 +90,7 @@ export function createFlusher(options: {
   count: (swarms: readonly { name: SwarmName; completed: number }[]) => Promise<readonly SwarmCounts[]>
   clock: Clock
   settleSeconds: number
-  onFailure: (error: unknown) => void
+  onError: (error: unknown) => void
 }): Flusher {
   const { queue, ledger, clock } = options
 
@@ -113,7 +113,7 @@ export function createFlusher(options: {
       return { ...batch, ...(await queue.read(batch)) }
     } catch (error) {
       if (error instanceof UnavailableError) throw error
-      options.onFailure(error)
+      options.onError(error)
       return undefined
     }
   }
@@ -127,7 +127,7 @@ export function createFlusher(options: {
         for (const batch of batches) written += await write([batch])
         return written
       }
-      options.onFailure(error)
+      options.onError(error)
       return 0
     }
     for (const batch of batches) await queue.drop(batch)

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
+import { type RepeatedTask, repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { Cluster, Redis } from 'ioredis'
 import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
 import { createFlusher, type Flusher, type FlushResult } from '../accounting/accounting.ts'
@@ -18,7 +19,6 @@ import { createIdentify } from '../announce/identify.ts'
 import { createRefusals } from '../announce/refusal.ts'
 import { createScrapes } from '../announce/scrape.ts'
 import type { Sockets } from '../announce/sockets.ws.ts'
-import { type Background, repeat } from '../background/background.ts'
 import { createLeadership } from '../background/leadership.redis.ts'
 import { createRedisFunctions } from '../swarm/functions.redis.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
@@ -60,7 +60,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     count: (names) => swarms.count(names),
     clock,
     settleSeconds: SETTLE_S,
-    onFailure: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
+    onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
   const { routes, ...shared } = createUseCases(connections, redis, swarms, directory)
   const sockets = config.WEBSOCKET
@@ -102,7 +102,7 @@ function createUseCases(
     interval,
     minInterval,
     counters,
-    reportError: (error, action) => logger.error({ err: error, action }, 'announce or scrape failed'),
+    onError: (error, action) => logger.error({ err: error, action }, 'announce or scrape failed'),
   })
   const identify = createIdentify(mode, directory)
   const admit = createAdmission({
@@ -133,13 +133,13 @@ function startBackground(
   sockets: WebSockets | undefined,
 ): void {
   const leadership = createLeadership(redis)
-  const repeatAsLeader = (name: string, everyMs: number, task: () => Promise<void>): Background =>
+  const repeatAsLeader = (name: string, everyMs: number, task: () => Promise<void>): RepeatedTask =>
     repeat({
       everyMs,
       task: async () => {
         if (await leadership.acquire()) await task()
       },
-      failed: (error) => logger.warn({ err: error, task: name }, 'a background task failed; it is retried'),
+      onError: (error) => logger.warn({ err: error, task: name }, 'a background task failed; it is retried'),
     })
   const counters = createAccountingMetrics(metrics.registry)
   const tasks = [repeatAsLeader('sweep of expired peers', SWEEP_EVERY_MS, () => swarms.sweep())]

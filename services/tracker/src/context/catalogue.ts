@@ -1,5 +1,5 @@
+import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import { createAdminLog } from '../admin-log/admin-log.store.ts'
-import { repeat } from '../background/background.ts'
 import { createCategoryStore } from '../categories/categories.store.ts'
 import { createCategories } from '../categories/categories.ts'
 import { createSearchStore } from '../search/search.store.ts'
@@ -62,12 +62,12 @@ function startBackground({ db, logger, resources }: Connections, torrents: Torre
     task: async () => {
       await torrents.purgeDeleted()
     },
-    failed: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; the next round tries again'),
+    onError: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; the next round tries again'),
   })
   const reread = repeat({
     everyMs: REREAD_EVERY_MS,
     task: createReread({ store: createRereadStore(db) }),
-    failed: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
+    onError: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
   })
   resources.defer(async () => {
     await Promise.all([purge.stop(), reread.stop()])

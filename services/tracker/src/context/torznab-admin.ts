@@ -1,5 +1,5 @@
+import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { AdminLog } from '../admin-log/admin-log.ts'
-import { repeat } from '../background/background.ts'
 import { createLeadership } from '../background/leadership.redis.ts'
 import { createRedisFunctions } from '../swarm/functions.redis.ts'
 import { createTorznabBlocks } from '../torznab/blocks.ts'
@@ -33,7 +33,7 @@ export function createTorznabAdmin(connections: Connections, adminLog: AdminLog)
     counters: createRequestLogMetrics(metrics.registry),
     clock,
     keepDays: config.TORZNAB_LOG_DAYS,
-    onFailure: (error) => logger.warn({ err: error }, 'could not write the Torznab request log'),
+    onError: (error) => logger.warn({ err: error }, 'could not write the Torznab request log'),
   })
   resources.defer(() => log.close())
   const leadership = createLeadership(redis, 'torznab-log')
@@ -42,7 +42,7 @@ export function createTorznabAdmin(connections: Connections, adminLog: AdminLog)
     task: async () => {
       if (await leadership.acquire()) await log.prune()
     },
-    failed: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is tried again'),
+    onError: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is tried again'),
   })
   resources.defer(() => leadership.release())
   resources.defer(() => pruning.stop())

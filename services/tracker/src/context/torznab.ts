@@ -38,7 +38,7 @@ export function createTorznabApi(
       clock,
     }),
     isOutage: (error) => error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error),
-    reportError: (error) => logger.error({ err: error }, 'a Torznab request failed'),
+    onError: (error) => logger.error({ err: error }, 'a Torznab request failed'),
   })
   return {
     routes: torznabRoutes({

@@ -4,6 +4,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { connectRedis } from '@vault-and-tracker/service-kit/redis'
+import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { Cluster, Redis } from 'ioredis'
 import type { Admit } from '../announce/admission.ts'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
@@ -19,7 +20,6 @@ import { createProcesses, createRelays } from '../announce/ws-relays.redis.ts'
 import { relayChannel } from '../announce/ws-relays.ts'
 import type { Seat } from '../announce/ws-session.ts'
 import { createSocketTracker, type SocketTracker } from '../announce/ws-tracker.ts'
-import { repeat } from '../background/background.ts'
 import type { Config } from '../config.ts'
 import { subscribeToChannel } from '../invalidation/invalidation.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
@@ -106,7 +106,7 @@ export async function createWebSockets(options: {
       await processes.beat()
       await tracker.retry()
     },
-    failed: (error) => logger.warn({ err: error }, 'could not tell Redis that this process runs; it is retried'),
+    onError: (error) => logger.warn({ err: error }, 'could not tell Redis that this process runs; it is retried'),
   })
   resources.defer(() => heartbeat.stop())
   const sockets = createSockets({

@@ -45,7 +45,7 @@ export function createLimits(options: {
     perWindow: number,
     windowMs: number,
     key: (visitor: Visitor, request: Request) => string,
-    whenRedisIsAway: 'allow' | 'refuse',
+    whenRedisIsUnavailable: 'allow' | 'refuse',
   ): RequestHandler =>
     createRateLimit({
       name,
@@ -54,8 +54,8 @@ export function createLimits(options: {
       limit: perWindow,
       windowMs,
       keyOf: keyBy(key),
-      refusal: () => apiError('RATE_LIMITED', 'Too many requests. Retry-After tells when to try again.'),
-      whenRedisIsAway,
+      createError: () => apiError('RATE_LIMITED', 'Too many requests. Retry-After tells when to try again.'),
+      whenRedisIsUnavailable,
     })
   const attempts = options.authentication
   const limits: Readonly<Record<LimitKind, readonly RequestHandler[]>> = {
