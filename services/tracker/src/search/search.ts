@@ -3,7 +3,7 @@ import { type Categories, type Category, findBySlug, withSubcategories } from '.
 import { apiError } from '../errors.ts'
 import { type Total, totalOf } from '../lists/total.ts'
 import type { ListedTorrent, TorrentState } from '../torrents/torrents.ts'
-import { type AnyOf, allOf, type Criteria, episodeFacets, idFacets, yearFacets } from './criteria.ts'
+import { type AnyOf, allOf, type Charge, type Criteria, episodeFacets, idFacets, yearFacets } from './criteria.ts'
 import { memberWords, searchWords } from './search-words.ts'
 import { isSimilarWord } from './similar-words.ts'
 
@@ -19,6 +19,8 @@ export type SearchQuery = {
   readonly ids?: WantedIds | undefined
   readonly wanted?: WantedEpisode | undefined
   readonly year?: number | undefined
+  /** Whether the torrent itself makes downloads free; users and the site may too. */
+  readonly charge?: Charge | undefined
   /** Bytes, both included. */
   readonly minSize?: number | undefined
   readonly maxSize?: number | undefined
@@ -89,6 +91,8 @@ export type SearchStore = {
   some(criteria: Criteria, limit: number): Promise<readonly string[]>
   /** An approved torrent by either info hash, in lower-case hex. */
   byInfoHash(infoHash: string): Promise<string | undefined>
+  /** The words of names that begin so; undefined where there are too many to ask for. */
+  wordsWithPrefix(prefix: string): Promise<AnyOf | undefined>
   /** For each word the most similar ones that names have, itself included if they have it. */
   similarWords(words: readonly string[]): Promise<readonly AnyOf[]>
 }
@@ -136,12 +140,22 @@ export function createSearch(deps: {
         query.category === undefined && (sort === 'created' || sort === 'size') ? [] : await deps.categories.all()
       const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
       const { ids, counted } = await store.page(
-        { ...within, words: words.map((word) => [word]), prefix },
+        { ...within, ...(await wordCriteria(words, prefix)) },
         { sort, order, offset: (page - 1) * limit, limit, allCategoryIds: all.map(({ id }) => id) },
       )
       const listed = { items: await torrents(ids), ...totalOf(counted) }
       return counted === 0 && tokens.length > 0 ? { ...listed, suggestions: await suggest(within, tokens) } : listed
     },
+  }
+
+  /** A beginning of few words is these words, which the index finds sooner. */
+  async function wordCriteria(
+    words: readonly string[],
+    prefix: string | undefined,
+  ): Promise<Pick<Criteria, 'words' | 'prefix'>> {
+    const whole = words.map((word) => [word])
+    const known = prefix === undefined ? undefined : await store.wordsWithPrefix(prefix)
+    return known === undefined ? { words: whole, prefix } : { words: [...whole, known], prefix: undefined }
   }
 
   async function found(ids: readonly string[]): Promise<readonly FoundTorrent[]> {
@@ -179,7 +193,7 @@ function categoryIdsFor(all: readonly Category[], slug: string | undefined): rea
 
 /** What a query asks for; undefined when nothing can fulfil it. */
 function criteriaOf(query: SearchQuery): Criteria | undefined {
-  const { ids = {}, wanted, year, minSize, maxSize, createdAfter, categoryIds } = query
+  const { ids = {}, wanted, year, charge, minSize, maxSize, createdAfter, categoryIds } = query
   if (categoryIds?.length === 0) return undefined
   const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '')
   const tokens = texts.map(searchWords)
@@ -191,7 +205,7 @@ function criteriaOf(query: SearchQuery): Criteria | undefined {
   ]
   return {
     ...allOf('approved'),
-    ...{ categoryIds, words, facets, minSize, maxSize, createdAfter },
+    ...{ categoryIds, words, facets, charge, minSize, maxSize, createdAfter },
     ...{ ...idFacets(ids), infoHash: ids.infoHash },
   }
 }

@@ -4,6 +4,7 @@ import { bestOf } from '../announce/multipliers.ts'
 import type { Category } from '../categories/categories.ts'
 import type { FoundTorrent } from '../search/search.ts'
 import type { TorznabCaller } from './callers.ts'
+import { FREELEECH } from './tags.ts'
 
 /** What items are made with. */
 export type ItemContext = {
@@ -46,7 +47,7 @@ export function feedItems(torrents: readonly FoundTorrent[], context: ItemContex
       leechers: torrent.leechers,
       infoHash: torrent.infoHash,
       factors: { download: best.downloadPercent / 100, upload: best.uploadPercent / 100 },
-      attributes: { ...attributesOf(torrent), tags: best.downloadPercent === 0 ? ['freeleech'] : [] },
+      attributes: { ...attributesOf(torrent), tags: best.downloadPercent === 0 ? [FREELEECH] : [] },
     }
   })
 }
