@@ -19,10 +19,10 @@ const WORK_MEMORY = '16MB'
 const PROBED = 600
 /**
  * Where so many of the probed ones match, a walk of so many torrents counts to `MAX_EXACT_TOTAL` sooner than the GIN
- * index, of which all matches would have to be read: from 10 % on, or from 6 % on for beginnings of words, at which the
- * index is slower.
+ * index, of which all matches would have to be read: from 10 % on for a single word, from 6 % on for several conditions
+ * and beginnings of words, for which the index reads more than what matches.
  */
-const FREQUENT = { words: { probed: 60, walked: 60_000 }, prefix: { probed: 36, walked: 100_000 } } as const
+const FREQUENT = { single: { probed: 60, walked: 60_000 }, several: { probed: 36, walked: 100_000 } } as const
 
 /** A beginning of more words than these is left to the GIN index. */
 const MAX_WORDS_OF_PREFIX = 30
@@ -103,7 +103,7 @@ async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result
 function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
   return db.transaction().execute(async (trx) => {
     await setPlanner(trx)
-    const { probed, walked } = criteria.prefix === undefined ? FREQUENT.words : FREQUENT.prefix
+    const { probed, walked } = isSingle(criteria) ? FREQUENT.single : FREQUENT.several
     const newest = await countWalked(trx, criteria, PROBED)
     if (newest < probed || (await countWalked(trx, criteria, walked)) <= MAX_EXACT_TOTAL) {
       // The index is slow at beginnings of frequent words; that there are many matches, whole words tell sooner.
@@ -118,6 +118,10 @@ function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
     if (ids.length < page.limit) return { ids: await allSorted(trx, criteria, page), counted: MAX_EXACT_TOTAL + 1 }
     return { ids, counted: MAX_EXACT_TOTAL + 1 }
   })
+}
+
+function isSingle({ words, prefix, facets, categoryIds }: Criteria): boolean {
+  return prefix === undefined && categoryIds === undefined && words.length + facets.length === 1
 }
 
 /** How many of the newest torrents match; counted to one beyond `MAX_EXACT_TOTAL`. */

@@ -137,9 +137,10 @@ function sendError(response: Response, error: TorznabError, format: Format): voi
 }
 
 function sendText(response: Response, type: string, text: string): void {
+  const bytes = Buffer.from(text)
   response.setHeader('Content-Type', type)
-  response.setHeader('Content-Length', Buffer.byteLength(text))
-  response.end(text)
+  response.setHeader('Content-Length', bytes.length)
+  response.end(bytes)
 }
 
 function resultsOf(outcome: Outcome): number {
