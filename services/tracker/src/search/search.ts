@@ -45,11 +45,8 @@ export type WantedIds = {
   readonly infoHash?: string | undefined
 }
 
-/** A torrent with the Torznab ids of its category and of that category's root, its own first, each once. */
-export type FoundTorrent = ListedTorrent & { readonly torznabIds: readonly number[] }
-
 /** A page of what was found, newest first. */
-export type Found = Total & { readonly items: readonly FoundTorrent[] }
+export type Found = Total & { readonly items: readonly ListedTorrent[] }
 
 export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
 export type Sort = (typeof SORTS)[number]
@@ -120,13 +117,13 @@ export function createSearch(deps: {
       const { offset } = query
       const limit = offset > MAX_OFFSET ? 0 : query.limit
       const { ids, counted } = await store.page(criteria, { ...NEWEST_FIRST, offset, limit })
-      return { items: await found(ids), ...totalOf(counted) }
+      return { items: await torrents(ids), ...totalOf(counted) }
     },
 
     /** An approved torrent by either info hash, in lower-case hex. */
-    async byInfoHash(infoHash: string): Promise<FoundTorrent | undefined> {
+    async byInfoHash(infoHash: string): Promise<ListedTorrent | undefined> {
       const id = await store.byInfoHash(infoHash)
-      return id === undefined ? undefined : (await found([id]))[0]
+      return id === undefined ? undefined : (await torrents([id]))[0]
     },
 
     /** One page of the torrents in a state. @throws ApiError BAD_REQUEST when there is no such category */
@@ -156,12 +153,6 @@ export function createSearch(deps: {
     const whole = words.map((word) => [word])
     const known = prefix === undefined ? undefined : await store.wordsWithPrefix(prefix)
     return known === undefined ? { words: whole, prefix } : { words: [...whole, known], prefix: undefined }
-  }
-
-  async function found(ids: readonly string[]): Promise<readonly FoundTorrent[]> {
-    if (ids.length === 0) return []
-    const [items, categories] = await Promise.all([torrents(ids), deps.categories.all()])
-    return items.map((item) => ({ ...item, torznabIds: torznabIdsOf(categories, item.category) }))
   }
 
   /**
@@ -208,10 +199,4 @@ function criteriaOf(query: SearchQuery): Criteria | undefined {
     ...{ categoryIds, words, facets, charge, minSize, maxSize, createdAfter },
     ...{ ...idFacets(ids), infoHash: ids.infoHash },
   }
-}
-
-function torznabIdsOf(categories: readonly Category[], slug: string): readonly number[] {
-  const own = categories.find((category) => category.slug === slug)
-  const root = categories.find(({ id }) => id === own?.parentId)
-  return [...new Set([own, root].flatMap((category) => (category === undefined ? [] : [category.torznabId])))]
 }
