@@ -1,6 +1,6 @@
 import { filenameParse } from '@ctrl/video-filename-parser'
 import { parseTorrentTitle } from '@viren070/parse-torrent-title'
-import { parseReleaseName } from '../src/torrents/release-name.ts'
+import { parseReleaseName } from '../src/releases/release-name.ts'
 import type { ExpectedRelease } from '../tests/data/release-names.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Release } from '../src/torrents/release.ts'
+import type { Release } from '../src/releases/release.ts'
 
 /** A generator of numbers from 0 to 1, the same ones for the same seed (mulberry32). */
 export function randomFrom(seed: number): () => number {

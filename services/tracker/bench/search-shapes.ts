@@ -1,4 +1,4 @@
-import { queryTokens } from '../src/torrents/search-tokens.ts'
+import { queryTokens } from '../src/releases/search-tokens.ts'
 
 /** A torrent of the catalogue, whose name and ids queries are made of. */
 export type Sample = {

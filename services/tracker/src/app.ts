@@ -64,7 +64,7 @@ export function describeApi(): OpenApiDocument {
   })
 }
 
-/** An upload over a slow line takes its time; headers never do, and a connection that sends them too slowly is closed. */
+/** An upload over a slow line may take long. Headers do not: a connection that sends them too slowly is closed. */
 const SERVER_OPTIONS = {
   requestTimeout: 120_000,
   headersTimeout: 10_000,
@@ -78,12 +78,12 @@ const SERVER_OPTIONS = {
  */
 export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
   const app = createApp(context, options)
-  const { announces } = context
+  const { announceEngine } = context
   const server = createServer(SERVER_OPTIONS, (request, response) => {
-    if (!announces.answer(request, response)) app(request, response)
+    if (!announceEngine.answer(request, response)) app(request, response)
   })
-  announces.sockets?.attach(server)
-  answerMalformed(server, (error) => announces.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
+  announceEngine.sockets?.attach(server)
+  answerMalformed(server, (error) => announceEngine.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
   // it that its types lack; without it the answer is lost.
   return Object.assign(server, { httpAllowHalfOpen: true })

@@ -13,9 +13,9 @@ export const ERRORS = {
   CONFLICT: { status: 409, meaning: 'It exists already, or its state does not allow this.' },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than allowed.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of the type this endpoint reads.' },
-  RATE_LIMITED: { status: 429, meaning: 'Too many requests; Retry-After tells how many seconds to wait.' },
+  RATE_LIMITED: { status: 429, meaning: 'Too many requests; Retry-After has the seconds to wait.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The fault is ours and was logged.' },
-  UNAVAILABLE: { status: 503, meaning: 'Postgres or Redis is away, or the service is busy; nothing was changed.' },
+  UNAVAILABLE: { status: 503, meaning: 'Postgres or Redis is unavailable, or the service is busy; nothing changed.' },
 } as const satisfies Record<string, { status: number; meaning: string }>
 
 /** A code of the table above. */

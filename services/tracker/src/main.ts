@@ -33,7 +33,7 @@ await run(logger, async (scope) => {
   const server = createHttpServer(context, { logger, stopping: scope.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT })
   scope.defer('HTTP server', async () => {
-    await Promise.all([running.drain(), context.announces.sockets?.drain()])
+    await Promise.all([running.drain(), context.announceEngine.sockets?.drain()])
   })
   logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'tracker is listening')
 })

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { createMember } from './support/members.ts'
 import { readError, readFeed, setLimits, startTorznabSite, type TorznabSite, withKey } from './support/torznab.ts'
-import { startTracker } from './support/tracker.ts'
 
 let site: TorznabSite
 
@@ -133,8 +132,7 @@ describe('download', () => {
 })
 
 test('an API that is switched off answers nothing but 910, on every replica', async () => {
-  const { config, redis } = site.tracker
-  const replica = await startTracker({ DATABASE_URL: config.DATABASE_URL }, { redisUrl: redis.url })
+  const replica = await site.tracker.replica()
   const replicaStatus = async () => (await replica.client().get('/api/torznab?t=caps')).status
   expect(await replicaStatus()).toBe(200)
   expect((await site.ask('t=caps')).status).toBe(200)

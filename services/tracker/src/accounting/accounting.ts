@@ -16,7 +16,7 @@ export type BatchContents = {
   readonly changed: readonly SwarmName[]
 }
 
-/** Where deltas accumulate and wait. All methods throw UnavailableError when Redis is away. */
+/** Where deltas accumulate and wait. All methods throw UnavailableError when Redis is unavailable. */
 export type AccountingQueue = {
   /** Takes what accumulated, except where a batch still waits; returns every batch that waits. */
   take(now: number): Promise<readonly Batch[]>
@@ -37,7 +37,7 @@ export type CountedBatch = {
   readonly counts: readonly CountedSwarm[]
 }
 
-/** Where users' and torrents' totals are kept. All methods throw UnavailableError when Postgres is away. */
+/** Where users' and torrents' totals are kept. All methods throw UnavailableError when Postgres is unavailable. */
 export type Ledger = {
   /** Writes all batches, or none. One written before is skipped, with its counts: they may be outdated. */
   write(batches: readonly CountedBatch[]): Promise<void>
@@ -64,7 +64,8 @@ export type Flusher = {
   /**
    * Writes the batches that waited long enough and takes what accumulated.
    *
-   * @throws UnavailableError when Redis is away; a database that is away, and what cannot be read, makes batches wait
+   * @throws UnavailableError when Redis is unavailable. While Postgres is unavailable, batches wait; so does one that
+   *   cannot be read
    */
   flush(): Promise<FlushResult>
   /** Has the next flush correct the counts of swarms that vanished without an announce, as when Redis was emptied. */

@@ -19,7 +19,7 @@ export type Refusals = {
   readonly refuse: (action: TrackerAction, failure: FailureName, detail?: string | null) => Refusal
   /** Refuses an announce over the limit; `wait` in seconds. */
   readonly refuseOverLimit: (wait: number) => Refusal
-  /** Refuses because of an error: a dependency that is away, or else a fault of ours, which is reported. */
+  /** Refuses because of an error: an unavailable dependency, or else a fault of ours, which is reported. */
   readonly refuseError: (action: TrackerAction, error: unknown) => Refusal
 }
 

@@ -1,6 +1,11 @@
 /** Chooses one of several processes for work that one of them has to do. */
 export type Leadership = {
-  /** Acquires or renews leadership; whether this process leads for now. @throws UnavailableError when Redis is away */
+  /**
+   * Acquires or renews leadership.
+   *
+   * @returns whether this process leads for now
+   * @throws UnavailableError when Redis is unavailable
+   */
   acquire(): Promise<boolean>
   /** Gives leadership up, so that another process can acquire it at once. */
   release(): Promise<void>

@@ -104,7 +104,7 @@ export type TorrentsTable = {
   is_repack: Generated<boolean>
   /** Which version of the reader of release names filled the columns above; 0 is one before versions were counted. */
   reader_version: Generated<number>
-  /** The normalised tokens of name and title; see torrents/search-tokens.ts. */
+  /** The normalised tokens of name and title; see releases/search-tokens.ts. */
   search: string
   /** What a torrent is found by besides its words; made by the database of the columns above. */
   facets: ColumnType<string, never, never>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
-import { parseReleaseName } from '../torrents/release-name.ts'
+import { parseReleaseName } from '../releases/release-name.ts'
 import { matchesEpisode } from './episode-match.ts'
 
 const one = (number: number) => ({ from: number, to: number })

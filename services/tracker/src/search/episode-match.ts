@@ -1,5 +1,5 @@
 import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
-import type { ParsedRelease } from '../torrents/release.ts'
+import type { ParsedRelease } from '../releases/release.ts'
 
 /** The part of a release by which a wanted episode is found. */
 export type Numbered = Pick<

@@ -2,9 +2,9 @@ import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { type Categories, type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import { type Total, totalOf } from '../lists/total.ts'
+import { memberWords, searchWords } from '../releases/search-words.ts'
 import type { ListedTorrent, TorrentState } from '../torrents/torrents.ts'
 import { type AnyOf, allOf, type Charge, type Criteria, episodeFacets, idFacets, yearFacets } from './criteria.ts'
-import { memberWords, searchWords } from './search-words.ts'
 import { isSimilarWord } from './similar-words.ts'
 
 /** A search of approved torrents. What is undefined is not asked for; everything that is there must hold. */

@@ -3,7 +3,7 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { Cluster } from 'ioredis'
 
 /**
- * Connects to a Redis Cluster for the swarms. As with a single Redis, commands fail at once while it is away.
+ * Connects to a Redis Cluster for the swarms. As with a single Redis, commands fail at once while it is unavailable.
  *
  * @param options `urls` of some of its nodes, which know the others; the first one's user and password are used for all
  * @throws UnavailableError when the cluster is not ready within ten seconds

@@ -1,6 +1,6 @@
 import { type InsertObject, type RawBuilder, sql } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
-import type { Release } from './release.ts'
+import type { Release } from '../releases/release.ts'
 import { READER_VERSION } from './reread.ts'
 import type { ListedTorrent, NewTorrent } from './torrents.ts'
 

@@ -1,9 +1,9 @@
 import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
+import { parseReleaseName } from '../../src/releases/release-name.ts'
+import { memberWords, releaseTokens, searchWords } from '../../src/releases/search-words.ts'
 import { matchesEpisode } from '../../src/search/episode-match.ts'
 import type { SearchQuery, WantedIds } from '../../src/search/search.ts'
-import { memberWords, releaseTokens, searchWords } from '../../src/search/search-words.ts'
 import { SUPPORTED_PARAMETERS } from '../../src/search/supported-parameters.ts'
-import { parseReleaseName } from '../../src/torrents/release-name.ts'
 import { toSearchQuery } from '../../src/torznab/search-query.ts'
 import { CATALOGUE, type CatalogueEntry, SITE } from '../data/search-quality.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseReleaseName } from '../torrents/release-name.ts'
 import { leafCategoryFor } from './leaf-category.ts'
+import { parseReleaseName } from './release-name.ts'
 
 const TREE: Readonly<Record<number, readonly number[]>> = {
   2000: [2040, 2045, 2030, 2050],

@@ -1,4 +1,4 @@
-import type { ParsedRelease } from '../torrents/release.ts'
+import type { ParsedRelease } from './release.ts'
 
 /** A pack of more episodes is found by its season; nobody asks for one of them by a word. */
 const MAX_NUMBERS = 200

@@ -1,6 +1,6 @@
-import type { ParsedRelease } from '../torrents/release.ts'
-import { indexTokens, queryTokens } from '../torrents/search-tokens.ts'
 import { episodeToken, numberingTokens, seasonToken } from './numbering-tokens.ts'
+import type { ParsedRelease } from './release.ts'
+import { indexTokens, queryTokens } from './search-tokens.ts'
 
 /** A shorter beginning of a word would find nearly everything. */
 const MIN_PREFIX = 2

@@ -1,5 +1,5 @@
 import { familyOfId } from '@vault-and-tracker/torznab-xml'
-import type { ParsedRelease } from '../torrents/release.ts'
+import type { ParsedRelease } from './release.ts'
 
 /** What of a category matters here: its Torznab id. */
 type Category = { readonly torznabId: number }

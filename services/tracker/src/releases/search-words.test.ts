@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseReleaseName } from '../torrents/release-name.ts'
+import { parseReleaseName } from './release-name.ts'
 import { memberWords, releaseTokens, searchWords } from './search-words.ts'
 
 const tokensOf = (name: string) => releaseTokens(name, parseReleaseName(name))
