@@ -77,24 +77,6 @@ test('seeders, leechers, peers and grabs are those of the swarm', async () => {
   expect(attributes).toMatchObject({ seeders: ['7'], leechers: ['2'], peers: ['9'], grabs: ['12'] })
 })
 
-test('the tag freeleech finds what is not charged to the caller, and leaves it out', async () => {
-  const free = 'Tagged.Film.2020.1080p.BluRay.x264-GRP'
-  const charged = 'Tagged.Film.2021.1080p.BluRay.x264-GRP'
-  const { id } = await site.upload(free, { category: 'movies-hd' })
-  await site.upload(charged, { category: 'movies-hd' })
-  const admin = await site.tracker.signedIn('giver', 'admin')
-  await admin.patch(`/api/torrents/${id}`, { downloadPercent: 0 })
-  const found = () =>
-    Promise.all(
-      ['freeleech', '-freeleech', 'freeleech,internal'].map((tag) => site.titles(`t=movie&q=tagged&tag=${tag}`)),
-    )
-  expect(await found()).toEqual([[free], [charged], []])
-  expect(await site.titles('t=search&tag=FREELEECH')).toEqual([free])
-  await admin.patch(`/api/admin/users/${site.uploader.id}`, { downloadPercent: 0 })
-  expect(await found()).toEqual([[charged, free], [], []])
-  await admin.patch(`/api/admin/users/${site.uploader.id}`, { downloadPercent: 100 })
-})
-
 test('the volume factors are the best of torrent, user and site', async () => {
   const { id } = await site.upload('Factor.Show.S01E01.1080p.WEB-DL.H.264-GROUP')
   const factors = async (): Promise<readonly unknown[]> => {
