@@ -1,4 +1,4 @@
-import { identityOf, isSameProcess, parentOf } from '../../packages/dev-env/src/processes/identity.mjs'
+import { commandOf, identityOf, isSameProcess, parentOf } from '../../packages/dev-env/src/processes/identity.mjs'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
@@ -20,9 +20,8 @@ export function onInterrupt(handler) {
  */
 function watchParent(onOrphaned) {
   if (process.env['npm_lifecycle_event'] === undefined) return
-  const parent = parentOf(process.pid)
-  const npm = parent !== undefined && / -c /.test(parent.command) ? parentOf(parent.pid) : parent
-  const above = [parent, npm].flatMap((one) => (one ? [{ pid: one.pid, identity: identityOf(one.pid) }] : []))
+  const pids = [process.ppid, ...(/ -c /.test(commandOf(process.ppid)) ? [parentOf(process.ppid)] : [])]
+  const above = pids.map((pid) => ({ pid, identity: identityOf(pid) }))
   const timer = setInterval(() => {
     if (above.every(isSameProcess)) return
     clearInterval(timer)

@@ -2,14 +2,16 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../processes/command.mjs'
-import type { WorldOptions } from '../world/options.ts'
-import { SERVICES, type ServiceName } from '../world/plan.ts'
-import type { World } from '../world/world.ts'
+import type { ManagedProcess } from '../processes/managed-process.ts'
+import { SERVICES, type ServiceName } from '../world/services.ts'
+import type { World, WorldOptions } from '../world/world.ts'
 import { watchFolders } from './watch-folders.ts'
 
 /** Changes within this time are one restart, as when an editor saves all files. */
 const SETTLE_MS = 100
 const SCOPE = '@vault-and-tracker/'
+
+type Restarted = Pick<ManagedProcess, 'stop' | 'restart' | 'onUnexpectedExit'>
 
 /**
  * Restarts a service whenever one of its sources, or of the packages it uses, is written; after a change of `src/db`
@@ -18,7 +20,7 @@ const SCOPE = '@vault-and-tracker/'
  * @returns a function that ends it
  */
 export function restartOnChange(
-  { services, migrate }: Pick<World, 'services' | 'migrate'>,
+  { services, migrate }: Pick<World, 'migrate'> & { services: Record<ServiceName, Restarted> },
   { root, step }: Pick<WorldOptions, 'root' | 'step'>,
   isRunning: () => boolean,
 ): () => void {

@@ -1,6 +1,7 @@
 import { Fault } from '../processes/command.mjs'
-import type { Code, WorldOptions } from '../world/options.ts'
 import { configProblems, loadConfigs, serviceVariables } from '../world/service-environment.ts'
+import type { Code } from '../world/services.ts'
+import type { WorldOptions } from '../world/world.ts'
 import { misspelt } from './misspelt.ts'
 
 /** Settings of `npm start` itself; the services' own come from their `config.ts`. */

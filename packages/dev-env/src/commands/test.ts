@@ -4,7 +4,7 @@ import { basename, delimiter, join } from 'node:path'
 import { type CommandResult, capture, describeError, Fault, stopCommands } from '../processes/command.mjs'
 import { stopAll } from '../processes/managed-process.ts'
 import { startTestServers } from '../testing/servers.ts'
-import type { Step } from '../world/options.ts'
+import type { Step } from '../world/world.ts'
 import { gateResult, gatesOf, type JestReport, jestResult, type Result, sum, tapResult } from './test-results.ts'
 
 /** No step takes this long; one that hangs is ended, so that the last line is always printed. */

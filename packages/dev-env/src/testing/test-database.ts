@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { type Role, withClient, withDatabase, withRole } from '../databases/admin.ts'
-import { createDatabase, type DatabasePlan, dropDatabase, ensureRole, guardDatabase } from '../databases/provision.ts'
-import { currentTestRun, newRunId, type RunServer, runPassword } from './test-run.ts'
+import { withClient, withDatabase, withRole } from '../databases/admin.ts'
+import {
+  createDatabase,
+  type DatabasePlan,
+  databasePlan,
+  dropDatabase,
+  ensureRole,
+  guardDatabase,
+} from '../databases/provision.ts'
+import { currentTestRun, newRunId, type RunServer, runPassword, runPrefix } from './test-run.ts'
 
 /** Applies a service's real migrations to the database at `url`, granting to `runtimeRole`. */
 export type Migrate = (target: { url: string; runtimeRole: string }) => Promise<void>
@@ -54,11 +61,6 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
   }
 }
 
-/** The prefix of the names of all databases and roles of a run, by which the run drops them. */
-export function runPrefix(run: Pick<RunServer, 'id'>): string {
-  return `test_${run.id}_`
-}
-
 const ownServers = newRunId()
 
 function serverFor({ server }: TestDatabaseOptions): RunServer {
@@ -66,12 +68,8 @@ function serverFor({ server }: TestDatabaseOptions): RunServer {
 }
 
 function planFor(run: RunServer, service: string, purpose: string): DatabasePlan {
-  const name = `${runPrefix(run)}${service.replaceAll('-', '_')}`
-  const role = (suffix: string): Role => ({
-    name: `${name}_${suffix}`,
-    password: runPassword(run, `${name}_${suffix}`),
-  })
-  return { database: `${name}_${purpose}`, owner: role('owner'), app: role('app') }
+  const prefix = `${runPrefix(run)}${service.replaceAll('-', '_')}`
+  return databasePlan(prefix, (role) => runPassword(run, role), `${prefix}_${purpose}`)
 }
 
 async function ensureTemplate(

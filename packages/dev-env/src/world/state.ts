@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readIfThere, writePrivate } from './private-file.ts'
 
 /** A demo user. The passkey is known once the tracker has created the account. */
 export interface DemoUser {
@@ -32,13 +32,25 @@ export interface StateFile {
   save: () => void
 }
 
+/** Writes a file that only its owner may read. Readers see the old content or the new one, never a part. */
+export function writePrivate(file: string, content: string): void {
+  const draft = `${file}.${process.pid}`
+  writeFileSync(draft, content, { mode: 0o600 })
+  renameSync(draft, file)
+}
+
+/** The same for a value as JSON. */
+export function writePrivateJson(file: string, value: unknown): void {
+  writePrivate(file, `${JSON.stringify(value, undefined, 2)}\n`)
+}
+
 /** Opens `state.json`, which only its owner can read. */
 export function openState(dataDir: string): StateFile {
   const file = join(dataDir, 'state.json')
-  const text = readIfThere(file)
-  const state = text === undefined ? freshState() : (JSON.parse(text) as WorldState)
-  const save = (): void => writePrivate(file, `${JSON.stringify(state, undefined, 2)}\n`)
-  if (text === undefined) save()
+  const isNew = !existsSync(file)
+  const state = isNew ? freshState() : (JSON.parse(readFileSync(file, 'utf8')) as WorldState)
+  const save = (): void => writePrivateJson(file, state)
+  if (isNew) save()
   return { state, save }
 }
 
