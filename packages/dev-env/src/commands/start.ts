@@ -51,7 +51,7 @@ export async function start(options: StartOptions): Promise<void> {
     await requireFreePorts(settings)
     const world = await startWorld({ ...options, ...settings })
     world.servers.forEach(endWith)
-    if (fromSource) restartOnChange(world, options, () => ending.isRunning)
+    if (fromSource) await restartOnChange(world, options, () => ending.isRunning)
     else Object.values(world.services).forEach(endWith)
     isReady = true
     console.log(
