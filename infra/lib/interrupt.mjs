@@ -2,14 +2,20 @@ import { commandOf, identityOf, isSameProcess, parentOf } from '../../packages/d
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
+/** @type {((reason: string) => void) | undefined} */
+let current
+
 /**
- * Calls back on every signal that asks to stop, and once when npm has ended.
+ * Calls back on every signal that asks to stop, and once when npm has ended. A later call-back replaces an earlier one.
  *
  * @param {(reason: string) => void} handler
  */
 export function onInterrupt(handler) {
-  for (const name of SIGNALS) process.on(name, () => handler(name))
-  watchParent(() => handler('npm is gone'))
+  if (current === undefined) {
+    for (const name of SIGNALS) process.on(name, () => current?.(name))
+    watchParent(() => current?.('npm is gone'))
+  }
+  current = handler
 }
 
 /**

@@ -22,7 +22,7 @@ export function misspelt(env: NodeJS.ProcessEnv, known: readonly string[]): { na
 
 /** How many letters have to be added, left out or replaced; two that are swapped are one edit and not two. */
 function edits(a: string, b: string): number {
-  const letters = (text: string): string => [...text].sort().join('')
+  const letters = (text: string): string => Array.from(text).sort().join('')
   const distance = leven(a, b)
   return distance === 2 && letters(a) === letters(b) ? 1 : distance
 }

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { watch } from 'chokidar'
 import { describeError } from '../processes/command.mjs'
 import type { ManagedProcess } from '../processes/managed-process.ts'
-import { SERVICES, type ServiceName } from '../world/services.ts'
-import type { World, WorldOptions } from '../world/world.ts'
+import { SERVICES, type ServiceName, type WorldOptions } from '../world/services.ts'
+import type { World } from '../world/world.ts'
 
 /** Changes within this time are one restart, as when an editor saves all files. */
 const SETTLE_MS = 100

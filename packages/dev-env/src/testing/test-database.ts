@@ -6,8 +6,8 @@ import {
   type DatabasePlan,
   databasePlan,
   dropDatabase,
-  ensureRole,
   guardDatabase,
+  provisionDatabase,
 } from '../databases/provision.ts'
 import { currentTestRun, newRunId, type RunServer, runPassword, runPrefix } from './test-run.ts'
 
@@ -84,10 +84,7 @@ async function ensureTemplate(
     if (await isTemplate(admin, plan.database)) return
     // A database without the mark was left by a failed migration.
     await dropDatabase(run.adminUrl, plan.database)
-    await ensureRole(admin, plan.owner)
-    await ensureRole(admin, plan.app)
-    await createDatabase(admin, plan)
-    await guardDatabase(admin, plan)
+    await provisionDatabase(run.adminUrl, plan)
     await migrate({ url: withRole(run.adminUrl, plan.owner, plan.database), runtimeRole: plan.app.name })
     // The mark says that the migrations are complete, and refuses connections, which would block cloning.
     await admin.query(`alter database ${plan.database} is_template true allow_connections false`)

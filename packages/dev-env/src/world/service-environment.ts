@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Code, moduleOf, SERVICES, type ServiceName } from './services.ts'
+import { type Code, moduleOf, SERVICES, type ServiceName, type WorldOptions } from './services.ts'
 import { writePrivateJson } from './state.ts'
-import type { WorldOptions } from './world.ts'
 
 /** Not taken from the user: services listen on the loopback address, and have databases of their own on the servers. */
 const DECIDED = new Set(['HOST', 'PORT', 'DATABASE_URL', 'REDIS_URL'])

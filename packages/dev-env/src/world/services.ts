@@ -15,6 +15,22 @@ export interface Code {
   fromSource: boolean
 }
 
+/** Runs a part of the start and reports it. */
+export type Step = <T>(label: string, work: () => Promise<T>) => Promise<T>
+
+/** The data directory, the ports, and servers to use instead of private ones. */
+export interface WorldOptions extends Code {
+  dataDir: string
+  vaultPort: number
+  trackerPort: number
+  /** An administrator's URL; databases and roles are created on that server. */
+  databaseUrl?: string | undefined
+  redisUrl?: string | undefined
+  /** Environment variables of each service, besides those that are decided here. */
+  variables: Record<ServiceName, Record<string, string>>
+  step: Step
+}
+
 /** A service, and the complete environment of its process. */
 export interface Service {
   name: ServiceName

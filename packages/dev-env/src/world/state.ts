@@ -1,6 +1,7 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 
 /** A demo user. The passkey is known once the tracker has created the account. */
 export interface DemoUser {
@@ -56,24 +57,21 @@ export function openState(dataDir: string): StateFile {
 
 /** The password of a database role, generated when it is first needed. */
 export function rolePassword({ state, save }: StateFile, role: string): string {
-  const known = state.passwords[role]
-  if (known !== undefined) return known
-  const password = randomBytes(24).toString('hex')
-  state.passwords[role] = password
+  const password = (state.passwords[role] ??= randomBytes(24).toString('hex'))
   save()
   return password
 }
 
 function freshState(): WorldState {
-  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
+  const { privateJwk, publicKeyHex } = generateKeyPair()
   return {
     ports: {},
     passwords: {},
     vault: {
       adminToken: randomBytes(32).toString('hex'),
       project: 'demo',
-      privateKey: JSON.stringify(jwk),
-      publicKey: Buffer.from(jwk.x ?? '', 'base64url').toString('hex'),
+      privateKey: privateJwk,
+      publicKey: publicKeyHex,
     },
     tracker: { users: [demoUser('admin', 'admin'), demoUser('alice', 'member'), demoUser('bob', 'member')] },
   }

@@ -9,24 +9,15 @@ import { type Demo, writeDemo } from './demo.ts'
 import { seedTracker } from './seed-tracker.ts'
 import { seedVault } from './seed-vault.ts'
 import { serviceEnvironment, serviceUrl } from './service-environment.ts'
-import { type Code, migrateService, SERVICES, type Service, type ServiceName, startService } from './services.ts'
+import {
+  migrateService,
+  SERVICES,
+  type Service,
+  type ServiceName,
+  startService,
+  type WorldOptions,
+} from './services.ts'
 import { openState, rolePassword, type StateFile } from './state.ts'
-
-/** Runs a part of the start and reports it. */
-export type Step = <T>(label: string, work: () => Promise<T>) => Promise<T>
-
-/** The data directory, the ports, and servers to use instead of private ones. */
-export interface WorldOptions extends Code {
-  dataDir: string
-  vaultPort: number
-  trackerPort: number
-  /** An administrator's URL; databases and roles are created on that server. */
-  databaseUrl?: string | undefined
-  redisUrl?: string | undefined
-  /** Environment variables of each service, besides those that are decided here. */
-  variables: Record<ServiceName, Record<string, string>>
-  step: Step
-}
 
 /** Both services, ready and with demo data. `stopAll()` ends it. */
 export interface World {
