@@ -39,7 +39,17 @@ export async function test({ root, folders, step, build, onInterrupt }: TestOpti
       process.exit(130)
     })
   })
-  /** Runs a shell script as a step, and counts what it did. */
+  /** Does something, and reports its error. One that was not counted yet is one failure. */
+  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+    const before = sum(results).failed
+    try {
+      await work()
+    } catch (error) {
+      console.log(`\n${describeError(error)}\n`)
+      if (sum(results).failed === before) results.push({ passed: 0, failed: 1 })
+    }
+  }
+  /** Runs a shell script as a step, and counts what passed and failed in it. */
   const check = async (
     label: string,
     script: string,
@@ -53,16 +63,7 @@ export async function test({ root, folders, step, build, onInterrupt }: TestOpti
       if (result.failed > 0) throw new Fault(output.trimEnd())
       return result.passed === 1 ? '' : `${result.passed} passed`
     }
-    await step(label, work).catch((error: unknown) => console.log(`\n${describeError(error)}\n`))
-  }
-  /** Runs what the rest depends on. Its failure counts as one. */
-  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
-    try {
-      await work()
-    } catch (error) {
-      console.log(`\n${describeError(error)}\n`)
-      results.push({ passed: 0, failed: 1 })
-    }
+    await attempt(() => step(label, work))
   }
   // The compiler writes its output in spite of type errors, so the gates and tests can still run.
   await attempt(() => step('built', build))
