@@ -1,5 +1,7 @@
 import tseslint from 'typescript-eslint'
 
+const MIDDLEWARE_TYPE = 'TSTypeAnnotation > TSTypeReference > Identifier[name=/^((Error)?RequestHandler|Router)$/]'
+
 // Types-aware rules only. Formatting is Biome's, architecture is dependency-cruiser's, dead code is knip's.
 export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', '.data/', '**/*.{js,cjs}'] },
@@ -22,6 +24,21 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
+    },
+  },
+  {
+    // A suffix is a promise: dependency-cruiser checks what a file imports, this what it exports.
+    files: ['services/*/src/**/*.middleware.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            `Program:not(:has(ExportNamedDeclaration > FunctionDeclaration > ${MIDDLEWARE_TYPE}, ` +
+            `ExportNamedDeclaration > VariableDeclaration > VariableDeclarator > Identifier > ${MIDDLEWARE_TYPE}))`,
+          message: 'A .middleware.ts file exports Express middleware; a guard is a .guard.ts file.',
+        },
+      ],
     },
   },
   {

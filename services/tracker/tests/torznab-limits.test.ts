@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import type { Answer } from './support/client.ts'
 import { createMember } from './support/members.ts'
 import { readError, readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
-import { startTracker, type TestTracker } from './support/tracker.ts'
+import type { TestTracker } from './support/tracker.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -115,10 +115,7 @@ describe('limits of a user', () => {
 
 /** Another tracker on the database and Redis of the site. */
 async function startReplica(): Promise<TestTracker> {
-  const replica = await startTracker(
-    { DATABASE_URL: site.tracker.config.DATABASE_URL },
-    { redisUrl: site.tracker.redis.url },
-  )
+  const replica = await site.tracker.replica()
   others.push(replica)
   replica.holdClock(Math.ceil(Date.now() / MINUTE) * MINUTE + 1_000)
   return replica

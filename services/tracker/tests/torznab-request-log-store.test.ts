@@ -148,7 +148,7 @@ function logWithFailingStore() {
     },
     clock: { now: () => Date.now() },
     keepDays: 30,
-    onFailure: () => undefined,
+    onError: () => undefined,
   })
   return { log, store, written, droppedRequests: () => dropped.reduce((sum, n) => sum + n, 0) }
 }

@@ -154,7 +154,7 @@ test('requests to the API are logged as they were answered, caps and refusals to
 test('a process that is asked to stop logs all that it answered, and two count what they write together', async () => {
   const { passkey } = await tracker.context.useCases.accounts.byId(alice)
   await admin.patch(SETTINGS, { preset: 'generous' })
-  const environment = { DATABASE_URL: tracker.database.appUrl, REDIS_URL: tracker.redis.url }
+  const environment = { DATABASE_URL: tracker.database.appUrl, REDIS_URL: tracker.redisUrl }
   const processes = await Promise.all([startTrackerProcess(environment), startTrackerProcess(environment)])
   const asks = processes.flatMap(({ url }) =>
     Array.from({ length: 50 }, (_, i) => `${url}/api/torznab?t=search&q=${i}`),

@@ -3,6 +3,7 @@ import { eventually } from '@vault-and-tracker/dev-env'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { connectRedis } from '@vault-and-tracker/service-kit/redis'
 import { createInvalidations } from '../src/context/invalidations.ts'
+import { createResources } from '../src/context/resources.ts'
 import { createTorznabSettingsStore } from '../src/torznab/settings.store.ts'
 import { createTorznabSettings } from '../src/torznab/settings.ts'
 import type { Client } from './support/client.ts'
@@ -88,8 +89,9 @@ test.each(['member', 'moderator'] as const)('a %s may neither read nor change th
 
 test('another replica goes by a change within a second', async () => {
   const logger = createLogger({ name: 'replica', level: 'silent' })
-  const redis = await connectRedis({ url: tracker.config.REDIS_URL, name: 'replica', logger })
-  const invalidations = await createInvalidations({ url: tracker.config.REDIS_URL, redis, logger })
+  const redis = await connectRedis({ url: tracker.redisUrl, name: 'replica', logger })
+  const resources = createResources()
+  const invalidations = await createInvalidations({ url: tracker.redisUrl, redis, logger, resources })
   const replica = createTorznabSettings({
     store: createTorznabSettingsStore(tracker.db),
     publish: invalidations.publish,
@@ -105,7 +107,7 @@ test('another replica goes by a change within a second', async () => {
     await eventually(async () => (await replica.current()).searchLimit === 99)
     expect(performance.now() - changed).toBeLessThan(1_000)
   } finally {
-    invalidations.close()
+    await resources.close()
     redis.disconnect()
   }
 })

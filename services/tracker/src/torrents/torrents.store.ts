@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'
 import { apiError } from '../errors.ts'
-import { recordChange, recordRemoval } from './torrent-deeds.store.ts'
+import { recordChange, recordRemoval } from './torrent-admin-log.store.ts'
 import { listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
 import type { NewTorrent, Torrent, TorrentChanges, TorrentStore } from './torrents.ts'
 
@@ -53,7 +53,7 @@ export function createTorrentStore(db: Db): TorrentStore {
     async change(id, changes, by) {
       try {
         return await db.transaction().execute(async (trx) => {
-          // Locked, so that the admin log tells what this change replaced.
+          // Locked, so that the admin log has the values that this change replaces.
           await trx.selectFrom('torrents').select('id').where('id', '=', id).forUpdate().execute()
           const before = await byId(trx, id)
           if (before === undefined) return undefined

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { repeat } from '../background/background.ts'
+import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import { type ClientFamily, clientFamily } from './client-family.ts'
 import type { TorznabSettings } from './settings.ts'
 import { type Rollup, rollUp } from './statistics-rollup.ts'
@@ -68,7 +68,7 @@ export function createRequestLog(deps: {
   counters: RequestLogCounters
   clock: Clock
   keepDays: number
-  onFailure: (error: unknown) => void
+  onError: (error: unknown) => void
 }) {
   const { store, counters, clock } = deps
   let waiting: LoggedRequest[] = []
@@ -90,7 +90,7 @@ export function createRequestLog(deps: {
       await store.write({ id: batchId, requests: logging ? batch : [], rollup: rollUp(batch) })
       counters.countWritten(batch.length)
     } catch (error) {
-      deps.onFailure(error)
+      deps.onError(error)
       if (error instanceof UnavailableError) return false
       // What cannot be written at all must not stop what follows.
       counters.countDropped(batch.length)
@@ -114,7 +114,7 @@ export function createRequestLog(deps: {
     task: async () => {
       await flush()
     },
-    failed: deps.onFailure,
+    onError: deps.onError,
   })
 
   return {

@@ -66,7 +66,7 @@ export function createTorznab(deps: {
   /** Whether an error means that Postgres or Redis is away. */
   isOutage: (error: unknown) => boolean
   /** Gets every error that is a fault of ours. */
-  reportError: (error: unknown) => void
+  onError: (error: unknown) => void
 }) {
   const { admit, answers } = deps
 
@@ -99,7 +99,7 @@ export function createTorznab(deps: {
     const request = parseTorznabQuery(rawQuery, { supported: SUPPORTED_PARAMETERS, limits: PAGE_LIMITS })
     const answered = await outcomeOf(request, kind, address).catch((error: unknown) => {
       if (deps.isOutage(error)) return anonymous(refusal(UNAVAILABLE))
-      deps.reportError(error)
+      deps.onError(error)
       return anonymous(refusal({ error: torznabError('unknownError') }))
     })
     return { format: request.format, function: kind === 'download' ? kind : request.function, ...answered }
