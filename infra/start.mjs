@@ -19,9 +19,7 @@ const dataDir = dataDirectory()
 const step = createProgress()
 /** @type {Awaited<ReturnType<typeof acquireLock>> | undefined} */
 let lock
-/** @type {(reason: string) => void} */
-let interrupt = (reason) => exit(`\n${reason}: stopping.`, 130)
-onInterrupt((reason) => interrupt(reason))
+onInterrupt((reason) => exit(`\n${reason}: stopping.`, 130))
 
 try {
   openDataDirectory(dataDir)
@@ -33,8 +31,7 @@ try {
   await installDependencies(step)
   if (!fromSource) await step('built', build)
   const { start } = await loadCommands({ fromSource })
-  const handOver = { root: ROOT, fromSource, dataDir, step, beganAt, lock }
-  await start({ ...handOver, onInterrupt: (handler) => (interrupt = handler) })
+  await start({ root: ROOT, fromSource, dataDir, step, beganAt, lock, onInterrupt })
 } catch (error) {
   exit(`\n${describeError(error)}`, 1)
 }

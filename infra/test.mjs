@@ -9,47 +9,21 @@ import { build, installDependencies, loadCommands, ROOT, workspaceFolders } from
 requireNode()
 const beganAt = Date.now()
 const step = createProgress({ tickMs: 30_000 })
-/** @type {(reason: string) => void} */
-let interrupt = (reason) => {
+onInterrupt((reason) => {
   console.error(`\n${reason}: stopping.`)
   stopCommands()
   process.exit(130)
-}
-onInterrupt((reason) => interrupt(reason))
+})
 
-const results = { passed: 0, failed: 0 }
-const isReady = await attempt(async () => {
+let results = { passed: 0, failed: 1 }
+try {
   // First what a user may have to install, then what takes long.
   await ensurePrograms(process.env['TEST_REDIS_URL'] ? TEST_PROGRAMS : [REDIS, ...TEST_PROGRAMS], step)
   await installDependencies(step)
-})
-if (isReady) {
-  // The compiler writes its output in spite of type errors, so the gates and tests can still run.
-  await attempt(() => step('built', build))
-  await attempt(async () => {
-    const { test } = await loadCommands({ fromSource: false })
-    const folders = workspaceFolders()
-    const { passed, failed } = await test({
-      root: ROOT,
-      folders,
-      step,
-      onInterrupt: (handler) => (interrupt = handler),
-    })
-    results.passed += passed
-    results.failed += failed
-  })
+  const { test } = await loadCommands({ fromSource: true })
+  results = await test({ root: ROOT, folders: workspaceFolders(), step, build, onInterrupt })
+} catch (error) {
+  console.log(`\n${describeError(error)}\n`)
 }
 console.log(`\nThat took ${seconds(Date.now() - beganAt)}.\n${results.passed} passed, ${results.failed} failed`)
 process.exitCode = results.failed === 0 && results.passed > 0 ? 0 : 1
-
-/** Runs a step that the rest depends on. Its failure counts as one. @param {() => Promise<void>} work */
-async function attempt(work) {
-  try {
-    await work()
-    return true
-  } catch (error) {
-    console.log(`\n${describeError(error)}\n`)
-    results.failed += 1
-    return false
-  }
-}

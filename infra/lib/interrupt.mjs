@@ -1,15 +1,21 @@
-import { identityOf, isSameProcess, parentOf } from '../../packages/dev-env/src/processes/identity.mjs'
+import { commandOf, identityOf, isSameProcess, parentOf } from '../../packages/dev-env/src/processes/identity.mjs'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
+/** @type {((reason: string) => void) | undefined} */
+let current
+
 /**
- * Calls back on every signal that asks to stop, and once when npm has ended.
+ * Calls back on every signal that asks to stop, and once when npm has ended. A later call-back replaces an earlier one.
  *
  * @param {(reason: string) => void} handler
  */
 export function onInterrupt(handler) {
-  for (const name of SIGNALS) process.on(name, () => handler(name))
-  watchParent(() => handler('npm is gone'))
+  if (current === undefined) {
+    for (const name of SIGNALS) process.on(name, () => current?.(name))
+    watchParent(() => current?.('npm is gone'))
+  }
+  current = handler
 }
 
 /**
@@ -20,9 +26,8 @@ export function onInterrupt(handler) {
  */
 function watchParent(onOrphaned) {
   if (process.env['npm_lifecycle_event'] === undefined) return
-  const parent = parentOf(process.pid)
-  const npm = parent !== undefined && / -c /.test(parent.command) ? parentOf(parent.pid) : parent
-  const above = [parent, npm].flatMap((one) => (one ? [{ pid: one.pid, identity: identityOf(one.pid) }] : []))
+  const pids = [process.ppid, ...(/ -c /.test(commandOf(process.ppid)) ? [parentOf(process.ppid)] : [])]
+  const above = pids.map((pid) => ({ pid, identity: identityOf(pid) }))
   const timer = setInterval(() => {
     if (above.every(isSameProcess)) return
     clearInterval(timer)

@@ -1,11 +1,16 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../packages/dev-env/src/processes/command.mjs'
 import { identityOf, isSameProcess } from '../../packages/dev-env/src/processes/identity.mjs'
 import { codeOf } from '../../packages/dev-env/src/processes/stop.mjs'
 
-/** @typedef {{ pid: number, identity?: string | undefined, stopping: boolean }} Holder */
+/**
+ * Who holds a lock. The lock is a symbolic link whose target is this as JSON: a link is made with its content or not at
+ * all, so no process reads one that is partly written.
+ *
+ * @typedef {{ pid: number, identity?: string | undefined, stopping: boolean }} Holder
+ */
 
 /** How long to wait for a run whose npm was killed to notice it, and for a run that is stopping to end. */
 const NOTICE_MS = 2500
@@ -39,7 +44,11 @@ export async function acquireLock(folder, { onWait = () => undefined, noticeMs =
   }
   return {
     /** Makes a run that starts meanwhile wait. */
-    stopping: () => writeFileSync(file, JSON.stringify({ ...mine, stopping: true }), { mode: 0o600 }),
+    stopping: () => {
+      const draft = `${file}.${process.pid}`
+      claim(draft, { ...mine, stopping: true })
+      renameSync(draft, file)
+    },
     release: () => rmSync(file, { force: true }),
   }
 }
@@ -52,30 +61,21 @@ function inUse(folder, pid) {
   )
 }
 
-/**
- * A link appears with its content or not at all, so no process reads a lock that is partly written.
- *
- * @param {string} file
- * @param {Holder} mine
- */
-function claim(file, mine) {
-  const draft = `${file}.${process.pid}`
-  writeFileSync(draft, JSON.stringify(mine), { mode: 0o600 })
+/** Takes the lock, unless there is one. @param {string} file @param {Holder} holder */
+function claim(file, holder) {
   try {
-    linkSync(draft, file)
+    symlinkSync(JSON.stringify(holder), file)
     return true
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
     return false
-  } finally {
-    rmSync(draft, { force: true })
   }
 }
 
 /** @param {string} file @returns {Holder | undefined} */
 function read(file) {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    return JSON.parse(readlinkSync(file))
   } catch {
     return undefined
   }
@@ -97,12 +97,6 @@ function removeStale(file, seen) {
     throw error
   }
   const moved = read(aside)
-  if (moved !== undefined && moved.identity !== seen?.identity) {
-    try {
-      linkSync(aside, file)
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error
-    }
-  }
   rmSync(aside, { force: true })
+  if (moved !== undefined && moved.identity !== seen?.identity) claim(file, moved)
 }

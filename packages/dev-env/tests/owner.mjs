@@ -13,9 +13,9 @@ const stubborn = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"
 const pids = ['setInterval(() => {}, 1000)', stubborn].map((code, phase) => {
   const child = spawn(process.execPath, ['-e', code], { detached: true, stdio: 'ignore' })
   const entry = { pid: child.pid, identity: identityOf(Number(child.pid)), stopSignal: 'SIGTERM', graceMs: 500, phase }
-  order({ op: 'watch', entry })
+  order({ watch: entry })
   return child.pid
 })
-order({ op: 'remove', path: process.argv[2] })
+order({ remove: process.argv[2] })
 console.log(JSON.stringify([...pids, reaper.pid]))
 setInterval(() => {}, 1000)

@@ -12,7 +12,7 @@ let stopWatching: () => void
 let canStart: boolean
 
 /** A workspace in which only the tracker uses `kit`, and services that only record what happens to them. */
-beforeEach(() => {
+beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), 'restart-test-'))
   events = []
   canStart = true
@@ -40,7 +40,7 @@ beforeEach(() => {
     services: { vault: service('vault'), tracker: service('tracker') },
     migrate: (name: string) => Promise.resolve(void events.push(`${name} migrated`)),
   }
-  stopWatching = restartOnChange(world, { root, step: (_label, work) => work() }, () => false)
+  stopWatching = await restartOnChange(world, { root, step: (_label, work) => work() }, () => false)
 })
 afterEach(() => {
   stopWatching()

@@ -1,28 +1,31 @@
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { watch } from 'chokidar'
 import { describeError } from '../processes/command.mjs'
-import type { WorldOptions } from '../world/options.ts'
-import { SERVICES, type ServiceName } from '../world/plan.ts'
+import type { ManagedProcess } from '../processes/managed-process.ts'
+import { SERVICES, type ServiceName, type WorldOptions } from '../world/services.ts'
 import type { World } from '../world/world.ts'
-import { watchFolders } from './watch-folders.ts'
 
 /** Changes within this time are one restart, as when an editor saves all files. */
 const SETTLE_MS = 100
 const SCOPE = '@vault-and-tracker/'
 
+type Restarted = Pick<ManagedProcess, 'stop' | 'restart' | 'onUnexpectedExit'>
+
 /**
  * Restarts a service whenever one of its sources, or of the packages it uses, is written; after a change of `src/db`
  * the database is migrated first. A service that does not start, or ends by itself, is started at the next change.
  *
- * @returns a function that ends it
+ * @returns once it watches, a function that ends it
  */
-export function restartOnChange(
-  { services, migrate }: Pick<World, 'services' | 'migrate'>,
+export async function restartOnChange(
+  { services, migrate }: Pick<World, 'migrate'> & { services: Record<ServiceName, Restarted> },
   { root, step }: Pick<WorldOptions, 'root' | 'step'>,
   isRunning: () => boolean,
-): () => void {
-  const watches = SERVICES.map((name) => {
+): Promise<() => void> {
+  const watchers = SERVICES.map((name) => {
     const service = services[name]
     const tell = (text: string): void => {
       if (isRunning()) console.error(`\n${text}\n\n${name} restarts when a source changes.\n`)
@@ -41,10 +44,12 @@ export function restartOnChange(
       }
     }
     service.onUnexpectedExit((_exit, logTail) => tell(`${name} ended unexpectedly. The end of its log:\n\n${logTail}`))
-    return watchFolders(sourceFolders(root, name), oneAtATime(restart))
+    const note = oneAtATime(restart)
+    return watch(sourceFolders(root, name), { ignoreInitial: true }).on('all', (_event, file) => note(file))
   })
+  await Promise.all(watchers.map((watcher) => once(watcher, 'ready')))
   return () => {
-    for (const stop of watches) stop()
+    for (const watcher of watchers) void watcher.close()
   }
 }
 

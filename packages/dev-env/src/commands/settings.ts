@@ -1,6 +1,6 @@
 import { Fault } from '../processes/command.mjs'
-import type { Code, WorldOptions } from '../world/options.ts'
 import { configProblems, loadConfigs, serviceVariables } from '../world/service-environment.ts'
+import type { Code, WorldOptions } from '../world/services.ts'
 import { misspelt } from './misspelt.ts'
 
 /** Settings of `npm start` itself; the services' own come from their `config.ts`. */

@@ -61,9 +61,7 @@ export function createShutdown({ stop, kill, say, isReady = () => true, exit }: 
       }
       if (Date.now() - startedAt < ECHO_MS) return
       say('Killing what still runs.')
-      const late = new AbortController()
-      await Promise.race([kill(), sleep(KILL_MS, undefined, { signal: late.signal }).catch(() => undefined)])
-      late.abort()
+      await Promise.race([kill(), sleep(KILL_MS, undefined, { ref: false })])
       exit(INTERRUPTED)
     },
   }

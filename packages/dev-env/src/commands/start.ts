@@ -1,9 +1,7 @@
 import { describeError, Fault } from '../processes/command.mjs'
-import { killAll, stopAll } from '../processes/managed-process.ts'
+import { killAll, type ManagedProcess, stopAll } from '../processes/managed-process.ts'
 import { portProblem } from '../processes/ports.ts'
-import type { WorldOptions } from '../world/options.ts'
-import { SERVICES } from '../world/plan.ts'
-import { stopLeftoverServices } from '../world/services.ts'
+import { SERVICES, stopLeftoverServices, type WorldOptions } from '../world/services.ts'
 import { startWorld } from '../world/world.ts'
 import { banner } from './banner.ts'
 import { restartOnChange } from './restart-on-change.ts'
@@ -41,10 +39,10 @@ export async function start(options: StartOptions): Promise<void> {
     },
   })
   options.onInterrupt((reason) => void ending.interrupt(reason))
-  const fail = (name: string, logTail: string): void => {
-    if (!ending.isRunning) return
-    void ending.shutdown(`\n${name} ended unexpectedly. The end of its log:\n\n${logTail}\n`, 1)
-  }
+  const endWith = (one: ManagedProcess): void =>
+    one.onUnexpectedExit((_exit, logTail) => {
+      void ending.shutdown(`\n${one.name} ended unexpectedly. The end of its log:\n\n${logTail}\n`, 1)
+    })
   try {
     const settings = await readSettings(process.env, options)
     if (await stopLeftoverServices(dataDir)) {
@@ -52,9 +50,9 @@ export async function start(options: StartOptions): Promise<void> {
     }
     await requireFreePorts(settings)
     const world = await startWorld({ ...options, ...settings })
-    world.onServerFailure(fail)
-    if (fromSource) restartOnChange(world, options, () => ending.isRunning)
-    else for (const name of SERVICES) world.services[name].onUnexpectedExit((_exit, logTail) => fail(name, logTail))
+    world.servers.forEach(endWith)
+    if (fromSource) await restartOnChange(world, options, () => ending.isRunning)
+    else Object.values(world.services).forEach(endWith)
     isReady = true
     console.log(
       `${banner(world.demo, { root, dataDir })}\nReady after ${((Date.now() - beganAt) / 1000).toFixed(1)} s.`,
@@ -72,18 +70,15 @@ export async function start(options: StartOptions): Promise<void> {
  *
  * @throws {Fault} naming the variables to set
  */
-export async function requireFreePorts({
-  vaultPort,
-  trackerPort,
-}: Pick<Settings, 'vaultPort' | 'trackerPort'>): Promise<void> {
-  const check = async (who: string, variable: string, port: number): Promise<string[]> => {
+export async function requireFreePorts(ports: Pick<Settings, 'vaultPort' | 'trackerPort'>): Promise<void> {
+  const problems: string[] = []
+  for (const name of SERVICES) {
+    const port = ports[`${name}Port`]
     const problem = await portProblem(port)
-    if (problem === undefined) return []
-    return [`The ${who} cannot listen on port ${port}: ${problem}. Set ${variable} to another port.`]
+    if (problem === undefined) continue
+    problems.push(
+      `The ${name} cannot listen on port ${port}: ${problem}. Set ${name.toUpperCase()}_PORT to another port.`,
+    )
   }
-  const problems = [
-    ...(await check('vault', 'VAULT_PORT', vaultPort)),
-    ...(await check('tracker', 'TRACKER_PORT', trackerPort)),
-  ]
   if (problems.length > 0) throw new Fault(problems.join('\n'))
 }

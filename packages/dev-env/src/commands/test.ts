@@ -1,30 +1,26 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
-import { type CommandResult, capture, describeError, Fault, stopCommands } from '../processes/command.mjs'
+import { capture, describeError, Fault, stopCommands } from '../processes/command.mjs'
 import { stopAll } from '../processes/managed-process.ts'
 import { startTestServers } from '../testing/servers.ts'
-import type { Step } from '../world/options.ts'
+import type { Step } from '../world/services.ts'
 import { gateResult, gatesOf, type JestReport, jestResult, type Result, sum, tapResult } from './test-results.ts'
 
 /** No step takes this long; one that hangs is ended, so that the last line is always printed. */
 const TIMEOUT_MS = 15 * 60_000
 
-/** What `infra/test.mjs` passes once everything is built. */
+/** What `infra/test.mjs` passes once dependencies are installed. */
 export interface TestOptions {
   /** The repository. */
   root: string
   /** Packages and services, as `packages/service-kit`. */
   folders: readonly string[]
   step: Step
+  /** Compiles what changed. */
+  build: () => Promise<void>
   /** Sets what happens on a signal, or when npm has ended. */
   onInterrupt: (handler: (reason: string) => void) => void
-}
-
-/** A gate, or the tests of one package. */
-interface Check {
-  label: string
-  run: () => Promise<Result & { output: string }>
 }
 
 /**
@@ -32,7 +28,7 @@ interface Check {
  *
  * @returns how many passed and failed
  */
-export async function test({ root, folders, step, onInterrupt }: TestOptions): Promise<Result> {
+export async function test({ root, folders, step, build, onInterrupt }: TestOptions): Promise<Result> {
   const results: Result[] = []
   const reports = mkdtempSync(join(tmpdir(), 'npm-test-'))
   onInterrupt((reason) => {
@@ -43,24 +39,53 @@ export async function test({ root, folders, step, onInterrupt }: TestOptions): P
       process.exit(130)
     })
   })
-  const runChecks = async (checks: Check[]): Promise<void> => {
-    for (const { label, run } of checks) {
-      await attempt(results, () =>
-        step(label, async () => {
-          const { output, ...result } = await run()
-          results.push(result)
-          if (result.failed > 0) throw new Fault(output.trimEnd())
-          return result.passed === 1 ? '' : `${result.passed} passed`
-        }),
-      )
+  /** Does something, and reports its error. One that was not counted yet is one failure. */
+  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+    const before = sum(results).failed
+    try {
+      await work()
+    } catch (error) {
+      console.log(`\n${describeError(error)}\n`)
+      if (sum(results).failed === before) results.push({ passed: 0, failed: 1 })
     }
   }
-  await runChecks(gates(root))
-  await attempt(results, async () => {
+  /** Runs a shell script as a step, and counts what passed and failed in it. */
+  const check = async (
+    label: string,
+    script: string,
+    resultOf: (code: number, output: string) => Result,
+    { folder = root, env = {} }: { folder?: string; env?: NodeJS.ProcessEnv } = {},
+  ): Promise<void> => {
+    const work = async (): Promise<string> => {
+      const { code, output } = await shell(script, root, folder, env)
+      const result = resultOf(code, output)
+      results.push(result)
+      if (result.failed > 0) throw new Fault(output.trimEnd())
+      return result.passed === 1 ? '' : `${result.passed} passed`
+    }
+    await attempt(() => step(label, work))
+  }
+  // The compiler writes its output in spite of type errors, so the gates and tests can still run.
+  await attempt(() => step('built', build))
+  const scripts = scriptsOf(root)
+  for (const name of gatesOf(scripts['check'] ?? '')) {
+    await check(`gate: ${name}`, scripts[name] ?? 'false', gateResult)
+  }
+  await attempt(async () => {
     const servers = await step('Postgres and Redis', () => startTestServers())
     const env = { TEST_DATABASE_URL: servers.run.adminUrl, TEST_REDIS_URL: servers.run.redisUrl }
     try {
-      await runChecks([infraTests(root, env), ...packageTests(root, folders, env, reports)])
+      // On Node's own runner: what they test runs before anything is installed.
+      await check('infra', 'node --test --test-reporter=tap infra/*.test.mjs', tapResult, { env })
+      for (const folder of folders) {
+        const report = join(reports, `${basename(folder)}.json`)
+        // The same script that `pnpm --filter <name> test` runs.
+        const script = scriptsOf(join(root, folder))['test']
+        const options = `--ci --passWithNoTests --maxWorkers=2 --json --outputFile="${report}"`
+        const resultOf = (code: number): Result => jestResult(code, readReport(report))
+        if (script !== undefined)
+          await check(folder, `${script} ${options}`, resultOf, { folder: join(root, folder), env })
+      }
     } finally {
       await servers.stop()
     }
@@ -69,65 +94,11 @@ export async function test({ root, folders, step, onInterrupt }: TestOptions): P
   return sum(results)
 }
 
-/** An error that was not counted yet is one failure. */
-async function attempt(results: Result[], work: () => Promise<unknown>): Promise<void> {
-  const before = sum(results).failed
-  try {
-    await work()
-  } catch (error) {
-    console.log(`\n${describeError(error)}\n`)
-    if (sum(results).failed === before) results.push({ passed: 0, failed: 1 })
-  }
-}
-
-function gates(root: string): Check[] {
-  const scripts = scriptsOf(root)
-  return gatesOf(scripts['check'] ?? '').map((name) => ({
-    label: `gate: ${name}`,
-    run: async () => {
-      const { code, output } = await shell(scripts[name] ?? 'false', root, root)
-      return { ...gateResult(code), output }
-    },
-  }))
-}
-
-/** One for each package and service with a test script: the same script that `pnpm --filter <name> test` runs. */
-function packageTests(root: string, folders: readonly string[], env: NodeJS.ProcessEnv, reports: string): Check[] {
-  return folders.flatMap((folder) => {
-    const script = scriptsOf(join(root, folder))['test']
-    if (script === undefined) return []
-    const report = join(reports, `${basename(folder)}.json`)
-    const command = `${script} --ci --passWithNoTests --maxWorkers=2 --json --outputFile="${report}"`
-    const run: Check['run'] = async () => {
-      const { code, output } = await shell(command, root, join(root, folder), env)
-      return { ...jestResult(code, readReport(report)), output }
-    }
-    return [{ label: folder, run }]
-  })
-}
-
-/** The tests of `infra`, on Node's own runner: what they test runs before anything is installed. */
-function infraTests(root: string, env: NodeJS.ProcessEnv): Check {
-  const files = readdirSync(join(root, 'infra')).filter((file) => file.endsWith('.test.mjs'))
-  const args = ['--test', '--test-reporter=tap', ...files.map((file) => join('infra', file)).sort()]
-  return {
-    label: 'infra',
-    run: async () => {
-      const options = { cwd: root, env: { ...process.env, ...env }, timeoutMs: TIMEOUT_MS }
-      const { code, output } = await capture(process.execPath, args, options)
-      return { ...tapResult(code, output), output }
-    },
-  }
-}
-
-async function shell(script: string, root: string, cwd: string, env: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
+async function shell(script: string, root: string, cwd: string, env: NodeJS.ProcessEnv) {
   const bins = [cwd, root].map((folder) => join(folder, 'node_modules', '.bin'))
   const PATH = [...bins, process.env['PATH'] ?? ''].join(delimiter)
-  return await capture('sh', ['-c', script], {
-    cwd,
-    env: { ...process.env, CI: 'true', ...env, PATH },
-    timeoutMs: TIMEOUT_MS,
-  })
+  const options = { cwd, env: { ...process.env, CI: 'true', ...env, PATH }, timeoutMs: TIMEOUT_MS }
+  return await capture('sh', ['-c', script], options)
 }
 
 function scriptsOf(folder: string): Record<string, string | undefined> {

@@ -2,14 +2,14 @@ import pg from 'pg'
 
 /** Runs some work on one connection of its own. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
   // Without a listener, a server that ends meanwhile would end this process.
   client.on('error', () => undefined)
-  await client.connect()
   try {
+    await client.connect()
     return await work(client)
   } finally {
-    await client.end()
+    await client.end().catch(() => undefined)
   }
 }
 

@@ -10,6 +10,12 @@ export interface DatabasePlan {
   app: Role
 }
 
+/** A plan by the prefix of its names: the roles are called `<prefix>_owner` and `<prefix>_app`. */
+export function databasePlan(prefix: string, passwordOf: (role: string) => string, database = prefix): DatabasePlan {
+  const role = (name: string): Role => ({ name, password: passwordOf(name) })
+  return { database, owner: role(`${prefix}_owner`), app: role(`${prefix}_app`) }
+}
+
 /**
  * Creates the roles and the database where they are missing, and brings passwords and grants in line with the plan.
  * The run-time role gets only the right to connect; the migrations grant the rest.
@@ -25,7 +31,7 @@ export async function provisionDatabase(adminUrl: string, plan: DatabasePlan): P
 }
 
 /** Makes sure that a role can sign in with this password. */
-export async function ensureRole(admin: pg.Client, role: Role): Promise<void> {
+async function ensureRole(admin: pg.Client, role: Role): Promise<void> {
   const known = await admin.query('select 1 from pg_roles where rolname = $1', [role.name])
   const verb = known.rowCount === 0 ? 'create' : 'alter'
   await admin.query(`${verb} role ${escapeIdentifier(role.name)} login password ${escapeLiteral(role.password)}`)

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, createReadStream, mkdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ManagedProcess } from '../processes/managed-process.ts'
-import { PAYLOAD, startClient } from './aria2.ts'
+import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
+import { freePort } from '../processes/ports.ts'
+
+/** The name the one file of the torrent gets in a client's folder, whatever the torrent calls it. */
+const PAYLOAD = 'payload'
 
 /** A file that is transferred from one real BitTorrent client to another. */
 export interface Transfer {
@@ -34,14 +36,14 @@ export interface Transferred {
 export async function transferFile({ workDir, address = '127.0.0.1', ...transfer }: Transfer): Promise<Transferred> {
   const started = performance.now()
   const [seedFolder, leechFolder] = [join(workDir, 'seeder'), join(workDir, 'leecher')]
-  mkdirSync(seedFolder, { recursive: true })
+  for (const folder of [seedFolder, leechFolder]) mkdirSync(folder, { recursive: true })
   copyFileSync(transfer.file, join(seedFolder, PAYLOAD))
-  const seeder = await startClient({ role: 'seeder', torrent: transfer.seedTorrent, folder: seedFolder, address })
+  const seeder = await startClient('seeder', transfer.seedTorrent, seedFolder, address)
   let leecher: ManagedProcess | undefined
   try {
-    leecher = await startClient({ role: 'leecher', torrent: transfer.leechTorrent, folder: leechFolder, address })
+    leecher = await startClient('leecher', transfer.leechTorrent, leechFolder, address)
     await finished(seeder, leecher, transfer.timeoutMs)
-    const [sent, received] = await Promise.all([sha256(transfer.file), sha256(join(leechFolder, PAYLOAD))])
+    const [sent, received] = [sha256(transfer.file), sha256(join(leechFolder, PAYLOAD))]
     if (sent !== received) throw new Error(`the leecher got other bytes: ${received} instead of ${sent}`)
     return { sha256: received, elapsedMs: Math.round(performance.now() - started) }
   } catch (cause) {
@@ -52,23 +54,73 @@ export async function transferFile({ workDir, address = '127.0.0.1', ...transfer
   }
 }
 
+/** Waits until the leecher ends by itself, which it does when it is complete. */
 async function finished(seeder: ManagedProcess, leecher: ManagedProcess, timeoutMs: number): Promise<void> {
   const timer = new AbortController()
-  const late = sleep(timeoutMs, undefined, { signal: timer.signal }).then(
-    () => `the file did not arrive within ${timeoutMs} ms`,
-    () => undefined,
-  )
   const failure = await Promise.race([
     leecher.exited.then(({ code }) => (code === 0 ? undefined : `the leecher ended with code ${String(code)}`)),
     seeder.exited.then(({ code }) => `the seeder ended with code ${String(code)}`),
-    late,
+    sleep(timeoutMs, `the file did not arrive within ${timeoutMs} ms`, { signal: timer.signal }).catch(() => undefined),
   ])
   timer.abort()
   if (failure !== undefined) throw new Error(failure)
 }
 
-async function sha256(file: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(file), hash)
-  return hash.digest('hex')
+function sha256(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex')
+}
+
+/**
+ * Starts aria2 on one address. Everything by which it could find a peer without the tracker is off: distributed hash
+ * table, peer exchange and local discovery. It does not read the user's configuration.
+ */
+async function startClient(
+  role: 'seeder' | 'leecher',
+  torrent: Buffer,
+  folder: string,
+  address: string,
+): Promise<ManagedProcess> {
+  const torrentFile = join(folder, 'torrent')
+  writeFileSync(torrentFile, torrent, { mode: 0o600 })
+  const seeds = role === 'seeder'
+  const args = [
+    '--no-conf=true',
+    '--enable-dht=false',
+    '--enable-dht6=false',
+    '--enable-peer-exchange=false',
+    '--bt-enable-lpd=false',
+    '--disable-ipv6=true',
+    `--interface=${address}`,
+    `--listen-port=${await freePort()}`,
+    // Otherwise the first client would get the other as a peer only after the tracker's interval.
+    '--bt-tracker-interval=2',
+    `--dir=${folder}`,
+    `--index-out=1=${PAYLOAD}`,
+    '--file-allocation=none',
+    '--allow-overwrite=true',
+    `--check-integrity=${seeds}`,
+    '--bt-hash-check-seed=true',
+    // In minutes: the seeder runs until it is stopped, the leecher ends when it is complete.
+    `--seed-time=${seeds ? 1440 : 0}`,
+    '--seed-ratio=0.0',
+    '--bt-stop-timeout=0',
+    '--summary-interval=0',
+    '--console-log-level=notice',
+    '--enable-color=false',
+    '--show-console-readout=false',
+    torrentFile,
+  ]
+  return await startProcess({
+    name: `aria2c (${role})`,
+    command: 'aria2c',
+    args,
+    // Without the user's proxy variables, which aria2 would send its announces through.
+    env: { PATH: process.env['PATH'], HOME: folder, LC_ALL: 'C' },
+    cwd: folder,
+    logFile: join(folder, 'log'),
+    pidFile: join(folder, 'process.json'),
+    stopSignal: 'SIGINT',
+    graceMs: 5000,
+    phase: 0,
+  })
 }

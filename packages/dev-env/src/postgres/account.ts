@@ -1,4 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+// Only root needs this folder and only root can write to it, so no other user can place files or links there.
+const SHARED = '/var/lib/vault-and-tracker-dev'
 
 /** The user a process runs as. */
 export interface Account {
@@ -40,4 +45,14 @@ function createAccount(): Account {
 export function canEnter(folder: string, account: Account | undefined): boolean {
   if (account === undefined) return true
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...account, stdio: 'ignore', cwd: '/' }).status === 0
+}
+
+/** A folder in /var/lib that every account can enter, whatever the umask of root is. */
+export function sharedFolder(purpose: string): string {
+  const folder = join(SHARED, purpose)
+  for (const one of [SHARED, folder]) {
+    mkdirSync(one, { recursive: true })
+    chmodSync(one, 0o711)
+  }
+  return folder
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
@@ -8,21 +8,23 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import { identityOf } from '../processes/identity.mjs'
-import { type Account, canEnter, postgresAccount } from './account.ts'
-import { type PostgresBinaries, postgresBinaries } from './binaries.ts'
-import { placeCluster } from './reachable.ts'
+import { dirname, join } from 'node:path'
+import { keptPassword } from '../databases/private-server.ts'
+import { type Account, canEnter, postgresAccount, sharedFolder } from './account.ts'
+import { postgresPrograms } from './installation.ts'
 import { removeTemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 /** A Postgres data directory that is ready to be started. */
 export interface Cluster {
   folder: string
-  binaries: PostgresBinaries
+  /** The folder of the PostgreSQL programs. */
+  programs: string
   account: Account | undefined
   /** Of the superuser `postgres`. */
   password: string
@@ -35,20 +37,16 @@ export function prepareCluster(dataDir: string, durable: boolean): Cluster {
   // The account must be able to enter this folder to reach the cluster, but not to list it.
   const isNew = mkdirSync(dataDir, { recursive: true }) !== undefined
   if (isNew) chmodSync(dataDir, account === undefined ? 0o700 : 0o711)
-  const passwordFile = join(dataDir, 'password')
-  if (!existsSync(passwordFile)) writeFileSync(passwordFile, randomBytes(24).toString('hex'), { mode: 0o600 })
-  const password = readFileSync(passwordFile, 'utf8').trim()
-  const binaries = postgresBinaries(account)
-  if (!existsSync(join(place, 'PG_VERSION'))) {
-    placeCluster(place, account, (folder) => initialise({ folder, binaries, account, password }, durable))
-  }
+  const password = keptPassword(dataDir)
+  const programs = postgresPrograms(account)
+  if (!existsSync(join(place, 'PG_VERSION'))) create(place, { programs, account, password }, durable)
   // `place` can be a link, which the account may not be able to follow.
   const folder = realpathSync(place)
   if (!canEnter(folder, account)) {
     throw new Error(`the user postgres cannot enter ${folder}: move it back to its first location, or delete it`)
   }
   removeStaleLock(folder)
-  return { folder, binaries, account, password }
+  return { folder, programs, account, password }
 }
 
 /** A cluster that an ordinary user has made is run as that user, also when root starts it. */
@@ -57,7 +55,26 @@ function ownerOf(place: string): Account | undefined {
   return owner === undefined || owner.uid === 0 ? undefined : { uid: owner.uid, gid: owner.gid }
 }
 
-function initialise({ folder, binaries, account, password }: Cluster, durable: boolean): void {
+/**
+ * Creates a cluster at `place`, for the account that will run it. Below a folder that the account cannot enter, such as
+ * /root, the cluster is made in /var/lib and `place` becomes a link to it; permissions of existing folders are not changed.
+ * A cluster appears when it is complete; what an interrupted attempt left is removed.
+ */
+function create(place: string, cluster: Omit<Cluster, 'folder'>, durable: boolean): void {
+  const { account } = cluster
+  const isOpen = canEnter(dirname(place), account)
+  const id = createHash('sha256').update(place).digest('hex').slice(0, 16)
+  const home = isOpen ? place : join(sharedFolder('clusters'), id)
+  const draft = `${home}.draft`
+  for (const left of [draft, home, place]) rmSync(left, { recursive: true, force: true })
+  mkdirSync(draft, { mode: 0o700 })
+  if (account !== undefined) chownSync(draft, account.uid, account.gid)
+  initialise({ ...cluster, folder: draft }, durable)
+  renameSync(draft, home)
+  if (!isOpen) symlinkSync(home, place)
+}
+
+function initialise({ folder, programs, account, password }: Cluster, durable: boolean): void {
   const secretFolder = temporaryFolder('initdb')
   const secret = join(secretFolder, 'password')
   writeFileSync(secret, password, { mode: 0o600 })
@@ -74,12 +91,8 @@ function initialise({ folder, binaries, account, password }: Cluster, durable: b
     '--builtin-locale=C.UTF-8',
     ...(durable ? [] : ['--no-sync', '--no-data-checksums']),
   ]
-  const made = spawnSync(binaries.initdb, args, {
-    encoding: 'utf8',
-    env: { LC_ALL: 'C', TZ: 'UTC' },
-    ...account,
-    cwd: '/',
-  })
+  const env = { LC_ALL: 'C', TZ: 'UTC' }
+  const made = spawnSync(join(programs, 'initdb'), args, { encoding: 'utf8', env, ...account, cwd: '/' })
   removeTemporaryFolder(secretFolder)
   if (made.status !== 0) throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`)
 }
@@ -90,19 +103,14 @@ function initialise({ folder, binaries, account, password }: Cluster, durable: b
  */
 function removeStaleLock(folder: string): void {
   const lock = join(folder, 'postmaster.pid')
-  if (!existsSync(lock)) return
-  const pid = Number(readFileSync(lock, 'utf8').split('\n')[0])
-  if (identityOf(pid) === undefined || !worksIn(pid, folder)) rmSync(lock, { force: true })
-}
-
-/** Whether a process is a Postgres server of this folder: its working directory is the data directory. */
-function worksIn(pid: number, folder: string): boolean {
-  // Without /proc this cannot be known; Postgres decides.
-  if (process.platform !== 'linux') return true
+  // Without /proc it cannot be known whose pid it is; Postgres decides.
+  if (process.platform !== 'linux' || !existsSync(lock)) return
+  const pid = readFileSync(lock, 'utf8').split('\n')[0]
   try {
-    return readlinkSync(`/proc/${pid}/cwd`) === folder
+    // The working directory of a Postgres server is its data directory.
+    if (readlinkSync(`/proc/${pid}/cwd`) === folder) return
   } catch {
-    // The process has just ended, or belongs to a user who cannot have started our server.
-    return false
+    // The process has ended, or belongs to a user who cannot have started our server.
   }
+  rmSync(lock, { force: true })
 }

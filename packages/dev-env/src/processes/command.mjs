@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { killTree } from './stop.mjs'
@@ -64,42 +65,30 @@ export function stopCommands() {
  * @throws {Fault} when it cannot be started
  */
 export async function capture(command, args, { stdin = '', timeoutMs, ...options } = {}) {
-  const child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(command, args, options)
   const { pid } = child
   if (pid !== undefined) running.add(pid)
-  /** @type {Buffer[]} */
-  const stdout = []
-  /** @type {Buffer[]} */
-  const output = []
+  const result = { stdout: '', output: '' }
   const onTimeout = () => {
-    output.push(Buffer.from(`\nIt was killed because it took longer than ${Number(timeoutMs) / 1000} s.\n`))
+    result.output += `\nIt was killed because it took longer than ${Number(timeoutMs) / 1000} s.\n`
     if (pid !== undefined) killTree(pid)
   }
   const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs)
-  child.stdout.on('data', (chunk) => {
-    stdout.push(chunk)
-    output.push(chunk)
-  })
-  child.stderr.on('data', (chunk) => output.push(chunk))
+  child.stdout.setEncoding('utf8').on('data', (text) => (result.stdout += String(text)))
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (result.output += String(text)))
   // A command may end without reading its input.
   child.stdin.on('error', () => undefined)
   child.stdin.end(stdin)
   try {
-    return await new Promise((resolve, reject) => {
-      child.once('error', (cause) => reject(new Fault(`${command} could not be started: ${cause.message}`, { cause })))
-      child.once('close', (code, signal) =>
-        resolve({ code: code ?? 1, signal, stdout: textOf(stdout), output: textOf(output) }),
-      )
-    })
+    const [code, signal] = await once(child, 'close')
+    return { code: code ?? 1, signal, ...result }
+  } catch (cause) {
+    throw new Fault(`${command} could not be started: ${describeError(cause)}`, { cause })
   } finally {
     if (pid !== undefined) running.delete(pid)
     clearTimeout(timer)
   }
-}
-
-/** @param {Buffer[]} chunks */
-function textOf(chunks) {
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /**

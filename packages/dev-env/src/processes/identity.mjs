@@ -7,10 +7,20 @@ import { readdirSync, readFileSync } from 'node:fs'
  * @typedef {{ pid: number, identity: string }} SeenProcess
  */
 
+/** Linux has all of it in /proc, and a small image may lack `ps`. */
 const LINUX = process.platform === 'linux'
 
+/** A file below /proc; empty when the process is gone. @param {string} file */
+function proc(file) {
+  try {
+    return readFileSync(`/proc/${file}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 /** Runs `ps`, whose exit code 1 only means "no such process". @param {string[]} args */
-function ps(args) {
+function ps(...args) {
   try {
     return execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   } catch {
@@ -18,26 +28,16 @@ function ps(args) {
   }
 }
 
-/**
- * The fields of /proc/<pid>/stat after the command name, which may itself hold blanks and brackets.
- *
- * @param {number} pid
- */
-function statFields(pid) {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')
-  } catch {
-    return undefined
+/** State, parent and start of a process; the start is the time since the boot, elsewhere a date. @param {number} pid */
+function look(pid) {
+  if (!LINUX) {
+    const [state, parent, ...started] = ps('-o', 'stat=,ppid=,lstart=', '-p', String(pid)).trim().split(/\s+/)
+    return { state, parent: Number(parent), started: started.join(' ') }
   }
-}
-
-function bootId() {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return 'unknown'
-  }
+  const stat = proc(`${pid}/stat`)
+  // The command comes before these fields, and may itself hold blanks and brackets.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { state: fields[0], parent: Number(fields[1]), started: fields[19] }
 }
 
 /**
@@ -49,16 +49,10 @@ function bootId() {
  */
 export function identityOf(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return undefined
-  if (LINUX) {
-    const fields = statFields(pid)
-    // A zombie has ended; its parent has not read its status yet.
-    if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined
-    return `${bootId()}:${fields[19]}`
-  }
-  const [state, ...started] = ps(['-o', 'stat=,lstart=', '-p', String(pid)])
-    .trim()
-    .split(/\s+/)
-  return state === undefined || state === '' || state.startsWith('Z') ? undefined : started.join(' ')
+  const { state, started } = look(pid)
+  // A zombie (Z) or dead (X) process has ended; its parent has not read its status yet.
+  if (!state || /^[ZX]/.test(state)) return undefined
+  return `${proc('sys/kernel/random/boot_id').trim()}:${started}`
 }
 
 /**
@@ -70,25 +64,14 @@ export function isSameProcess({ pid, identity }) {
   return identity !== undefined && identityOf(pid) === identity
 }
 
-/**
- * The parent of a process and the parent's command line.
- *
- * @param {number} pid
- * @returns {{ pid: number, command: string } | undefined} undefined when the process is gone
- */
+/** The pid of the parent of a process; NaN when the process is gone. @param {number} pid */
 export function parentOf(pid) {
-  const parent = LINUX ? statFields(pid)?.[1] : ps(['-o', 'ppid=', '-p', String(pid)]).trim()
-  return parent === undefined || parent === '' ? undefined : { pid: Number(parent), command: commandOf(Number(parent)) }
+  return look(pid).parent
 }
 
-/** @param {number} pid */
-function commandOf(pid) {
-  if (!LINUX) return ps(['-o', 'args=', '-p', String(pid)]).trim()
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-  } catch {
-    return ''
-  }
+/** The command line of a process; empty when it is gone. @param {number} pid */
+export function commandOf(pid) {
+  return LINUX ? proc(`${pid}/cmdline`).replaceAll('\0', ' ') : ps('-o', 'args=', '-p', String(pid))
 }
 
 /**
@@ -98,33 +81,13 @@ function commandOf(pid) {
  * @returns {number[]} pids
  */
 export function descendantsOf(root) {
-  /** @type {Map<number, number[]>} */
-  const children = new Map()
-  for (const { pid, parent } of allProcesses()) children.set(parent, [...(children.get(parent) ?? []), pid])
-  /** @type {number[]} */
-  const found = []
-  const queue = [root]
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    const below = children.get(next) ?? []
-    found.push(...below)
-    queue.push(...below)
-  }
-  return found
-}
-
-function allProcesses() {
-  if (LINUX) {
-    const pids = readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-    return pids.flatMap((pid) => {
-      const fields = statFields(pid)
-      return fields === undefined ? [] : [{ pid, parent: Number(fields[1]) }]
-    })
-  }
-  const lines = ps(['-A', '-o', 'pid=,ppid=']).trim().split('\n')
-  return lines.map((line) => {
-    const [pid, parent] = line.trim().split(/\s+/)
-    return { pid: Number(pid), parent: Number(parent) }
-  })
+  const all = LINUX
+    ? readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [[Number(name), parentOf(Number(name))]] : []))
+    : ps('-A', '-o', 'pid=,ppid=')
+        .trim()
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/).map(Number))
+  /** @param {number} pid @returns {number[]} */
+  const below = (pid) => all.flatMap(([child = 0, parent]) => (parent === pid ? [child, ...below(child)] : []))
+  return below(root)
 }

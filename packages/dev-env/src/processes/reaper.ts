@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { identityOf, type SeenProcess } from './identity.mjs'
@@ -7,11 +7,11 @@ import type { Stoppable } from './stop.mjs'
 /** The process that stops our children when we have ended without stopping them; see reaper-main.mjs. */
 export interface Reaper {
   seen: SeenProcess
-  watch(entry: Stoppable): void
-  forget(pid: number): void
-  /** Deletes a folder at the end, after all processes have stopped. */
-  remove(path: string): void
-  keep(path: string): void
+  /**
+   * Has it stop a process at the end, and delete a folder after all processes have stopped. Nothing has to be taken back:
+   * a process that has ended, or a folder that is gone, is none.
+   */
+  order(order: { watch: Stoppable } | { remove: string }): void
 }
 
 let running: Reaper | undefined
@@ -29,27 +29,17 @@ function startReaper(): Reaper {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { PATH: process.env['PATH'] },
   })
-  const pid = child.pid
+  const { pid, stdin } = child
   if (pid === undefined) throw new Error(`Node could not start ${script}`)
-  const send = orders(child)
+  // Neither the reaper nor the pipe to it may keep this process from ending.
+  child.unref()
+  if (stdin instanceof Socket) stdin.unref()
+  stdin.on('error', () => undefined)
   child.once('exit', () => {
     running = undefined
   })
   return {
     seen: { pid, identity: identityOf(pid) ?? 'gone' },
-    watch: (entry) => send({ op: 'watch', entry }),
-    forget: (pid) => send({ op: 'forget', pid }),
-    remove: (path) => send({ op: 'remove', path }),
-    keep: (path) => send({ op: 'keep', path }),
+    order: (order) => void stdin.write(`${JSON.stringify(order)}\n`),
   }
-}
-
-function orders(child: ChildProcess): (order: object) => void {
-  const pipe = child.stdin
-  if (pipe === null) throw new Error('the reaper has no pipe')
-  // Neither the reaper nor the pipe to it may keep this process from ending.
-  child.unref()
-  if (pipe instanceof Socket) pipe.unref()
-  pipe.on('error', () => undefined)
-  return (order) => void pipe.write(`${JSON.stringify(order)}\n`)
 }

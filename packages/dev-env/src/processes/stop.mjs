@@ -1,3 +1,4 @@
+import { readFileSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { descendantsOf, isSameProcess } from './identity.mjs'
 
@@ -23,12 +24,14 @@ export function codeOf(error) {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 }
 
-/** Sends a signal to a process that may be gone already. @param {number} pid @param {NodeJS.Signals} name */
-function signal(pid, name) {
-  try {
-    process.kill(pid, name)
-  } catch (error) {
-    if (codeOf(error) !== 'ESRCH') throw error
+/** Sends a signal to processes that may be gone already. @param {NodeJS.Signals} name @param {number[]} pids */
+function signal(name, ...pids) {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name)
+    } catch (error) {
+      if (codeOf(error) !== 'ESRCH') throw error
+    }
   }
 }
 
@@ -38,21 +41,19 @@ function signal(pid, name) {
  * @param {number} pid
  */
 export function pauseTree(pid) {
-  signal(pid, 'SIGSTOP')
-  for (const child of descendantsOf(pid)) signal(child, 'SIGSTOP')
+  signal('SIGSTOP', pid)
+  signal('SIGSTOP', ...descendantsOf(pid))
 }
 
 /** Resumes a process and its descendants, children first. @param {number} pid */
 export function resumeTree(pid) {
-  for (const child of descendantsOf(pid)) signal(child, 'SIGCONT')
-  signal(pid, 'SIGCONT')
+  signal('SIGCONT', ...descendantsOf(pid), pid)
 }
 
 /** Kills a process and its descendants, as in a power failure. @param {number} pid */
 export function killTree(pid) {
-  signal(pid, 'SIGSTOP')
-  const below = descendantsOf(pid)
-  for (const one of [pid, ...below]) signal(one, 'SIGKILL')
+  signal('SIGSTOP', pid)
+  signal('SIGKILL', pid, ...descendantsOf(pid))
 }
 
 /**
@@ -60,25 +61,62 @@ export function killTree(pid) {
  *
  * @param {Stoppable} entry
  */
-export async function stopProcess({ pid, identity, stopSignal, graceMs }) {
-  const seen = { pid, identity }
-  if (!isSameProcess(seen)) return
-  signal(pid, stopSignal)
-  resumeTree(pid)
-  const deadline = Date.now() + graceMs
-  while (isSameProcess(seen)) {
-    if (Date.now() > deadline) killTree(pid)
+export async function stopProcess(entry) {
+  if (!isSameProcess(entry)) return
+  signal(entry.stopSignal, entry.pid)
+  resumeTree(entry.pid)
+  const deadline = Date.now() + entry.graceMs
+  while (isSameProcess(entry)) {
+    if (Date.now() > deadline) killTree(entry.pid)
     await sleep(25)
   }
 }
 
 /**
- * Stops the processes phase by phase: those that others depend on have a higher number and are stopped last.
+ * Stops processes phase by phase: those that others depend on have a higher number and are stopped last.
  *
- * @param {Stoppable[]} entries
+ * @template {{ phase: number }} T
+ * @template R
+ * @param {T[]} entries
+ * @param {(entry: T) => Promise<R>} stop
  */
-export async function stopInPhases(entries) {
+export async function stopInPhases(entries, stop) {
+  /** @type {R[]} */
+  const results = []
   for (const phase of [...new Set(entries.map((entry) => entry.phase))].sort((a, b) => a - b)) {
-    await Promise.all(entries.filter((entry) => entry.phase === phase).map(stopProcess))
+    results.push(...(await Promise.all(entries.filter((entry) => entry.phase === phase).map(stop))))
   }
+  return results
+}
+
+/**
+ * The note of a running process beside its data, for a later run that may have to stop it.
+ *
+ * @param {string} pidFile
+ * @returns {{ process: Stoppable, reaper: import('./identity.mjs').SeenProcess } | undefined}
+ */
+export function readNote(pidFile) {
+  try {
+    return JSON.parse(readFileSync(pidFile, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Stops what the last run left running. The note contains the time at which the process started, so another process with
+ * the same pid is not stopped. While the reaper of the last run is running, it stops the process, and this only waits.
+ *
+ * @param {string} pidFile
+ * @returns {Promise<boolean>} whether there was something to stop
+ */
+export async function stopLeftover(pidFile) {
+  const note = readNote(pidFile)
+  if (note === undefined) return false
+  const patience = Date.now() + note.process.graceMs + 10_000
+  const wasThere = isSameProcess(note.process)
+  while (isSameProcess(note.process) && isSameProcess(note.reaper) && Date.now() < patience) await sleep(50)
+  await stopProcess(note.process)
+  rmSync(pidFile, { force: true })
+  return wasThere
 }

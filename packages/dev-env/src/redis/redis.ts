@@ -1,59 +1,34 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
-import { Redis } from 'ioredis'
+import { keptPassword, type PrivateServer, type ServerOptions } from '../databases/private-server.ts'
 import { Fault, findProgram } from '../processes/command.mjs'
-import { stopLeftover } from '../processes/leftovers.mjs'
-import { type ManagedProcess, startProcess, untilAnswering } from '../processes/managed-process.ts'
-import { freePort, portAnswers } from '../processes/ports.ts'
-import { type RestartableProcess, restartable } from '../processes/restartable.ts'
-
-/** The data directory and port of a private Redis, and whether its data survives. */
-export interface RedisOptions {
-  /** Holds its data, configuration, password and log. */
-  dataDir: string
-  /** Any free port when left out. */
-  port?: number | undefined
-  /** Whether data must survive: an append-only file, synced every second. */
-  durable: boolean
-}
-
-/** A private Redis server that ends with the process that started it. */
-export interface PrivateRedis extends RestartableProcess {
-  port: number
-  url: string
-}
+import { startProcess } from '../processes/managed-process.ts'
+import { freePort } from '../processes/ports.ts'
 
 /** Starts a private Redis (or Valkey) on 127.0.0.1 and returns when it answers. */
-export async function startRedis(options: RedisOptions): Promise<PrivateRedis> {
-  const command = redisCommand()
+export async function startRedis(options: ServerOptions): Promise<PrivateServer> {
   const dataDir = resolve(options.dataDir)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const pidFile = join(dataDir, 'process.json')
-  await stopLeftover(pidFile)
   const port = options.port ?? (await freePort())
-  const password = keptPassword(join(dataDir, 'password'))
+  const password = keptPassword(dataDir)
   // In a file and not in the arguments, where every user of the machine could read the password.
   const configFile = join(dataDir, 'redis.conf')
   writeFileSync(configFile, configuration(dataDir, options.durable, port, password), { mode: 0o600 })
-  const url = `redis://:${password}@127.0.0.1:${port}`
-  const start = async (): Promise<ManagedProcess> => {
-    const server = await startProcess({
-      name: 'Redis',
-      command,
-      args: [configFile],
-      env: { LC_ALL: 'C', TZ: 'UTC' },
-      cwd: dataDir,
-      logFile: join(dataDir, 'redis.log'),
-      pidFile,
-      stopSignal: 'SIGTERM',
-      graceMs: 10_000,
-      phase: 1,
-    })
-    // A refused ioredis connection leaves a timer that keeps the process running, so the port is tried first.
-    return await untilAnswering(server, async () => (await portAnswers(port)) && (await answers(url)))
-  }
-  return Object.assign(restartable(await start(), start), { port, url })
+  const server = await startProcess({
+    name: 'Redis',
+    command: redisCommand(),
+    args: [configFile],
+    env: { LC_ALL: 'C', TZ: 'UTC' },
+    cwd: dataDir,
+    logFile: join(dataDir, 'redis.log'),
+    pidFile: join(dataDir, 'process.json'),
+    stopSignal: 'SIGTERM',
+    graceMs: 10_000,
+    phase: 1,
+    answers: () => answersPing(port, password),
+  })
+  return Object.assign(server, { port, url: `redis://:${password}@127.0.0.1:${port}` })
 }
 
 /** The Redis server of this machine, or Valkey. */
@@ -64,11 +39,6 @@ function redisCommand(): string {
     'redis-server is not installed: `npm start` and `npm test` install it when root runs them, otherwise use ' +
       '`apt-get install redis-server` or `brew install redis`, or set REDIS_URL (for tests TEST_REDIS_URL)',
   )
-}
-
-function keptPassword(file: string): string {
-  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('hex'), { mode: 0o600 })
-  return readFileSync(file, 'utf8').trim()
 }
 
 function configuration(dataDir: string, durable: boolean, port: number, password: string): string {
@@ -87,16 +57,14 @@ function configuration(dataDir: string, durable: boolean, port: number, password
   ].join('\n')
 }
 
-async function answers(url: string): Promise<boolean> {
-  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, connectTimeout: 2000 })
-  client.on('error', () => undefined)
+/** Whether it answers a PING. A bare socket, since a client of ioredis that was refused keeps this process from ending. */
+async function answersPing(port: number, password: string): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+  socket.setTimeout(2000, () => socket.destroy())
+  socket.write(`AUTH ${password}\r\nPING\r\nQUIT\r\n`)
   try {
-    await client.connect()
-    await client.ping()
-    return true
+    return (await socket.toArray()).join('').includes('+PONG')
   } catch {
     return false
-  } finally {
-    client.disconnect()
   }
 }

@@ -17,11 +17,6 @@ export interface Check {
   later: (what: string, undo: () => unknown) => void
 }
 
-/** @throws with `reason` unless the condition holds */
-export function expect(condition: boolean, reason: string): asserts condition {
-  if (!condition) throw new Error(reason)
-}
-
 /** An error as one line; fetch hides the reason in the cause. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
@@ -34,27 +29,4 @@ export async function ready(url: string): Promise<void> {
   await eventually(() => answersReady(url)).catch((cause: unknown) => {
     throw new Error(`${url}/ready was not 200 within a minute`, { cause })
   })
-}
-
-/** Sends a request, a plain object as JSON. */
-export function send(
-  url: string,
-  path: string,
-  { method, body, headers = {} }: { method: string; body?: object | undefined; headers?: Record<string, string> },
-): Promise<Response> {
-  const isForm = body instanceof FormData
-  return fetch(new URL(path, url), {
-    method,
-    headers: { ...headers, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
-    signal: AbortSignal.timeout(15_000),
-  })
-}
-
-/** Sends a request and returns the bytes of the answer, which has to be a success. */
-export async function answer(...[url, path, request]: Parameters<typeof send>): Promise<Buffer> {
-  const response = await send(url, path, request)
-  const bytes = Buffer.from(await response.arrayBuffer())
-  expect(response.ok, `${request.method} ${path} was answered ${response.status} ${bytes.toString().slice(0, 300)}`)
-  return bytes
 }

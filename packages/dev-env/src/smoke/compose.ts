@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { join } from 'node:path'
 
 /** Runs Compose, v2 or 1.29, in the repository. */
 export interface Compose {
@@ -25,13 +23,6 @@ export function createCompose(root: string): Compose {
     throw new Error(`${command} ${args.slice(0, 5).join(' ')} … failed: ${why}`)
   }
   return { run, exec: (service, program, input) => run(['exec', '-T', service, ...program], input) }
-}
-
-/** The variables of a `.env` file, as Compose reads them; none when there is no such file. */
-export function readDotEnv(root: string): Record<string, string> {
-  const file = join(root, '.env')
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  return Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]))
 }
 
 /**

@@ -1,13 +1,15 @@
 // What `infra/smoke` runs: the main job of both services, from outside, against running containers.
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { type Check, reasonOf } from './check.ts'
-import { createCompose, readDotEnv } from './compose.ts'
+import { createCompose } from './compose.ts'
 import { checkTracker } from './tracker.ts'
 import { checkVault } from './vault.ts'
 
-const root = process.cwd()
-const settings = { ...readDotEnv(root), ...process.env }
-const common = { settings, runId: `smoke-${randomBytes(4).toString('hex')}`, compose: createCompose(root) }
+// As Compose does: what the environment sets counts, and beneath it what `.env` says.
+if (existsSync('.env')) process.loadEnvFile('.env')
+const settings = process.env
+const common = { settings, runId: `smoke-${randomBytes(4).toString('hex')}`, compose: createCompose(process.cwd()) }
 const undone: { what: string; undo: () => unknown }[] = []
 let failures = 0
 

@@ -1,3 +1,4 @@
+import { ok as expect } from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,16 +7,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { transferFile } from '../exchange/exchange.ts'
 import { findProgram } from '../processes/command.mjs'
 import { torrentOf } from '../world/demo-torrent.ts'
-import { signIn, type TrackerSession } from '../world/tracker-session.ts'
-import { answer, type Check, expect, ready } from './check.ts'
+import { bytesOf, type Call, callerWith, jsonOf, signIn, uploadTorrent } from '../world/http.ts'
+import { type Check, ready } from './check.ts'
 import { addressSeenBy } from './compose.ts'
 
 const TRANSFER_TIMEOUT_MS = 60_000
 const CREDIT_TIMEOUT_MS = 30_000
 const FILE_BYTES = 8 * 1024 * 1024
-
-/** Calls the REST API as one user. */
-type User = (method: string, path: string, body?: object) => Promise<Buffer>
 
 /** An administrator uploads a torrent, and a member's client gets its bytes from the uploader's through the tracker. */
 export async function checkTracker(check: Check): Promise<void> {
@@ -26,25 +24,22 @@ export async function checkTracker(check: Check): Promise<void> {
   const member = await signUp(check, 'member')
   ok('two users are created and sign in')
 
-  if ((await categories(uploader)).length === 0) await uploader('POST', '/api/admin/categories/seed')
+  if ((await categories(uploader)).length === 0) await bytesOf(await uploader('POST', '/api/admin/categories/seed'))
   const folder = mkdtempSync(join(tmpdir(), 'smoke-'))
   later(folder, () => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, `${runId}.bin`)
   writeFileSync(file, randomBytes(FILE_BYTES))
 
-  const form = new FormData()
-  const torrentFile = new Uint8Array(torrentOf(file, `${url}/announce`))
-  form.set('torrent', new Blob([torrentFile], { type: 'application/x-bittorrent' }), `${runId}.torrent`)
-  form.set('name', runId)
-  form.set('category', (await categories(uploader))[0]?.slug ?? '')
-  const torrent = parse(await uploader('POST', '/api/torrents', form)) as { id: string; infoHash: string }
-  later(`the torrent ${torrent.id}`, () => uploader('DELETE', `/api/torrents/${torrent.id}`))
+  const category = (await categories(uploader))[0]?.slug ?? ''
+  const uploaded = await uploadTorrent(uploader, torrentOf(file, `${url}/announce`), { name: runId, category })
+  const torrent = (await jsonOf(uploaded)) as { id: string; infoHash: string }
+  later(`the torrent ${torrent.id}`, async () => bytesOf(await uploader('DELETE', `/api/torrents/${torrent.id}`)))
   ok(`a torrent is uploaded, info hash ${torrent.infoHash}`)
 
   const download = `/api/torrents/${torrent.id}/download`
   const { elapsedMs } = await transferFile({
-    seedTorrent: await uploader('GET', download),
-    leechTorrent: await member('GET', download),
+    seedTorrent: await bytesOf(await uploader('GET', download)),
+    leechTorrent: await bytesOf(await member('GET', download)),
     file,
     workDir: folder,
     timeoutMs: TRANSFER_TIMEOUT_MS,
@@ -55,16 +50,16 @@ export async function checkTracker(check: Check): Promise<void> {
   ok('the bytes are credited to both users')
 }
 
-async function categories(user: User): Promise<{ slug: string }[]> {
-  return (parse(await user('GET', '/api/categories')) as { items: { slug: string }[] }).items
+async function categories(user: Call): Promise<{ slug: string }[]> {
+  return ((await jsonOf(await user('GET', '/api/categories'))) as { items: { slug: string }[] }).items
 }
 
 /** Waits until the tracker has stored what a user transferred, and the user's client is not in the swarm any more. */
-async function credited(user: User, direction: 'uploaded' | 'downloaded'): Promise<void> {
-  const { id } = parse(await user('GET', '/api/user/me')) as { id: string }
+async function credited(user: Call, direction: 'uploaded' | 'downloaded'): Promise<void> {
+  const { id } = (await jsonOf(await user('GET', '/api/user/me'))) as { id: string }
   const deadline = Date.now() + CREDIT_TIMEOUT_MS
   for (;;) {
-    const stats = parse(await user('GET', `/api/user/${id}/stats`)) as Record<string, number>
+    const stats = (await jsonOf(await user('GET', `/api/user/${id}/stats`))) as Record<string, number>
     if (stats[direction] === FILE_BYTES && stats['seeding'] === 0 && stats['leeching'] === 0) return
     expect(
       Date.now() < deadline,
@@ -75,17 +70,17 @@ async function credited(user: User, direction: 'uploaded' | 'downloaded'): Promi
 }
 
 /** Creates a user as an operator does, signs in over HTTP, and returns a function that calls the API as this user. */
-async function signUp({ url, runId, compose, later }: Check, role: 'admin' | 'member'): Promise<User> {
+async function signUp({ url, runId, compose, later }: Check, role: 'admin' | 'member'): Promise<Call> {
   const username = `${runId}-${role}`
   const password = randomBytes(16).toString('hex')
   const create = ['create', '--username', username, '--email', `${username}@example.org`, '--role', role]
   const command = ['node', 'dist/commands/users.command.js', ...create, '--password-stdin']
-  const { id } = parse(Buffer.from(compose.exec('tracker', command, `${password}\n`))) as { id: string }
+  const { id } = JSON.parse(compose.exec('tracker', command, `${password}\n`)) as { id: string }
   later(`the user ${username}`, () => removeUser(compose, id))
 
-  const session: TrackerSession | undefined = await signIn(url, username, password)
-  expect(session !== undefined, `${username} could not sign in`)
-  return (method, path, body) => answer(url, path, { method, body, headers: { cookie: session.cookie } })
+  const cookie = await signIn(url, username, password)
+  expect(cookie !== undefined, `${username} could not sign in`)
+  return callerWith(url, cookie)
 }
 
 /** No API deletes a user, since statistics refer to them; a user of this run owns only the run's torrent. */
@@ -94,8 +89,4 @@ function removeUser(compose: Check['compose'], id: string): void {
   const sql = `begin; delete from torrents where uploader_id = '${id}'; delete from user_torrents where user_id = '${id}';
     delete from users where id = '${id}'; commit`
   compose.exec('postgres', ['psql', '--quiet', '--username=postgres', '--dbname=tracker', '--set=ON_ERROR_STOP=1'], sql)
-}
-
-function parse(text: Buffer | string): unknown {
-  return JSON.parse(text.toString())
 }

@@ -1,15 +1,18 @@
+import { ok as expect } from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair, importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
 import { createVaultClient, type VaultError } from '@vault-and-tracker/vault-client'
-import { answer, type Check, expect, ready } from './check.ts'
+import { bytesOf, send } from '../world/http.ts'
+import { type Check, ready } from './check.ts'
 
 /** A project with a new key stores a secret and reads it back, signed; a replay is refused; the audit log has both. */
 export async function checkVault({ url, runId, settings, compose, ok, later }: Check): Promise<void> {
   await ready(url)
   const token = settings['ADMIN_TOKEN']
   expect(token !== undefined, 'ADMIN_TOKEN is neither in the environment nor in .env')
-  const admin = (method: string, path: string, body?: object): Promise<Buffer> =>
-    answer(url, path, { method, body, headers: { authorization: `Bearer ${token}` } })
+  const headers = { authorization: `Bearer ${token}` }
+  const admin = async (method: string, path: string, body?: object): Promise<Buffer> =>
+    await bytesOf(await send(method, `${url}${path}`, { headers, body }))
 
   const { privateJwk: privateKey, publicKeyHex } = generateKeyPair()
   await admin('POST', '/v1/admin/projects', { name: runId, publicKey: publicKeyHex })
@@ -36,8 +39,8 @@ export async function checkVault({ url, runId, settings, compose, ok, later }: C
   const request = { method: 'GET', url: new URL('/v1/secrets', url).href }
   const nonce = randomBytes(16).toString('hex')
   const created = Math.floor(Date.now() / 1000)
-  const headers = { ...signRequest({ ...request, project: runId, key: importPrivateKey(privateKey), created, nonce }) }
-  const [first, replay] = [await fetch(request.url, { headers }), await fetch(request.url, { headers })]
+  const signed = { ...signRequest({ ...request, project: runId, key: importPrivateKey(privateKey), created, nonce }) }
+  const [first, replay] = [await fetch(request.url, { headers: signed }), await fetch(request.url, { headers: signed })]
   const refusal = (await replay.json()) as { error?: string }
   expect(first.status === 200, `a signed request was answered ${first.status}`)
   expect(replay.status === 401 && refusal.error === 'replayed_nonce', `a replay was answered ${replay.status}`)

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import { withClient, withDatabase } from '../databases/admin.ts'
-import { type PrivatePostgres, startPostgres } from '../postgres/postgres.ts'
+import type { PrivateServer } from '../databases/private-server.ts'
+import { startPostgres } from '../postgres/postgres.ts'
 import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-folder.ts'
-import { type PrivateRedis, startRedis } from '../redis/redis.ts'
-import { runPrefix } from './test-database.ts'
-import { newRunId, type TestRun } from './test-run.ts'
+import { startRedis } from '../redis/redis.ts'
+import { newRunId, runPrefix, type TestRun } from './test-run.ts'
 
 /** The servers of one test run. */
 export interface TestServers {
@@ -17,21 +17,22 @@ export interface TestServers {
 
 /**
  * One temporary Postgres and Redis for a whole test run. TEST_DATABASE_URL and TEST_REDIS_URL name servers to use
- * instead; on those, what the run created is dropped again at the end.
+ * instead; on those, what the run created is dropped again at the end. If one cannot be started, the reaper stops the
+ * other when this process ends.
  */
-export async function startTestServers(env: NodeJS.ProcessEnv = process.env): Promise<TestServers> {
-  const { TEST_DATABASE_URL: givenPostgres, TEST_REDIS_URL: givenRedis } = env
+export async function startTestServers({ TEST_DATABASE_URL, TEST_REDIS_URL } = process.env): Promise<TestServers> {
   const folder = temporaryFolder('run')
-  const [postgres, redis] = await bothOrNeither(
-    given(givenPostgres) ?? startPostgres({ dataDir: join(folder, 'postgres'), durable: false }),
-    given(givenRedis) ?? startRedis({ dataDir: join(folder, 'redis'), durable: false }),
-  )
-  const newRun = (): TestRun => ({
-    id: newRunId(),
-    adminUrl: postgres.url,
-    redisUrl: redis.url.replace(/\/+$/, ''),
-    folder,
-  })
+  const own: PrivateServer[] = []
+  const start = async (which: typeof startPostgres, name: string): Promise<string> => {
+    const server = await which({ dataDir: join(folder, name), durable: false })
+    own.push(server)
+    return server.url
+  }
+  const [adminUrl, redisUrl] = await Promise.all([
+    TEST_DATABASE_URL || start(startPostgres, 'postgres'),
+    TEST_REDIS_URL || start(startRedis, 'redis'),
+  ])
+  const newRun = (): TestRun => ({ id: newRunId(), adminUrl, redisUrl: redisUrl.replace(/\/+$/, ''), folder })
   let run = newRun()
   return {
     get run() {
@@ -42,35 +43,11 @@ export async function startTestServers(env: NodeJS.ProcessEnv = process.env): Pr
       run = newRun()
     },
     stop: async () => {
-      if (!isPrivate(postgres)) await dropRun(run)
-      await Promise.all([postgres, redis].filter(isPrivate).map((server) => server.stop()))
+      if (TEST_DATABASE_URL) await dropRun(run)
+      await Promise.all(own.map((server) => server.stop()))
       removeTemporaryFolder(folder)
     },
   }
-}
-
-interface GivenServer {
-  url: string
-}
-
-type AnyServer = GivenServer | PrivatePostgres | PrivateRedis
-
-function given(url: string | undefined): Promise<GivenServer> | undefined {
-  return url === undefined || url === '' ? undefined : Promise.resolve({ url })
-}
-
-function isPrivate(server: AnyServer): server is PrivatePostgres | PrivateRedis {
-  return 'stop' in server
-}
-
-async function bothOrNeither(first: Promise<AnyServer>, second: Promise<AnyServer>): Promise<[AnyServer, AnyServer]> {
-  const results = await Promise.allSettled([first, second])
-  const failed = results.find((result) => result.status === 'rejected')
-  if (failed === undefined) return await Promise.all([first, second])
-  for (const result of results) {
-    if (result.status === 'fulfilled' && isPrivate(result.value)) await result.value.stop()
-  }
-  throw failed.reason instanceof Error ? failed.reason : new Error(String(failed.reason))
 }
 
 /** Drops every database and role of a run from a server that keeps running. */

@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { type Role, withClient, withDatabase, withRole } from '../databases/admin.ts'
-import { createDatabase, type DatabasePlan, dropDatabase, ensureRole, guardDatabase } from '../databases/provision.ts'
-import { currentTestRun, newRunId, type RunServer, runPassword } from './test-run.ts'
+import { withClient, withDatabase, withRole } from '../databases/admin.ts'
+import {
+  createDatabase,
+  type DatabasePlan,
+  databasePlan,
+  dropDatabase,
+  guardDatabase,
+  provisionDatabase,
+} from '../databases/provision.ts'
+import { currentTestRun, newRunId, type RunServer, runPassword, runPrefix } from './test-run.ts'
 
 /** Applies a service's real migrations to the database at `url`, granting to `runtimeRole`. */
 export type Migrate = (target: { url: string; runtimeRole: string }) => Promise<void>
@@ -54,11 +61,6 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
   }
 }
 
-/** The prefix of the names of all databases and roles of a run, by which the run drops them. */
-export function runPrefix(run: Pick<RunServer, 'id'>): string {
-  return `test_${run.id}_`
-}
-
 const ownServers = newRunId()
 
 function serverFor({ server }: TestDatabaseOptions): RunServer {
@@ -66,12 +68,8 @@ function serverFor({ server }: TestDatabaseOptions): RunServer {
 }
 
 function planFor(run: RunServer, service: string, purpose: string): DatabasePlan {
-  const name = `${runPrefix(run)}${service.replaceAll('-', '_')}`
-  const role = (suffix: string): Role => ({
-    name: `${name}_${suffix}`,
-    password: runPassword(run, `${name}_${suffix}`),
-  })
-  return { database: `${name}_${purpose}`, owner: role('owner'), app: role('app') }
+  const prefix = `${runPrefix(run)}${service.replaceAll('-', '_')}`
+  return databasePlan(prefix, (role) => runPassword(run, role), `${prefix}_${purpose}`)
 }
 
 async function ensureTemplate(
@@ -86,10 +84,7 @@ async function ensureTemplate(
     if (await isTemplate(admin, plan.database)) return
     // A database without the mark was left by a failed migration.
     await dropDatabase(run.adminUrl, plan.database)
-    await ensureRole(admin, plan.owner)
-    await ensureRole(admin, plan.app)
-    await createDatabase(admin, plan)
-    await guardDatabase(admin, plan)
+    await provisionDatabase(run.adminUrl, plan)
     await migrate({ url: withRole(run.adminUrl, plan.owner, plan.database), runtimeRole: plan.app.name })
     // The mark says that the migrations are complete, and refuses connections, which would block cloning.
     await admin.query(`alter database ${plan.database} is_template true allow_connections false`)

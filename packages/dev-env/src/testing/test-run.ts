@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { becomeGuest } from './guest.ts'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { identityOf } from '../processes/identity.mjs'
+import type { Stoppable } from '../processes/stop.mjs'
 
 /** A server to create databases on, and the id of the run. */
 export interface RunServer {
@@ -13,6 +16,11 @@ export interface TestRun extends RunServer {
   redisUrl: string
   /** Deleted at the end of the run. */
   folder: string
+}
+
+/** The prefix of the names of all databases and roles of a run, by which the run drops them. */
+export function runPrefix(run: Pick<RunServer, 'id'>): string {
+  return `test_${run.id}_`
 }
 
 /** A fresh id for a run. */
@@ -33,4 +41,16 @@ export function currentTestRun(env: NodeJS.ProcessEnv = process.env): TestRun {
 /** A password that all workers of a run derive and that cannot be guessed. */
 export function runPassword(run: RunServer, role: string): string {
   return createHash('sha256').update(`${run.adminUrl}\n${run.id}\n${role}`).digest('hex')
+}
+
+/**
+ * Notes this process as a user of the run's servers. When jest is killed, a worker with an open handle would keep running;
+ * the reaper of the run stops it together with the servers.
+ */
+export function becomeGuest(runFolder: string | undefined = process.env['TEST_RUN_FOLDER']): void {
+  const identity = identityOf(process.pid)
+  if (runFolder === undefined || identity === undefined) return
+  const guest: Stoppable = { pid: process.pid, identity, stopSignal: 'SIGKILL', graceMs: 1000, phase: 0 }
+  mkdirSync(join(runFolder, 'guests'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(runFolder, 'guests', String(process.pid)), JSON.stringify({ process: guest }))
 }

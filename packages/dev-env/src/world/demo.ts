@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { writePrivate } from './private-file.ts'
-import type { WorldState } from './state.ts'
+import { type WorldState, writePrivate, writePrivateJson } from './state.ts'
 
 /** What a script needs to use the world: the content of `demo.json`. */
 export interface Demo {
@@ -26,17 +25,12 @@ export function writeDemo(
     vault: { url: urls.vault, adminToken, project, privateKey },
     tracker: {
       url: urls.tracker,
-      users: users.map(({ username, password, passkey, role }) => ({
-        username,
-        password,
-        passkey: passkey ?? '',
-        role,
-      })),
+      users: users.map(({ username, password, passkey = '', role }) => ({ username, password, passkey, role })),
       torrentId: torrent?.id ?? '',
       infoHash: torrent?.infoHash ?? '',
     },
   }
-  writePrivate(join(dataDir, 'demo.json'), `${JSON.stringify(demo, undefined, 2)}\n`)
+  writePrivateJson(join(dataDir, 'demo.json'), demo)
   writePrivate(join(dataDir, 'demo-project.jwk'), `${privateKey}\n`)
   return demo
 }

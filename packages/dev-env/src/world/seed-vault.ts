@@ -1,4 +1,5 @@
 import { createVaultClient } from '@vault-and-tracker/vault-client'
+import { bytesOf, send } from './http.ts'
 import type { WorldState } from './state.ts'
 
 /** Long enough for a slow machine that runs everything at once. */
@@ -20,20 +21,15 @@ const SECRETS: Record<string, Record<string, string>> = {
  * Registers the demo project and stores its secrets, if they are missing. What the user has changed is not touched.
  */
 export async function seedVault(url: string, vault: WorldState['vault'], adminToken: string): Promise<void> {
-  const response = await fetch(`${url}/v1/admin/projects`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: vault.project, publicKey: vault.publicKey }),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
-  const answer = await response.text()
-  if (response.status !== 201 && response.status !== 409) {
-    throw new Error(`the vault did not register the demo project: ${response.status} ${answer}`)
-  }
+  const headers = { authorization: `Bearer ${adminToken}` }
+  const body = { name: vault.project, publicKey: vault.publicKey }
+  const registered = await send('POST', `${url}/v1/admin/projects`, { headers, body })
+  const wasKnown = registered.status === 409
+  if (!wasKnown) await bytesOf(registered)
   const client = createVaultClient({ url, ...vault, timeoutMs: TIMEOUT_MS })
   for (const [env, secrets] of Object.entries(SECRETS)) {
     const known = await client.getAll(env).catch((cause: unknown) => {
-      const hint = response.status === 409 ? '; its key may belong to another data directory on the same database' : ''
+      const hint = wasKnown ? '; its key may belong to another data directory on the same database' : ''
       throw new Error(`the demo project cannot read its secrets${hint}`, { cause })
     })
     for (const [key, value] of Object.entries(secrets)) {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { keyringVariables } from './keyring.ts'
-import type { Code, WorldOptions } from './options.ts'
-import { SERVICES, type ServiceName } from './plan.ts'
+import { type Code, moduleOf, SERVICES, type ServiceName, type WorldOptions } from './services.ts'
+import { writePrivateJson } from './state.ts'
 
 /** Not taken from the user: services listen on the loopback address, and have databases of their own on the servers. */
 const DECIDED = new Set(['HOST', 'PORT', 'DATABASE_URL', 'REDIS_URL'])
@@ -16,76 +16,75 @@ interface ConfigModule {
   readConfig(env: Record<string, string>): unknown
 }
 
+type Configs = Record<ServiceName, ConfigModule>
+type Environment = Record<string, string>
+type EnvironmentOptions = Pick<WorldOptions, 'vaultPort' | 'trackerPort' | 'variables' | 'dataDir'>
+
 /** The configuration modules of both services, from the code that is run. */
-export async function loadConfigs({ root, fromSource }: Code): Promise<Record<ServiceName, ConfigModule>> {
-  const load = async (name: ServiceName): Promise<ConfigModule> => {
-    const file = join(root, 'services', name, fromSource ? 'src/config.ts' : 'dist/config.js')
-    return (await import(pathToFileURL(file).href)) as ConfigModule
-  }
+export async function loadConfigs(code: Code): Promise<Configs> {
+  const load = async (name: ServiceName): Promise<ConfigModule> =>
+    (await import(pathToFileURL(moduleOf(code, name, 'config')).href)) as ConfigModule
   return { vault: await load('vault'), tracker: await load('tracker') }
 }
 
 /** The variables of an environment that each service reads and that the user may set. */
-export function serviceVariables(
-  env: NodeJS.ProcessEnv,
-  configs: Record<ServiceName, ConfigModule>,
-): Record<ServiceName, Record<string, string>> {
-  const pick = (name: ServiceName): Record<string, string> =>
+export function serviceVariables(env: NodeJS.ProcessEnv, configs: Configs): Record<ServiceName, Environment> {
+  const pick = ({ CONFIG_VARIABLES }: ConfigModule): Environment =>
     Object.fromEntries(
-      configs[name].CONFIG_VARIABLES.flatMap((variable) => {
-        const value = env[variable] ?? ''
-        return value === '' || DECIDED.has(variable) ? [] : [[variable, value]]
-      }),
+      CONFIG_VARIABLES.filter((name) => !DECIDED.has(name)).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     )
-  return { vault: pick('vault'), tracker: pick('tracker') }
+  return { vault: pick(configs.vault), tracker: pick(configs.tracker) }
 }
 
-/** The URLs of the services. */
-export function serviceUrls(ports: Pick<WorldOptions, 'vaultPort' | 'trackerPort'>): Record<ServiceName, string> {
-  return { vault: `http://127.0.0.1:${ports.vaultPort}`, tracker: `http://127.0.0.1:${ports.trackerPort}` }
+/** The URL of a service. */
+export function serviceUrl(name: ServiceName, ports: Pick<WorldOptions, 'vaultPort' | 'trackerPort'>): string {
+  return `http://127.0.0.1:${ports[`${name}Port`]}`
 }
 
-/** The complete environment of each service: what is decided here, what the user has set, what the demo needs. */
-export function serviceEnvironments(
-  options: Pick<WorldOptions, 'vaultPort' | 'trackerPort' | 'variables' | 'dataDir'>,
+/** The complete environment of a service: what is decided here, what the user has set, what the demo needs. */
+export function serviceEnvironment(
+  name: ServiceName,
+  options: EnvironmentOptions,
   adminToken: string,
-  stores: Record<ServiceName, { databaseUrl: string; redisUrl: string }>,
-): Record<ServiceName, Record<string, string>> {
-  const { variables, dataDir, vaultPort, trackerPort } = options
-  const decided = (service: ServiceName, port: number): Record<string, string> => ({
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    DATABASE_URL: stores[service].databaseUrl,
-    REDIS_URL: stores[service].redisUrl,
-  })
+  stores: { databaseUrl: string; redisUrl: string },
+): Environment {
+  const set = options.variables[name]
+  const demo =
+    name === 'vault'
+      ? { ADMIN_TOKEN: adminToken, ...keyringVariables(options.dataDir, set) }
+      : // The peers of the demo are on this machine.
+        { PUBLIC_URL: serviceUrl('tracker', options), ALLOW_PRIVATE_PEERS: 'true' }
   return {
-    vault: {
-      ADMIN_TOKEN: adminToken,
-      ...keyringVariables(dataDir, variables.vault),
-      ...variables.vault,
-      ...decided('vault', vaultPort),
-    },
-    tracker: {
-      PUBLIC_URL: serviceUrls(options).tracker,
-      // The peers of the demo are on this machine.
-      ALLOW_PRIVATE_PEERS: 'true',
-      ...variables.tracker,
-      ...decided('tracker', trackerPort),
-    },
+    ...demo,
+    ...set,
+    HOST: '127.0.0.1',
+    PORT: String(options[`${name}Port`]),
+    DATABASE_URL: stores.databaseUrl,
+    REDIS_URL: stores.redisUrl,
   }
 }
 
+/**
+ * The variables that give the vault its keyring: those of the user where set, otherwise a file that is written on the
+ * first start. Without that file no secret in the data can be read again.
+ */
+function keyringVariables(dataDir: string, set: Environment): Environment {
+  if (set['VAULT_KEYRING'] !== undefined || set['VAULT_KEYRING_FILE'] !== undefined) return {}
+  const file = join(dataDir, 'vault-keyring.json')
+  if (!existsSync(file)) {
+    const active = new Date().toISOString().slice(0, 7)
+    writePrivateJson(file, { active, keys: { [active]: randomBytes(32).toString('base64') } })
+  }
+  return { VAULT_KEYRING_FILE: file }
+}
+
 /** The problems that each service finds in its configuration, before anything is started. */
-export function configProblems(
-  options: Parameters<typeof serviceEnvironments>[0],
-  configs: Record<ServiceName, ConfigModule>,
-): string[] {
+export function configProblems(options: EnvironmentOptions, configs: Configs): string[] {
   const stores = { databaseUrl: 'postgres://127.0.0.1/checked-only', redisUrl: 'redis://127.0.0.1' }
   const token = randomBytes(32).toString('hex')
-  const env = serviceEnvironments(options, token, { vault: stores, tracker: stores })
   return SERVICES.flatMap((name) => {
     try {
-      configs[name].readConfig(env[name])
+      configs[name].readConfig(serviceEnvironment(name, options, token, stores))
       return []
     } catch (error) {
       return [`${name}: ${error instanceof Error ? error.message : String(error)}`]

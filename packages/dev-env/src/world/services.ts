@@ -1,26 +1,92 @@
-import { mkdirSync, renameSync, statSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { stopLeftover } from '../processes/leftovers.mjs'
-import { type ManagedProcess, startProcess, untilAnswering } from '../processes/managed-process.ts'
-import { type RestartableProcess, restartable } from '../processes/restartable.ts'
-import type { Code } from './options.ts'
-import type { ServiceName } from './plan.ts'
-import { serviceArguments, serviceEnv } from './service-command.ts'
+import { fileURLToPath } from 'node:url'
+import { type CommandResult, capture, Fault } from '../processes/command.mjs'
+import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
+import { stopLeftover } from '../processes/stop.mjs'
 
-const MAX_LOG_BYTES = 10 * 1024 * 1024
+export const SERVICES = ['vault', 'tracker'] as const
+export type ServiceName = (typeof SERVICES)[number]
 
-/** What is needed to run a service. */
-export interface ServiceOptions {
+/** The code of the services that is run: what was compiled, or the sources as they are. */
+export interface Code {
+  /** The repository. */
+  root: string
+  fromSource: boolean
+}
+
+/** Runs a part of the start and reports it. */
+export type Step = <T>(label: string, work: () => Promise<T>) => Promise<T>
+
+/** The data directory, the ports, and servers to use instead of private ones. */
+export interface WorldOptions extends Code {
+  dataDir: string
+  vaultPort: number
+  trackerPort: number
+  /** An administrator's URL; databases and roles are created on that server. */
+  databaseUrl?: string | undefined
+  redisUrl?: string | undefined
+  /** Environment variables of each service, besides those that are decided here. */
+  variables: Record<ServiceName, Record<string, string>>
+  step: Step
+}
+
+/** A service, and the complete environment of its process. */
+export interface Service {
   name: ServiceName
   code: Code
-  dataDir: string
-  /** The complete environment of the service. */
   env: Record<string, string>
-  url: string
+}
+
+const LOADER = fileURLToPath(new URL('../typescript.mjs', import.meta.url))
+
+/**
+ * The arguments with which Node runs a TypeScript source of the workspace, without a build.
+ *
+ * @example
+ * spawn(process.execPath, [...sourceArguments(join(root, 'services/vault/src/main.ts')), '--help'])
+ */
+export function sourceArguments(file: string): string[] {
+  return ['--import', LOADER, file]
+}
+
+/** A module of a service by its path below `src`, as `commands/migrate.command`; a source, or what was compiled from it. */
+export function moduleOf({ root, fromSource }: Code, service: ServiceName, path: string): string {
+  return join(root, 'services', service, fromSource ? `src/${path}.ts` : `dist/${path}.js`)
+}
+
+/** What Node runs such a module with: of our own environment only PATH. */
+function invocation({ name, code, env }: Service, path: string): { args: string[]; env: NodeJS.ProcessEnv } {
+  const file = moduleOf(code, name, path)
+  return {
+    args: code.fromSource ? sourceArguments(file) : [file],
+    env: { PATH: process.env['PATH'], TZ: 'UTC', ...env },
+  }
+}
+
+/** Runs a command of a service to its end. */
+export async function runCommand(
+  service: Service,
+  module: string,
+  given: string[] = [],
+  stdin = '',
+): Promise<CommandResult> {
+  const { args, env } = invocation(service, module)
+  return await capture(process.execPath, [...args, ...given], { env, stdin })
+}
+
+/**
+ * Brings the database of a service to the newest schema, as its owner.
+ *
+ * @throws {Fault} when a migration fails, with what it wrote
+ */
+export async function migrateService(service: Service): Promise<void> {
+  const { code, output } = await runCommand(service, 'commands/migrate.command')
+  if (code !== 0) throw new Fault(`the migrations of the ${service.name} failed:\n${output}`)
 }
 
 /** Where a service of a data directory notes its process. */
-function servicePidFile(dataDir: string, name: ServiceName): string {
+function pidFileOf(dataDir: string, name: ServiceName): string {
   return join(dataDir, 'services', `${name}.json`)
 }
 
@@ -30,45 +96,27 @@ function servicePidFile(dataDir: string, name: ServiceName): string {
  * @returns whether there were any
  */
 export async function stopLeftoverServices(dataDir: string): Promise<boolean> {
-  const stopped = await Promise.all([
-    stopLeftover(servicePidFile(dataDir, 'vault')),
-    stopLeftover(servicePidFile(dataDir, 'tracker')),
-  ])
+  const stopped = await Promise.all(SERVICES.map((name) => stopLeftover(pidFileOf(dataDir, name))))
   return stopped.includes(true)
 }
 
 /** Starts a service and returns when it says that it is ready. */
-export async function startService(options: ServiceOptions): Promise<RestartableProcess> {
-  const start = (): Promise<ManagedProcess> => startOnce(options)
-  return restartable(await start(), start)
-}
-
-async function startOnce({ name, code, dataDir, env, url }: ServiceOptions): Promise<ManagedProcess> {
-  const pidFile = servicePidFile(dataDir, name)
-  mkdirSync(join(dataDir, 'services'), { recursive: true, mode: 0o700 })
-  mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 })
-  await stopLeftover(pidFile)
-  const logFile = join(dataDir, 'logs', `${name}.log`)
-  rotate(logFile)
-  const service = await startProcess({
+export async function startService(service: Service, dataDir: string, url: string): Promise<ManagedProcess> {
+  const { name, code } = service
+  for (const folder of ['services', 'logs']) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 })
+  return await startProcess({
     name,
     command: process.execPath,
-    args: serviceArguments(code, name, 'main'),
-    env: serviceEnv(env),
+    ...invocation(service, 'main'),
     cwd: join(code.root, 'services', name),
-    logFile,
-    pidFile,
+    logFile: join(dataDir, 'logs', `${name}.log`),
+    pidFile: pidFileOf(dataDir, name),
     // The service stops within ten seconds; after that it hangs.
     stopSignal: 'SIGTERM',
     graceMs: 12_000,
     phase: 0,
+    answers: () => answersReady(url),
   })
-  return await untilAnswering(service, () => answersReady(url))
-}
-
-/** One generation of an old log is kept. */
-function rotate(logFile: string): void {
-  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(logFile, `${logFile}.1`)
 }
 
 /** Whether a service says that it is ready. */

@@ -1,6 +1,7 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readIfThere, writePrivate } from './private-file.ts'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 
 /** A demo user. The passkey is known once the tracker has created the account. */
 export interface DemoUser {
@@ -32,36 +33,45 @@ export interface StateFile {
   save: () => void
 }
 
+/** Writes a file that only its owner may read. Readers see the old content or the new one, never a part. */
+export function writePrivate(file: string, content: string): void {
+  const draft = `${file}.${process.pid}`
+  writeFileSync(draft, content, { mode: 0o600 })
+  renameSync(draft, file)
+}
+
+/** The same for a value as JSON. */
+export function writePrivateJson(file: string, value: unknown): void {
+  writePrivate(file, `${JSON.stringify(value, undefined, 2)}\n`)
+}
+
 /** Opens `state.json`, which only its owner can read. */
 export function openState(dataDir: string): StateFile {
   const file = join(dataDir, 'state.json')
-  const text = readIfThere(file)
-  const state = text === undefined ? freshState() : (JSON.parse(text) as WorldState)
-  const save = (): void => writePrivate(file, `${JSON.stringify(state, undefined, 2)}\n`)
-  if (text === undefined) save()
+  const isNew = !existsSync(file)
+  const state = isNew ? freshState() : (JSON.parse(readFileSync(file, 'utf8')) as WorldState)
+  const save = (): void => writePrivateJson(file, state)
+  if (isNew) save()
   return { state, save }
 }
 
 /** The password of a database role, generated when it is first needed. */
 export function rolePassword({ state, save }: StateFile, role: string): string {
-  const known = state.passwords[role]
-  if (known !== undefined) return known
-  const password = randomBytes(24).toString('hex')
-  state.passwords[role] = password
+  const password = (state.passwords[role] ??= randomBytes(24).toString('hex'))
   save()
   return password
 }
 
 function freshState(): WorldState {
-  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
+  const { privateJwk, publicKeyHex } = generateKeyPair()
   return {
     ports: {},
     passwords: {},
     vault: {
       adminToken: randomBytes(32).toString('hex'),
       project: 'demo',
-      privateKey: JSON.stringify(jwk),
-      publicKey: Buffer.from(jwk.x ?? '', 'base64url').toString('hex'),
+      privateKey: privateJwk,
+      publicKey: publicKeyHex,
     },
     tracker: { users: [demoUser('admin', 'admin'), demoUser('alice', 'member'), demoUser('bob', 'member')] },
   }

@@ -1,97 +1,117 @@
+import { join } from 'node:path'
 import { withRole } from '../databases/admin.ts'
-import { provisionDatabase } from '../databases/provision.ts'
-import type { RestartableProcess } from '../processes/restartable.ts'
+import { databasePlan, provisionDatabase } from '../databases/provision.ts'
+import { startPostgres } from '../postgres/postgres.ts'
+import type { ManagedProcess } from '../processes/managed-process.ts'
+import { freePort, portProblem } from '../processes/ports.ts'
+import { startRedis } from '../redis/redis.ts'
 import { type Demo, writeDemo } from './demo.ts'
-import type { WorldOptions } from './options.ts'
-import { databasePlan, redisUrlFor, type ServiceName } from './plan.ts'
 import { seedTracker } from './seed-tracker.ts'
 import { seedVault } from './seed-vault.ts'
-import { ensureServer, type Server } from './servers.ts'
-import { migrateService } from './service-command.ts'
-import { serviceEnvironments, serviceUrls } from './service-environment.ts'
-import { startService } from './services.ts'
+import { serviceEnvironment, serviceUrl } from './service-environment.ts'
+import {
+  migrateService,
+  SERVICES,
+  type Service,
+  type ServiceName,
+  startService,
+  type WorldOptions,
+} from './services.ts'
 import { openState, rolePassword, type StateFile } from './state.ts'
 
 /** Both services, ready and with demo data. `stopAll()` ends it. */
 export interface World {
   demo: Demo
-  services: Record<ServiceName, RestartableProcess>
+  services: Record<ServiceName, ManagedProcess>
+  /** The private servers. */
+  servers: ManagedProcess[]
   /** Brings the database of a service to the newest schema. */
   migrate(service: ServiceName): Promise<void>
-  /** Calls back when a server ends that was not stopped, with its name and the last lines of its log. */
-  onServerFailure(report: (name: string, logTail: string) => void): void
 }
 
-interface Stores {
-  postgres: Server
-  redis: Server
-  file: StateFile
+/** A server that the services use, and its process where it is a private one. */
+interface Server {
+  url: string
+  process?: ManagedProcess
 }
 
-/** The connections of a service, by role. */
-interface ServiceStores {
-  ownerUrl: string
-  /** The role that the service runs with. */
-  appRole: string
-  databaseUrl: string
-  redisUrl: string
-}
+const START = { postgres: startPostgres, redis: startRedis }
 
 /** Starts Postgres and Redis, migrates, starts both services and fills them with demo data. */
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { step, dataDir } = options
+  const { step, dataDir, databaseUrl, redisUrl } = options
   const file = openState(dataDir)
-  const postgres = await step(options.databaseUrl ? 'Postgres of DATABASE_URL' : 'PostgreSQL 18', () =>
-    ensureServer('postgres', options.databaseUrl, options, file),
+  const postgres = await step(databaseUrl ? 'Postgres of DATABASE_URL' : 'PostgreSQL 18', () =>
+    ensureServer('postgres', databaseUrl, dataDir, file),
   )
-  const redis = await step(options.redisUrl ? 'Redis of REDIS_URL' : 'Redis', () =>
-    ensureServer('redis', options.redisUrl, options, file),
+  const redis = await step(redisUrl ? 'Redis of REDIS_URL' : 'Redis', () =>
+    ensureServer('redis', redisUrl, dataDir, file),
   )
-  const stores = {
-    vault: storesOf('vault', { postgres, redis, file }),
-    tracker: storesOf('tracker', { postgres, redis, file }),
+  const prepared = { vault: prepare('vault'), tracker: prepare('tracker') }
+  function prepare(name: ServiceName) {
+    const plan = databasePlan(`${databasePrefix(postgres.url)}${name}`, (role) => rolePassword(file, role))
+    const { owner, app, database } = plan
+    const env = serviceEnvironment(name, options, file.state.vault.adminToken, {
+      databaseUrl: withRole(postgres.url, app, database),
+      // Each service has its own logical database on the private Redis. The URL of another server is used as it is.
+      redisUrl: redis.process === undefined ? redis.url : `${redis.url}/${SERVICES.indexOf(name)}`,
+    })
+    const migrations = { MIGRATION_DATABASE_URL: withRole(postgres.url, owner, database), RUNTIME_ROLE: app.name }
+    const service: Service = { name, code: options, env }
+    return {
+      plan,
+      service,
+      url: serviceUrl(name, options),
+      migrate: () => migrateService({ ...service, env: migrations }),
+    }
   }
-  const migrate = (service: ServiceName): Promise<void> =>
-    migrateService({ code: options, service, ...stores[service] })
+  const { vault, tracker } = prepared
   await step('databases migrated', async () => {
-    await Promise.all([prepare('vault'), prepare('tracker')])
+    await Promise.all(
+      [vault, tracker].map(async ({ plan, migrate }) => {
+        await provisionDatabase(postgres.url, plan)
+        await migrate()
+      }),
+    )
   })
-  async function prepare(service: ServiceName): Promise<void> {
-    await provisionDatabase(postgres.url, planOf(service, postgres, file))
-    await migrate(service)
-  }
-  const env = serviceEnvironments(options, file.state.vault.adminToken, stores)
-  const urls = serviceUrls(options)
-  const start = (name: ServiceName): Promise<RestartableProcess> =>
-    step(name, () => startService({ name, code: options, dataDir, env: env[name], url: urls[name] }))
-  const services = { vault: await start('vault'), tracker: await start('tracker') }
-  const adminToken = env.vault['ADMIN_TOKEN'] ?? ''
+  const start = ({ service, url }: typeof vault): Promise<ManagedProcess> =>
+    step(service.name, () => startService(service, dataDir, url))
+  const services = { vault: await start(vault), tracker: await start(tracker) }
+  const adminToken = vault.service.env['ADMIN_TOKEN'] ?? ''
   await step('demo data', async () => {
-    await seedVault(urls.vault, file.state.vault, adminToken)
-    const { databaseUrl, redisUrl } = stores.tracker
-    await seedTracker({ code: options, dataDir, url: urls.tracker, databaseUrl, redisUrl, file })
+    await seedVault(vault.url, file.state.vault, adminToken)
+    await seedTracker({ service: tracker.service, dataDir, url: tracker.url, file })
   })
   return {
-    demo: writeDemo(dataDir, urls, file.state, adminToken),
+    demo: writeDemo(dataDir, { vault: vault.url, tracker: tracker.url }, file.state, adminToken),
     services,
-    migrate,
-    onServerFailure: (report) => {
-      postgres.onUnexpectedExit((logTail) => report('Postgres', logTail))
-      redis.onUnexpectedExit((logTail) => report('Redis', logTail))
-    },
+    servers: [postgres, redis].flatMap(({ process }) => process ?? []),
+    migrate: (name) => prepared[name].migrate(),
   }
 }
 
-function planOf(service: ServiceName, postgres: Server, file: StateFile) {
-  return databasePlan(postgres.url, service, (role) => rolePassword(file, role))
+/** The server that the user names, or a private one whose data is kept. */
+async function ensureServer(
+  kind: keyof typeof START,
+  given: string | undefined,
+  dataDir: string,
+  { state, save }: StateFile,
+): Promise<Server> {
+  if (given !== undefined) return { url: given }
+  // The same port as last time, so that open clients can reconnect, unless another program uses it.
+  const last = state.ports[kind]
+  const port = last !== undefined && (await portProblem(last)) === undefined ? last : await freePort()
+  const server = await START[kind]({ dataDir: join(dataDir, kind), port, durable: true })
+  state.ports[kind] = server.port
+  save()
+  return { url: server.url, process: server }
 }
 
-function storesOf(service: ServiceName, { postgres, redis, file }: Stores): ServiceStores {
-  const { owner, app, database } = planOf(service, postgres, file)
-  return {
-    ownerUrl: withRole(postgres.url, owner, database),
-    appRole: app.name,
-    databaseUrl: withRole(postgres.url, app, database),
-    redisUrl: redisUrlFor(service, redis.url, redis.isPrivate),
-  }
+/**
+ * What the names of databases and roles begin with: nothing on a private server, the name of the database in DATABASE_URL
+ * on a server that may be shared.
+ */
+function databasePrefix(adminUrl: string): string {
+  const given = decodeURIComponent(new URL(adminUrl).pathname.slice(1))
+  return given === '' || given === 'postgres' ? '' : `${given.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_')}_`
 }
