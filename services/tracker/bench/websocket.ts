@@ -202,7 +202,7 @@ try {
   await world.addTorrents(1_000)
   const peer = async (): Promise<Target[]> => [await startNpmTracker('ws', FLAGS)]
   await run('npm', 'bittorrent-tracker (npm)', [BUSY, IDLE, PACED], peer)
-  await run('1', 'this tracker', [BUSY, IDLE, PACED], async () => [await ours()])
+  await run('1', 'this tracker', process.env['ONE'] ? [BUSY] : [BUSY, IDLE, PACED], async () => [await ours()])
   const soon = { ...BUSY, changes: false }
   await run('soon', 'this tracker, too soon', [soon], async () => [await ours()])
   await run('2', 'this tracker, two replicas', [BUSY, PACED], async () => [await ours(), await ours()])

@@ -2,9 +2,10 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { addressFromText, parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import type { SocketCounters } from './ws-counters.ts'
-import type { Session, SocketLine, SocketOpening } from './ws-session.ts'
-import type { SocketTracker } from './ws-tracker.ts'
+import { createOutboxes, type Outbox } from './outbox.ws.ts'
+import type { SocketCounters } from './socket-counters.ts'
+import type { Session, SocketLine, SocketOpening } from './socket-session.ts'
+import type { SocketTracker } from './socket-tracker.ts'
 
 /** WebSocket connections of one process. */
 export type Sockets = {
@@ -57,6 +58,7 @@ export function createSockets({ tracker, limits, counters, addressOf, keyOf }: O
   const counts = new Map<string, number>()
   // A thirtieth of all connections is pinged each second.
   const groups = Array.from({ length: PING_EVERY_S }, () => new Set<Heartbeat>())
+  const outboxOf = createOutboxes()
   let turn = 0
   let stopping = false
 
@@ -70,12 +72,12 @@ export function createSockets({ tracker, limits, counters, addressOf, keyOf }: O
   }, 1_000)
   ping.unref()
 
-  const connect = (socket: WebSocket, opening: SocketOpening, keys: readonly string[]): void => {
+  const connect = (socket: WebSocket, outbox: Outbox, opening: SocketOpening, keys: readonly string[]): void => {
     const beat: Heartbeat = { alive: true, paused: false, socket }
     const group = groups[Math.floor(Math.random() * PING_EVERY_S)]
     group?.add(beat)
     counters.countOpened()
-    const session: Session = tracker.open(lineOf(socket), opening)
+    const session: Session = tracker.open(lineOf(socket, outbox), opening)
     let tokens = limits.messagesPerSecond * BURST_S
     let filledAt = performance.now()
     let first: NodeJS.Timeout | undefined = setTimeout(() => {
@@ -120,7 +122,7 @@ export function createSockets({ tracker, limits, counters, addressOf, keyOf }: O
       clearTimeout(first)
       first = undefined
       beat.alive = true
-      tracker.receive(session, isBinary || !Buffer.isBuffer(data) ? undefined : data.toString('utf8'))
+      tracker.receive(session, isBinary || !Buffer.isBuffer(data) ? undefined : data)
       spend()
     })
     socket.on('pong', () => {
@@ -168,7 +170,7 @@ export function createSockets({ tracker, limits, counters, addressOf, keyOf }: O
     const opening: SocketOpening = { passkey, failure: target.ok ? undefined : target.failure, address }
     upgrades.handleUpgrade(request, socket, head, (opened) => {
       for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
-      connect(opened, opening, keys)
+      connect(opened, outboxOf(socket), opening, keys)
     })
   }
 
@@ -191,18 +193,21 @@ export function createSockets({ tracker, limits, counters, addressOf, keyOf }: O
   }
 }
 
-function lineOf(socket: WebSocket): SocketLine {
+function lineOf(socket: WebSocket, outbox: Outbox): SocketLine {
   return {
-    send: (text) => {
+    send: (bytes) => {
       if (socket.readyState !== socket.OPEN) return false
-      if (socket.bufferedAmount > MAX_BUFFERED) {
+      if (socket.bufferedAmount + outbox.bytes > MAX_BUFFERED) {
         socket.terminate()
         return false
       }
-      socket.send(text)
+      outbox.add(bytes)
       return true
     },
-    close: (code, reason) => socket.close(code, reason),
+    close: (code, reason) => {
+      outbox.flush()
+      socket.close(code, reason)
+    },
     isAlive: () =>
       new Promise((resolve) => {
         if (socket.readyState !== socket.OPEN) {
