@@ -97,7 +97,8 @@ async function measure(name: string, targets: readonly Target[], shape: Shape): 
       turns.set(client, i)
       announce(client)
     }
-  await sleep(2_000)
+  // Until the code is compiled.
+  await sleep(5_000)
   const cpu = targets.map((target) => target.cpuSeconds())
   const redisCpu = cpuOf(world.redisPid)
   ;[replies, offers, answers, latencies] = [0, 0, 0, []]
