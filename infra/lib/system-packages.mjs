@@ -32,6 +32,7 @@ export const CLIENTS = [
   },
   { programs: ['qbittorrent-nox'], debianPackage: 'qbittorrent-nox', otherwise: '' },
   { programs: ['chromium', 'chromium-browser', 'google-chrome'], debianPackage: 'chromium', otherwise: '' },
+  { programs: ['openssl'], debianPackage: 'openssl', otherwise: '' },
   { programs: ['nginx'], debianPackage: 'nginx', otherwise: ' (or brew install nginx)' },
 ].map((client) => ({ ...client, purpose: 'The end-to-end test of the tracker' }))
 
