@@ -57,6 +57,8 @@ export type Session = SocketOpening & {
   /** By the info hash as clients write it. */
   readonly seats: Map<string, Seat>
   malformed: number
+  /** Something of it was served, or would have been but for a fault of ours: it is not a stranger's. */
+  isKnown: boolean
   closed: boolean
 }
 
@@ -71,6 +73,7 @@ export function newSession(line: SocketLine, opening: SocketOpening): Session {
     owner: randomBytes(8),
     seats: new Map(),
     malformed: 0,
+    isKnown: false,
     closed: false,
   }
 }

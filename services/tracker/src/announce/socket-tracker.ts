@@ -41,6 +41,14 @@ const POLICY_VIOLATION = 1008
 const GOING_AWAY = 1001
 const MAX_MALFORMED = 20
 const NOTHING = Buffer.alloc(0)
+/** Whoever is behind such a connection is a stranger. */
+const STRANGER: ReadonlySet<string> = new Set([
+  'missing_passkey',
+  'invalid_passkey',
+  'unknown_passkey',
+  'account_banned',
+  'account_suspended',
+])
 /** What may succeed soon: the peer stays, and announces again. */
 const TRANSIENT: ReadonlySet<string> = new Set(['tracker_unavailable', 'internal_error', 'announce_limit'])
 
@@ -70,6 +78,7 @@ export function createSocketTracker(options: {
   })
 
   const refuse = (session: Session, action: TrackerAction, infoHashText: string, refusal: Refusal): void => {
+    session.isKnown ||= !STRANGER.has(refusal.failure)
     session.line.send(failureMessage(action, infoHashText, refusal.failure, refusal.detail))
   }
 
@@ -90,6 +99,7 @@ export function createSocketTracker(options: {
 
   const answer = (seat: Seat, reply: { interval: number; minInterval: number; warning: string | undefined }): void => {
     const { session, infoHashJson, complete, incomplete, downloaded } = seat
+    session.isKnown = true
     session.line.send(announceMessage({ infoHashJson, complete, incomplete, downloaded, ...reply }))
   }
 
@@ -199,12 +209,17 @@ export function createSocketTracker(options: {
       .scrape({ infoHashes, passkey: session.passkey }, session.passkey)
       .catch((error: unknown) => refusals.refuseError('scrape', error))
     if (outcome.failure !== undefined) refuse(session, 'scrape', introductions.textOfFirst(infoHashes), outcome)
-    else session.line.send(introductions.scraped(outcome))
+    else {
+      session.isKnown = true
+      session.line.send(introductions.scraped(outcome))
+    }
   }
 
   const malformed = (session: Session, message: Extract<ClientMessage, { kind: 'malformed' }>): void => {
     session.malformed += 1
-    refuse(session, message.action, message.infoHashText, refusals.refuse(message.action, message.failure))
+    const { action, infoHashText } = message
+    const { failure, detail } = refusals.refuse(action, message.failure)
+    session.line.send(failureMessage(action, infoHashText, failure, detail))
     if (session.malformed >= MAX_MALFORMED) void end(session, POLICY_VIOLATION, 'Too many malformed messages')
   }
 

@@ -39,6 +39,8 @@ const MIN_INTERVAL_S = 60
 /** Clients count from when the answer arrives, and the clocks of some are a little fast. */
 const TOLERANCE = 0.95
 const BEAT_EVERY_MS = 5_000
+const PING_EVERY_MS = 30_000
+const KNOWN_WITHIN_MS = 30_000
 
 /**
  * Joins the sockets of this process with what they share with HTTP announces.
@@ -112,6 +114,8 @@ export async function createWebSockets(options: {
       origins: config.WS_ORIGINS,
       perAddress: config.WS_SOCKETS_PER_ADDRESS,
       messagesPerSecond: config.WS_MESSAGES_PER_SECOND,
+      pingEveryMs: PING_EVERY_MS,
+      knownWithinMs: KNOWN_WITHIN_MS,
     },
     counters,
     addressOf: (request) => clientAddress(request, proxies),
