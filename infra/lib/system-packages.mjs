@@ -19,7 +19,12 @@ export const REDIS = {
 
 const CLIENT_TEST = 'The end-to-end test of the tracker'
 
-/** What only tests need: BitTorrent clients that transfer real files, and another XML parser. @type {Kind[]} */
+/**
+ * What only tests need: BitTorrent clients that transfer real files, a browser, a proxy in front, and another XML
+ * parser.
+ *
+ * @type {Kind[]}
+ */
 export const TEST_PROGRAMS = [
   { programs: ['aria2c'], debianPackage: 'aria2', purpose: CLIENT_TEST, otherwise: ' (or brew install aria2)' },
   {
@@ -35,6 +40,14 @@ export const TEST_PROGRAMS = [
     otherwise: ' (or brew install transmission-cli)',
   },
   { programs: ['qbittorrent-nox'], debianPackage: 'qbittorrent-nox', purpose: CLIENT_TEST, otherwise: '' },
+  {
+    programs: ['chromium', 'chromium-browser', 'google-chrome'],
+    debianPackage: 'chromium',
+    purpose: CLIENT_TEST,
+    otherwise: '',
+  },
+  { programs: ['openssl'], debianPackage: 'openssl', purpose: CLIENT_TEST, otherwise: '' },
+  { programs: ['nginx'], debianPackage: 'nginx', purpose: CLIENT_TEST, otherwise: ' (or brew install nginx)' },
   { programs: ['python3'], debianPackage: 'python3', purpose: 'The test of Torznab documents', otherwise: '' },
 ]
 

@@ -94,6 +94,14 @@ test('the same client over HTTP and a socket is one peer, credited once, until i
   await expect(counts()).resolves.toMatchObject({ incomplete: 2 })
 })
 
+test('a stop over HTTP of a client that has a socket only changes nothing', async () => {
+  await announces(browser(1))
+  const answer = await swarms.announce(peer(1, { kind: 'stopped', state: 'stopped' }))
+  expect(answer).toMatchObject({ status: 'stopped_unknown_peer', incomplete: 1 })
+  await closes(browser(1))
+  expect(await counts()).toMatchObject({ incomplete: 0 })
+})
+
 test('a socket that closes keeps the counters for its return', async () => {
   await announces(browser(1, { uploaded: 100 }))
   await closes(browser(1))

@@ -117,23 +117,24 @@ test('a faster client is read more slowly, and loses nothing', async () => {
   const again = { ...valid, peer_id: client.peerId }
   for (let i = 0; i < 239; i++) client.send(again)
   await eventually(() => client.received.length === 240)
-  // What came in one piece is answered at once; what follows waits.
-  const before = Date.now()
+  // What came in one piece is answered at once; what follows waits, and others do not wait for it.
   client.send(again)
+  const other = await connect()
+  await other.announce(INFO_HASH)
+  expect(client.received).toHaveLength(240)
   await eventually(() => client.received.length === 241)
-  expect(Date.now() - before).toBeGreaterThan(1_500)
 })
 
-test('half-open upgrades end, and the tracker answers meanwhile', async () => {
+test('thousands of half-open upgrades end, and the tracker answers meanwhile', async () => {
   const { hostname, port } = new URL(tracker.url)
-  const sockets = Array.from({ length: 300 }, () => connectTcp(Number(port), hostname))
+  const sockets = Array.from({ length: 2_000 }, () => connectTcp(Number(port), hostname))
   for (const socket of sockets) {
     socket.on('error', () => undefined).resume()
     socket.write('GET /announce HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n')
   }
   const client = await connect()
   await expect(client.announce(INFO_HASH)).resolves.toHaveProperty('complete')
-  await eventually(() => sockets.every((socket) => socket.closed), 30_000)
+  await eventually(() => sockets.every((socket) => socket.closed), 90_000)
 })
 
 /** As JSON, where it can be. */

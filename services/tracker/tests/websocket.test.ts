@@ -198,7 +198,7 @@ test('a socket that does not answer a ping hands its peer over', async () => {
   expect(await httpCounts(infoHash)).toBe('0/1')
 })
 
-test('a wrong passkey fails each message; a reset one closes the socket within a second', async () => {
+test('a wrong passkey fails each message; a reset one closes the socket', async () => {
   const { infoHash } = await newTorrent()
   const wrong = await connectSocket(tracker.url, 'ab'.repeat(20))
   open.push(wrong)
@@ -208,13 +208,11 @@ test('a wrong passkey fails each message; a reset one closes the socket within a
   open.push(client)
   await client.announce(infoHash, { event: 'started' })
   await member.client.post('/api/user/passkey', undefined, { origin: 'http://tracker.test' })
-  const asked = Date.now()
   await eventually(() => client.closeCode() === 1008)
-  expect(Date.now() - asked).toBeLessThan(1000)
   expect(await httpCounts(infoHash)).toBe('0/0')
 })
 
-test('a removed torrent is told to open sockets within a second', async () => {
+test('a removed torrent is told to open sockets', async () => {
   const { id, infoHash } = await newTorrent()
   const client = await connect(0)
   await client.announce(infoHash, { event: 'started' })
@@ -222,7 +220,32 @@ test('a removed torrent is told to open sockets within a second', async () => {
     headers: { 'content-type': 'application/json' },
     body: '{"reason":"test"}',
   })
-  const asked = Date.now()
   await eventually(() => client.received.some((each) => 'failure reason' in each))
-  expect(Date.now() - asked).toBeLessThan(1000)
+})
+
+test.each(['suspended', 'banned'])('a user who is %s loses their sockets, and leaves the counts', async (state) => {
+  const { infoHash } = await newTorrent()
+  const admin = await tracker.signedIn(`admin-${state}`, 'admin')
+  const { id, passkey } = await createAnnouncer(tracker, `is-${state}`)
+  const client = await connectSocket(tracker.url, passkey)
+  open.push(client)
+  await client.announce(infoHash, { event: 'started' })
+  expect((await admin.patch(`/api/admin/users/${id}`, { state })).status).toBe(200)
+  await eventually(() => client.closeCode() === 1008)
+  expect(await httpCounts(infoHash)).toBe('0/0')
+})
+
+test('a session description arrives as it was sent', async () => {
+  const { infoHash } = await newTorrent()
+  const [a, b] = [await connect(0), await connect(1)]
+  await b.announce(infoHash, { event: 'started' })
+  const offers = ['v=0\r\n"quoted" \\ é ü 😀 \u2028 \u0001', '', '\ud800'].map((sdp, i) => ({
+    offer: { type: 'offer', sdp },
+    offer_id: `\u00ff\u0000"\\${String(i)}`.padEnd(20, '\u00e9'),
+  }))
+  for (const offer of offers) await a.announce(infoHash, { offers: [offer] })
+  await eventually(() => b.offersReceived().length === offers.length)
+  expect(b.offersReceived()).toEqual(
+    offers.map((offer) => ({ action: 'announce', info_hash: binary(infoHash), peer_id: a.peerId, ...offer })),
+  )
 })

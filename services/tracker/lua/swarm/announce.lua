@@ -29,6 +29,8 @@ local function stop(name, value, known, socket_only)
   if not value then return known and ACCEPTED or UNKNOWN_STOPPED end
   -- What goes on over HTTP is credited there.
   if socket and not socket_only then return UNKNOWN_STOPPED end
+  -- It was never over HTTP, and stays where it is.
+  if not socket and socket_only and holder() then return UNKNOWN_STOPPED end
   local at, up, down, _, _, flags, expires = read_peer(value)
   if not socket and not socket_only and holder() then
     a.up, a.down = max(a.up, up), max(a.down, down)

@@ -17,7 +17,10 @@ function joins(signalling: Signalling<string>, name: string, change: Partial<Sig
 }
 
 function offers(count: number, prefix = 'offer'): Offer[] {
-  return Array.from({ length: count }, (_, i) => ({ offerId: `${prefix}-${String(i)}`, sdp: `sdp-${String(i)}` }))
+  return Array.from({ length: count }, (_, i) => ({
+    offerId: `${prefix}-${String(i)}`,
+    description: `sdp-${String(i)}`,
+  }))
 }
 
 test('each offer goes to another peer, none to the sender', () => {
@@ -182,7 +185,10 @@ test('whatever the order, no offer or answer reaches whom it should not', () => 
             seeders: there.filter(({ seeds }) => seeds).length,
             others: there.filter(({ seeds }) => !seeds).length,
           }
-          const made = Array.from({ length: each.count }, () => ({ offerId: `offer-${String(offered++)}`, sdp: '' }))
+          const made = Array.from({ length: each.count }, () => ({
+            offerId: `offer-${String(offered++)}`,
+            description: '',
+          }))
           const { here, elsewhere } = signalling.distribute(peer, made, [counts])
           const away = elsewhere.get(names[other] ?? '') ?? []
           const sender = { ...peer, process: names[each.process] ?? '' }

@@ -17,8 +17,8 @@ export type SignalPeer<Socket> = {
 /** Who made an offer: a process, and there a peer. Processes are named by 16 hex digits. */
 export type Origin = { readonly process: string; readonly serial: number }
 
-/** An offer before it is sent to anyone. */
-export type Offer = { readonly offerId: string; readonly sdp: string }
+/** An offer before it is sent to anyone; its session description is passed on as it is. */
+export type Offer = { readonly offerId: string; readonly description: string }
 
 /** The sender of offers, as other processes are told. */
 export type OfferSender = Origin & { readonly owner: string; readonly peerId: string; readonly seeds: boolean }

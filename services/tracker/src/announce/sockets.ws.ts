@@ -1,126 +1,61 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { addressFromText, parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
-import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import type { SocketCounters } from './ws-counters.ts'
-import type { Session, SocketLine, SocketOpening } from './ws-session.ts'
-import type { SocketTracker } from './ws-tracker.ts'
+import type { RawData, WebSocket } from 'ws'
+import { type Beat, startHeartbeat } from './heartbeat.ws.ts'
+import { createOutboxes, type Outbox } from './outbox.ws.ts'
+import type { SocketCounters } from './socket-counters.ts'
+import type { SocketLine, SocketOpening } from './socket-session.ts'
+import type { SocketTracker } from './socket-tracker.ts'
+import { createUpgrades, type UpgradeLimits, type Upgrades } from './upgrades.ws.ts'
 
 /** WebSocket connections of one process. */
-export type Sockets = {
-  /** Takes the upgrades of a server. */
-  attach(server: Server): void
+export type Sockets = Pick<Upgrades, 'attach'> & {
   /** Refuses further upgrades, answers what was received, closes every connection with 1001. */
   drain(): Promise<void>
 }
 
 /** How connections are limited. */
-export type SocketLimits = {
-  /** Lower-case origins that may connect; any where empty. */
-  readonly origins: readonly string[]
-  /** Connections of one address, and of one passkey. */
-  readonly perAddress: number
+export type SocketLimits = UpgradeLimits & {
   readonly messagesPerSecond: number
+  readonly pingEveryMs: number
+  /** How long a connection may take to show that it belongs to a user. */
+  readonly knownWithinMs: number
 }
 
-const MAX_MESSAGE = 65_536
 const MAX_BUFFERED = 262_144
-const PING_EVERY_S = 30
 const PONG_WITHIN_MS = 3_000
-const FIRST_MESSAGE_WITHIN_MS = 30_000
 /** At the stop, a client has so long to answer that its connection closes. */
 const CLOSE_WITHIN_MS = 1_000
 /** Messages at once, in seconds of the rate. */
 const BURST_S = 10
 const POLICY_VIOLATION = 1008
 
-type Options = {
-  tracker: SocketTracker
+/** Serves the WebTorrent protocol over WebSockets (RFC 6455). `addressOf` and `keyOf` are those of the upgrades. */
+export function createSockets(options: {
+  tracker: Pick<SocketTracker, 'open' | 'receive' | 'closed' | 'drain'>
   limits: SocketLimits
   counters: SocketCounters
-  /** The address a request came from, as text; and what a limit counts it by. */
   addressOf: (request: IncomingMessage) => string
   keyOf: (address: string) => string
-}
+}): Sockets {
+  const { tracker, limits, counters } = options
+  const heartbeat = startHeartbeat(limits.pingEveryMs)
+  const outboxOf = createOutboxes()
 
-/** What is known of a connection between two pings. */
-type Heartbeat = { alive: boolean; paused: boolean; readonly socket: WebSocket }
-
-/** Serves the WebTorrent protocol over WebSockets (RFC 6455). */
-export function createSockets({ tracker, limits, counters, addressOf, keyOf }: Options): Sockets {
-  const upgrades = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: MAX_MESSAGE,
-  })
-  const counts = new Map<string, number>()
-  // A thirtieth of all connections is pinged each second.
-  const groups = Array.from({ length: PING_EVERY_S }, () => new Set<Heartbeat>())
-  let turn = 0
-  let stopping = false
-
-  const ping = setInterval(() => {
-    turn = (turn + 1) % PING_EVERY_S
-    for (const beat of groups[turn] ?? []) {
-      if (!beat.alive && !beat.paused) beat.socket.terminate()
-      beat.alive = false
-      if (!beat.paused) beat.socket.ping()
-    }
-  }, 1_000)
-  ping.unref()
-
-  const connect = (socket: WebSocket, opening: SocketOpening, keys: readonly string[]): void => {
-    const beat: Heartbeat = { alive: true, paused: false, socket }
-    const group = groups[Math.floor(Math.random() * PING_EVERY_S)]
-    group?.add(beat)
+  const opened = (socket: WebSocket, stream: Duplex, opening: SocketOpening): void => {
+    const beat: Beat = { alive: true, paused: false, socket }
+    heartbeat.add(beat)
     counters.countOpened()
-    const session: Session = tracker.open(lineOf(socket), opening)
-    let tokens = limits.messagesPerSecond * BURST_S
-    let filledAt = performance.now()
-    let first: NodeJS.Timeout | undefined = setTimeout(() => {
-      socket.close(POLICY_VIOLATION, 'No message within 30 seconds')
-    }, FIRST_MESSAGE_WITHIN_MS)
-
-    const refill = (): void => {
-      const now = performance.now()
-      const gained = ((now - filledAt) / 1000) * limits.messagesPerSecond
-      tokens = Math.min(limits.messagesPerSecond * BURST_S, tokens + gained)
-      filledAt = now
-    }
-
-    /** Reads no further from a client that sends too much. What came in one piece with it is taken, and waited for. */
-    const wait = (): void => {
-      const resume = setTimeout(
-        () => {
-          refill()
-          if (tokens < 0) {
-            wait()
-            return
-          }
-          beat.paused = false
-          beat.alive = true
-          socket.resume()
-        },
-        Math.ceil((1000 * -tokens) / limits.messagesPerSecond),
-      )
-      resume.unref()
-    }
-
-    const spend = (): void => {
-      refill()
-      tokens -= 1
-      if (tokens >= 0 || beat.paused) return
-      beat.paused = true
-      socket.pause()
-      wait()
-    }
+    const session = tracker.open(lineOf(socket, outboxOf(stream)), opening)
+    const spend = createReadingRate(beat, limits.messagesPerSecond)
+    const unknown = setTimeout(() => {
+      if (!session.isKnown) socket.close(POLICY_VIOLATION, 'No announce or scrape in time')
+    }, limits.knownWithinMs)
+    unknown.unref()
 
     socket.on('message', (data: RawData, isBinary: boolean) => {
-      clearTimeout(first)
-      first = undefined
       beat.alive = true
-      tracker.receive(session, isBinary || !Buffer.isBuffer(data) ? undefined : data.toString('utf8'))
+      tracker.receive(session, isBinary || !Buffer.isBuffer(data) ? undefined : data)
       spend()
     })
     socket.on('pong', () => {
@@ -129,80 +64,81 @@ export function createSockets({ tracker, limits, counters, addressOf, keyOf }: O
     // What breaks the protocol closes the connection, with the code of RFC 6455 section 7.4.1.
     socket.on('error', () => undefined)
     socket.on('close', () => {
-      clearTimeout(first)
-      group?.delete(beat)
+      clearTimeout(unknown)
+      heartbeat.remove(beat)
       counters.countClosed()
-      for (const key of keys) release(counts, key)
       tracker.closed(session)
     })
   }
 
-  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const url = request.url ?? '/'
-    const target = parseTrackerTarget(/^\/(?:\?|$)/.test(url) ? `/announce${url.slice(1)}` : url)
-    const { origin } = request.headers
-    if (target?.action !== 'announce') {
-      refuse(socket, '404 Not Found')
-      counters.countRefused('path')
-      return
-    }
-    if (limits.origins.length > 0 && !limits.origins.includes(origin?.toLowerCase() ?? '')) {
-      refuse(socket, '403 Forbidden')
-      counters.countRefused('origin')
-      return
-    }
-    const text = addressOf(request)
-    const address = addressFromText(text)
-    if (stopping || address === undefined) {
-      refuse(socket, '503 Service Unavailable')
-      counters.countRefused('stopping')
-      return
-    }
-    const passkey = target.ok ? target.passkey : undefined
-    const keys = [`address ${keyOf(text)}`, ...(passkey === undefined ? [] : [`passkey ${passkey}`])]
-    if (keys.some((key) => (counts.get(key) ?? 0) >= limits.perAddress)) {
-      refuse(socket, '429 Too Many Requests')
-      counters.countRefused('address_limit')
-      return
-    }
-    const opening: SocketOpening = { passkey, failure: target.ok ? undefined : target.failure, address }
-    upgrades.handleUpgrade(request, socket, head, (opened) => {
-      for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
-      connect(opened, opening, keys)
-    })
-  }
-
+  const upgrades = createUpgrades({ ...options, opened })
   return {
-    attach: (server) => {
-      server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-        if (request.headers.upgrade?.toLowerCase() === 'websocket') upgrade(request, socket, head)
-        else process.nextTick(() => answerOverHttp(server, request, socket, head))
-      })
-    },
+    attach: (server: Server) => upgrades.attach(server),
     drain: async () => {
-      stopping = true
-      clearInterval(ping)
+      upgrades.stop()
+      heartbeat.stop()
       await tracker.drain()
-      const leftOpen = setTimeout(() => {
-        for (const group of groups) for (const { socket } of group) socket.terminate()
-      }, CLOSE_WITHIN_MS)
-      leftOpen.unref()
+      setTimeout(() => heartbeat.terminateAll(), CLOSE_WITHIN_MS).unref()
     },
   }
 }
 
-function lineOf(socket: WebSocket): SocketLine {
+/**
+ * Reads no further from a client that sends too much. What came in one piece with the message that was too much is taken,
+ * and waited for.
+ *
+ * @returns to be called after each message
+ */
+function createReadingRate(beat: Beat, messagesPerSecond: number): () => void {
+  const most = messagesPerSecond * BURST_S
+  let tokens = most
+  let filledAt = performance.now()
+  const refill = (): void => {
+    const now = performance.now()
+    tokens = Math.min(most, tokens + ((now - filledAt) / 1000) * messagesPerSecond)
+    filledAt = now
+  }
+  const wait = (): void => {
+    const resume = setTimeout(
+      () => {
+        refill()
+        if (tokens < 0) {
+          wait()
+          return
+        }
+        beat.paused = false
+        beat.alive = true
+        beat.socket.resume()
+      },
+      Math.ceil((1000 * -tokens) / messagesPerSecond),
+    )
+    resume.unref()
+  }
+  return () => {
+    refill()
+    tokens -= 1
+    if (tokens >= 0 || beat.paused) return
+    beat.paused = true
+    beat.socket.pause()
+    wait()
+  }
+}
+
+function lineOf(socket: WebSocket, outbox: Outbox): SocketLine {
   return {
-    send: (text) => {
+    send: (bytes) => {
       if (socket.readyState !== socket.OPEN) return false
-      if (socket.bufferedAmount > MAX_BUFFERED) {
+      if (socket.bufferedAmount + outbox.bytes > MAX_BUFFERED) {
         socket.terminate()
         return false
       }
-      socket.send(text)
+      outbox.add(bytes)
       return true
     },
-    close: (code, reason) => socket.close(code, reason),
+    close: (code, reason) => {
+      outbox.flush()
+      socket.close(code, reason)
+    },
     isAlive: () =>
       new Promise((resolve) => {
         if (socket.readyState !== socket.OPEN) {
@@ -220,30 +156,4 @@ function lineOf(socket: WebSocket): SocketLine {
         socket.ping()
       }),
   }
-}
-
-function release(counts: Map<string, number>, key: string): void {
-  const count = counts.get(key) ?? 0
-  if (count > 1) counts.set(key, count - 1)
-  else counts.delete(key)
-}
-
-function refuse(socket: Duplex, status: string): void {
-  socket.on('error', () => socket.destroy())
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
-}
-
-/**
- * Answers a request that offers another upgrade, such as `h2c`, as if it did not (RFC 9110 section 7.8): the server
- * reads the request again without the offer. With an `upgrade` listener Node 20 leaves such requests unanswered.
- */
-function answerOverHttp(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
-  const lines = [`${request.method ?? 'GET'} ${request.url ?? '/'} HTTP/1.1`]
-  const { rawHeaders } = request
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(i, i + 2)
-    if (!/^(?:upgrade|http2-settings|connection)$/i.test(name)) lines.push(`${name}: ${value}`)
-  }
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
-  server.emit('connection', socket)
 }

@@ -10,16 +10,16 @@ import type { Admit } from '../announce/admission.ts'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
 import type { Directory } from '../announce/directory.ts'
 import type { Identify } from '../announce/identify.ts'
+import { createProcesses, createRelays } from '../announce/process-relays.redis.ts'
+import { relayChannel } from '../announce/process-relays.ts'
 import type { Refusals } from '../announce/refusal.ts'
 import type { Scrapes } from '../announce/scrape.ts'
 import { createSignalling } from '../announce/signalling.ts'
+import { createSocketAnnounces } from '../announce/socket-announces.ts'
+import type { Seat } from '../announce/socket-session.ts'
+import { createSocketTracker, type SocketTracker } from '../announce/socket-tracker.ts'
+import { createSocketMetrics } from '../announce/sockets.metrics.ts'
 import { createSockets, type Sockets } from '../announce/sockets.ws.ts'
-import { createSocketAnnounces } from '../announce/ws-announces.ts'
-import { createSocketMetrics } from '../announce/ws-metrics.metrics.ts'
-import { createProcesses, createRelays } from '../announce/ws-relays.redis.ts'
-import { relayChannel } from '../announce/ws-relays.ts'
-import type { Seat } from '../announce/ws-session.ts'
-import { createSocketTracker, type SocketTracker } from '../announce/ws-tracker.ts'
 import type { Config } from '../config.ts'
 import { subscribeToChannel } from '../invalidation/invalidation.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
@@ -38,6 +38,8 @@ const MIN_INTERVAL_S = 60
 /** Clients count from when the answer arrives, and the clocks of some are a little fast. */
 const TOLERANCE = 0.95
 const BEAT_EVERY_MS = 5_000
+const PING_EVERY_MS = 30_000
+const KNOWN_WITHIN_MS = 30_000
 
 /**
  * Joins the sockets of this process with what they share with HTTP announces.
@@ -115,6 +117,8 @@ export async function createWebSockets(options: {
       origins: config.WS_ORIGINS,
       perAddress: config.WS_SOCKETS_PER_ADDRESS,
       messagesPerSecond: config.WS_MESSAGES_PER_SECOND,
+      pingEveryMs: PING_EVERY_MS,
+      knownWithinMs: KNOWN_WITHIN_MS,
     },
     counters,
     addressOf: (request) => clientAddress(request, config.proxies),

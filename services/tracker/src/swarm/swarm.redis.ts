@@ -12,6 +12,8 @@ import { decodeAnswer, decodeCounts, decodeSocketAnswer, encodeAnnounce, encodeS
  * second one may be under way while Redis works on the first. Redis blocks during a call, hence the bound of its size.
  */
 const CALLS: BatcherOptions = { concurrency: 2, maxBatchSize: 64, lingerMs: 2, isReady: (waiting) => waiting >= 16 }
+/** A browser waits seconds for WebRTC, so announces over sockets can wait a little for others. */
+const SOCKET_CALLS: BatcherOptions = { ...CALLS, lingerMs: 4, isReady: (waiting) => waiting >= 64 }
 /** Records that one call of the sweep looks at. */
 const SWEEP_STEPS = 2_000
 /** Sockets that one call ends. */
@@ -51,6 +53,7 @@ export function createRedisSwarms(options: {
   }
   const perTag = redis instanceof Cluster
   const announceBatched = forTags(perTag, () => createBatcher(announce, CALLS))
+  const announceOverSocketBatched = forTags(perTag, () => createBatcher(announce, SOCKET_CALLS))
   const countBatched = forTags(perTag, () => createBatcher(count, CALLS))
 
   return {
@@ -62,7 +65,7 @@ export function createRedisSwarms(options: {
 
     announceOverSocket: (peer, socket) => {
       const bytes = encodeAnnounce({ ...peer, want: 0 }, settings.evictsOldest, 0, socket)
-      return announceBatched(peer.swarm)({ key: swarmKey(peer.swarm), bytes }).then(decodeSocketAnswer)
+      return announceOverSocketBatched(peer.swarm)({ key: swarmKey(peer.swarm), bytes }).then(decodeSocketAnswer)
     },
 
     evict: async (process) => {

@@ -70,7 +70,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function isOffer(value: unknown): value is Offer {
-  return isRecord(value) && typeof value['offerId'] === 'string' && typeof value['sdp'] === 'string'
+  return isRecord(value) && typeof value['offerId'] === 'string' && typeof value['description'] === 'string'
 }
 
 function isSender(value: unknown): value is OfferSender {

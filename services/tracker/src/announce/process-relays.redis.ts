@@ -1,7 +1,7 @@
 import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
-import type { SocketCounters } from './ws-counters.ts'
-import { formatRelay, type Processes, type Relays, relayChannel } from './ws-relays.ts'
+import { formatRelay, type Processes, type Relays, relayChannel } from './process-relays.ts'
+import type { SocketCounters } from './socket-counters.ts'
 
 /** A longer publication would hold up what Redis does for others. */
 const MAX_PUBLICATION = 262_144

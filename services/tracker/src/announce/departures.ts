@@ -1,10 +1,10 @@
 import type { PeerAnnounce } from '../swarm/swarm.ts'
 import type { Signalling } from './signalling.ts'
-import type { SocketAnnounces } from './ws-announces.ts'
-import type { Seat, Session } from './ws-session.ts'
+import type { SocketAnnounces } from './socket-announces.ts'
+import type { Seat, Session } from './socket-session.ts'
 
 /** Takes peers out of their swarms when their sockets are gone. Never fails: what Redis misses is repeated. */
-export type Leaving = {
+export type Departures = {
   leave(seat: Seat): Promise<void>
   leaveAll(session: Session): Promise<void>
   /** Repeats what Redis missed. */
@@ -15,7 +15,7 @@ export type Leaving = {
 const MAX_MISSED = 100_000
 
 /** Creates it. */
-export function createLeaving(options: { announces: SocketAnnounces; signalling: Signalling<Seat> }): Leaving {
+export function createDepartures(options: { announces: SocketAnnounces; signalling: Signalling<Seat> }): Departures {
   const { announces, signalling } = options
   let missed: PeerAnnounce[] = []
 

@@ -2,13 +2,12 @@ import {
   type AnnounceEvent,
   type AnnounceRequest,
   type FailureName,
-  failureReason,
   type InfoHash,
   parseInfoHash,
   parsePeerId,
-  type ScrapedTorrent,
   type TrackerAction,
 } from '@vault-and-tracker/bencode-tracker'
+import { cutDescriptions } from './session-descriptions.ts'
 import type { Offer } from './signalling.ts'
 
 // The WebTorrent tracker protocol, as bittorrent-tracker speaks it: JSON in text frames. Bytes are strings of as many
@@ -25,11 +24,11 @@ export type ClientMessage =
     }
   | {
       readonly kind: 'answer'
-      readonly infoHash: InfoHash
+      readonly infoHashText: string
       readonly peerIdText: string
       readonly toPeerId: string
       readonly offerId: string
-      readonly sdp: string
+      readonly description: string
     }
   | { readonly kind: 'scrape'; readonly infoHashes: readonly InfoHash[] }
   | {
@@ -47,28 +46,27 @@ const MAX_OFFERS = 20
 const MAX_SCRAPED = 74
 const MAX_BYTE = 0xff
 
-/** Reads a message; what is wrong with it is said in the words of the failure. */
-export function parseClientMessage(text: string): ClientMessage {
-  const value = parseJson(text)
+/** Reads a text frame, valid UTF-8; what is wrong with it is said in the words of the failure. */
+export function parseClientMessage(frame: Buffer): ClientMessage {
+  const { json, descriptions } = cutDescriptions(frame.toString('latin1'))
+  const value = parseJson(json)
   if (!isRecord(value)) return malformed('invalid_message')
   if (value['action'] === 'scrape') return readScrape(value)
   if (value['action'] !== 'announce') return malformed('invalid_message')
   const infoHashText = value['info_hash']
-  const infoHash = isBytes(infoHashText) ? parseInfoHash(hexOf(infoHashText)) : undefined
-  if (!isBytes(infoHashText) || infoHash === undefined)
-    return malformed(infoHashText === undefined ? 'missing_info_hash' : 'invalid_info_hash')
+  if (!isBytes(infoHashText)) return malformed(infoHashText === undefined ? 'missing_info_hash' : 'invalid_info_hash')
   const peerIdText = value['peer_id']
   if (!isBytes(peerIdText))
     return malformed(peerIdText === undefined ? 'missing_peer_id' : 'invalid_peer_id', infoHashText)
   if (value['answer'] !== undefined && value['answer'] !== null) {
-    const answer = readAnswer(value)
+    const answer = readAnswer(value, descriptions)
     return answer === undefined
       ? malformed('invalid_answer', infoHashText)
-      : { kind: 'answer', infoHash, peerIdText, ...answer }
+      : { kind: 'answer', infoHashText, peerIdText, ...answer }
   }
-  const request = readAnnounce(value, infoHash, peerIdText)
+  const request = readAnnounce(value, infoHashText, peerIdText)
   if (typeof request === 'string') return malformed(request, infoHashText)
-  const offers = readOffers(value['offers'], request.numwant)
+  const offers = readOffers(value['offers'], request.numwant, descriptions)
   if (offers === undefined) return malformed('invalid_offers', infoHashText)
   return { kind: 'announce', request, infoHashText, peerIdText, offers }
 }
@@ -77,9 +75,10 @@ function malformed(failure: FailureName, infoHashText = NO_INFO_HASH, action: Tr
   return { kind: 'malformed', action, infoHashText, failure } as const
 }
 
-function parseJson(text: string): unknown {
+/** Reads JSON in bytes. */
+function parseJson(json: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(Buffer.from(json, 'latin1').toString('utf8'))
   } catch {
     return undefined
   }
@@ -101,7 +100,9 @@ function hexOf(text: string): string {
   return Buffer.from(text, 'latin1').toString('hex')
 }
 
-function readAnnounce(fields: Fields, infoHash: InfoHash, peerIdText: string): AnnounceRequest | FailureName {
+function readAnnounce(fields: Fields, infoHashText: string, peerIdText: string): AnnounceRequest | FailureName {
+  const infoHash = parseInfoHash(hexOf(infoHashText))
+  if (infoHash === undefined) return 'invalid_info_hash'
   const peerId = parsePeerId(hexOf(peerIdText))
   if (peerId === undefined) return 'invalid_peer_id'
   const uploaded = readCount(fields['uploaded'], 0)
@@ -160,30 +161,35 @@ function eventOf(value: unknown): AnnounceEvent | undefined {
   }
 }
 
-function readOffers(value: unknown, most: number): Offer[] | undefined {
+function readOffers(value: unknown, most: number, descriptions: readonly string[]): Offer[] | undefined {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) return undefined
   const offers: Offer[] = []
   for (const item of value.slice(0, MAX_OFFERS) as readonly unknown[]) {
     const offerId = isRecord(item) ? item['offer_id'] : undefined
-    const sdp = isRecord(item) ? sdpOf(item['offer'], 'offer') : undefined
-    if (!isBytes(offerId) || sdp === undefined) return undefined
-    offers.push({ offerId, sdp })
+    const description = isRecord(item) ? descriptionOf(item['offer'], 'offer', descriptions) : undefined
+    if (!isBytes(offerId) || description === undefined) return undefined
+    offers.push({ offerId, description })
   }
   return offers.length > most ? offers.slice(0, most) : offers
 }
 
-function readAnswer(fields: Fields): { toPeerId: string; offerId: string; sdp: string } | undefined {
+function readAnswer(
+  fields: Fields,
+  descriptions: readonly string[],
+): { toPeerId: string; offerId: string; description: string } | undefined {
   const toPeerId = fields['to_peer_id']
   const offerId = fields['offer_id']
-  const sdp = sdpOf(fields['answer'], 'answer')
-  return isBytes(toPeerId) && isBytes(offerId) && sdp !== undefined ? { toPeerId, offerId, sdp } : undefined
+  const description = descriptionOf(fields['answer'], 'answer', descriptions)
+  return isBytes(toPeerId) && isBytes(offerId) && description !== undefined
+    ? { toPeerId, offerId, description }
+    : undefined
 }
 
-/** The text of a session description (RFC 8829); its other members are not passed on. */
-function sdpOf(value: unknown, type: 'offer' | 'answer'): string | undefined {
+/** The text of a session description; its other members are not passed on. */
+function descriptionOf(value: unknown, type: 'offer' | 'answer', descriptions: readonly string[]): string | undefined {
   if (!isRecord(value) || value['type'] !== type) return undefined
-  return typeof value['sdp'] === 'string' ? value['sdp'] : undefined
+  return typeof value['sdp'] === 'string' ? descriptions[Number(value['sdp'])] : undefined
 }
 
 function readScrape(fields: Fields): ClientMessage {
@@ -199,66 +205,4 @@ function readScrape(fields: Fields): ClientMessage {
     infoHashes.add(infoHash)
   }
   return { kind: 'scrape', infoHashes: [...infoHashes] }
-}
-
-/** The characters that stand for the bytes of a hex string. */
-export function textOf(hex: string): string {
-  return Buffer.from(hex, 'hex').toString('latin1')
-}
-
-/** The reply to an announce. Clients read the minimum interval under either name. */
-export function announceMessage(reply: {
-  infoHashText: string
-  complete: number
-  incomplete: number
-  downloaded: number
-  interval: number
-  minInterval: number
-  warning: string | undefined
-}): string {
-  const { infoHashText, complete, incomplete, downloaded, interval, minInterval, warning } = reply
-  return JSON.stringify({
-    action: 'announce',
-    info_hash: infoHashText,
-    complete,
-    incomplete,
-    downloaded,
-    interval,
-    'min interval': minInterval,
-    min_interval: minInterval,
-    'warning message': warning,
-  })
-}
-
-/** An offer, as the peer that it goes to gets it. */
-export function offerMessage(infoHashText: string, peerId: string, { offerId, sdp }: Offer): string {
-  const offer = { type: 'offer', sdp }
-  return JSON.stringify({ action: 'announce', info_hash: infoHashText, peer_id: peerId, offer, offer_id: offerId })
-}
-
-/** An answer, as the peer that made the offer gets it. */
-export function answerMessage(infoHashText: string, peerId: string, { offerId, sdp }: Offer): string {
-  const answer = { type: 'answer', sdp }
-  return JSON.stringify({ action: 'announce', info_hash: infoHashText, peer_id: peerId, answer, offer_id: offerId })
-}
-
-/** A refusal. */
-export function failureMessage(
-  action: TrackerAction,
-  infoHashText: string,
-  failure: FailureName,
-  detail?: string,
-): string {
-  return JSON.stringify({ action, info_hash: infoHashText, 'failure reason': failureReason(failure, detail) })
-}
-
-/** The answer to a scrape. */
-export function scrapeMessage(torrents: readonly ScrapedTorrent[], minRequestInterval: number): string {
-  const files = Object.fromEntries(
-    torrents.map(({ infoHash, complete, incomplete, downloaded, downloaders }) => [
-      textOf(infoHash),
-      { complete, incomplete, downloaded, downloaders },
-    ]),
-  )
-  return JSON.stringify({ action: 'scrape', files, flags: { min_request_interval: minRequestInterval } })
 }

@@ -4,24 +4,25 @@ import type { Invalidation } from '../invalidation/invalidation.ts'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
 import { checkTorrent } from './admission.ts'
+import { createDepartures } from './departures.ts'
 import type { Directory } from './directory.ts'
 import type { Identify } from './identify.ts'
+import { createIntroductions, latin1 } from './introductions.ts'
+import type { Relays } from './process-relays.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import type { Scrapes } from './scrape.ts'
 import type { Signalling } from './signalling.ts'
-import type { SocketAnnounces, SocketReply } from './ws-announces.ts'
-import type { SocketCounters } from './ws-counters.ts'
-import { createLeaving } from './ws-leaving.ts'
-import { announceMessage, type ClientMessage, failureMessage, NO_INFO_HASH, parseClientMessage } from './ws-messages.ts'
-import { createPassing, latin1 } from './ws-passing.ts'
-import type { Relays } from './ws-relays.ts'
-import { newSeat, newSession, type Seat, type Session, type SocketLine, type SocketOpening } from './ws-session.ts'
+import type { SocketAnnounces, SocketReply } from './socket-announces.ts'
+import type { SocketCounters } from './socket-counters.ts'
+import { type ClientMessage, NO_INFO_HASH, parseClientMessage } from './socket-messages.ts'
+import { announceMessage, failureMessage } from './socket-replies.ts'
+import { newSeat, newSession, type Seat, type Session, type SocketLine, type SocketOpening } from './socket-session.ts'
 
 /** What the clients of one process say over their sockets, and what becomes of it. */
 export type SocketTracker = {
   open(line: SocketLine, opening: SocketOpening): Session
-  /** Takes a text frame; `undefined` stands for a binary one, which is malformed. */
-  receive(session: Session, text: string | undefined): void
+  /** Takes a text frame, valid UTF-8; `undefined` stands for a binary one, which is malformed. */
+  receive(session: Session, frame: Buffer | undefined): void
   /** The connection is gone. */
   closed(session: Session): void
   /** A line that another process sent. */
@@ -39,6 +40,15 @@ export type SocketTracker = {
 const POLICY_VIOLATION = 1008
 const GOING_AWAY = 1001
 const MAX_MALFORMED = 20
+const NOTHING = Buffer.alloc(0)
+/** Whoever is behind such a connection is a stranger. */
+const STRANGER: ReadonlySet<string> = new Set([
+  'missing_passkey',
+  'invalid_passkey',
+  'unknown_passkey',
+  'account_banned',
+  'account_suspended',
+])
 /** What may succeed soon: the peer stays, and announces again. */
 const TRANSIENT: ReadonlySet<string> = new Set(['tracker_unavailable', 'internal_error', 'announce_limit'])
 
@@ -61,10 +71,14 @@ export function createSocketTracker(options: {
   const { announces, scrapes, identify, directory, signalling, refusals, counters, clock } = options
   const sessions = new Set<Session>()
   const byPasskey = new Map<Passkey, Set<Session>>()
-  const leaving = createLeaving({ announces, signalling })
-  const passing = createPassing({ ...options, end: (session) => void end(session, POLICY_VIOLATION, 'Ping timeout') })
+  const departures = createDepartures({ announces, signalling })
+  const introductions = createIntroductions({
+    ...options,
+    end: (session) => void end(session, POLICY_VIOLATION, 'Ping timeout'),
+  })
 
   const refuse = (session: Session, action: TrackerAction, infoHashText: string, refusal: Refusal): void => {
+    session.isKnown ||= !STRANGER.has(refusal.failure)
     session.line.send(failureMessage(action, infoHashText, refusal.failure, refusal.detail))
   }
 
@@ -73,7 +87,7 @@ export function createSocketTracker(options: {
     sessions.delete(session)
     const same = session.passkey && byPasskey.get(session.passkey)
     if (session.passkey && same?.delete(session) === true && same.size === 0) byPasskey.delete(session.passkey)
-    return leaving.leaveAll(session)
+    return departures.leaveAll(session)
   }
 
   /** Ends a connection: its torrents first, so that whoever sees it closed sees it gone. */
@@ -84,8 +98,9 @@ export function createSocketTracker(options: {
   }
 
   const answer = (seat: Seat, reply: { interval: number; minInterval: number; warning: string | undefined }): void => {
-    const { session, infoHashText, complete, incomplete, downloaded } = seat
-    session.line.send(announceMessage({ infoHashText, complete, incomplete, downloaded, ...reply }))
+    const { session, infoHashJson, complete, incomplete, downloaded } = seat
+    session.isKnown = true
+    session.line.send(announceMessage({ infoHashJson, complete, incomplete, downloaded, ...reply }))
   }
 
   /** A client that is known already is refused while its socket lives. */
@@ -108,12 +123,12 @@ export function createSocketTracker(options: {
     const asked = { request, passkey, address, owner, claim: (peer: PeerAnnounce) => claim(session, peer) }
     let outcome = await announces.announce(asked, false)
     if (outcome.failure === undefined && outcome.holder !== undefined) {
-      const alive = await passing.probe(outcome.holder.toString('hex'), outcome.peer)
+      const alive = await introductions.probe(outcome.holder.toString('hex'), outcome.peer)
       outcome = alive ? refusals.refuse('announce', 'peer_id_in_use') : await announces.announce(asked, true)
     }
     if (outcome.failure !== undefined) {
-      if (!TRANSIENT.has(outcome.failure)) await leaving.leave(seat)
-      if (seat.peer === undefined) session.seats.delete(seat.infoHash)
+      if (!TRANSIENT.has(outcome.failure)) await departures.leave(seat)
+      if (seat.peer === undefined) session.seats.delete(seat.infoHashText)
       refuse(session, 'announce', seat.infoHashText, outcome)
       return
     }
@@ -121,7 +136,7 @@ export function createSocketTracker(options: {
     seat.wasIncomplete ||= request.left > 0 && outcome.joined
     take(seat, outcome)
     answer(seat, outcome)
-    if (seat.peer !== undefined) passing.pass(seat, seat.peer, message.offers)
+    if (seat.peer !== undefined) introductions.pass(seat, seat.peer, message.offers)
   }
 
   /** Notes the outcome of an announce. */
@@ -132,7 +147,7 @@ export function createSocketTracker(options: {
     if (!reply.joined) {
       if (seat.peer !== undefined && signalling.bySerial(seat.peer.serial)?.socket === seat) signalling.leave(seat.peer)
       seat.peer = undefined
-      session.seats.delete(seat.infoHash)
+      session.seats.delete(seat.infoHashText)
       return
     }
     seat.announce = peer
@@ -144,7 +159,7 @@ export function createSocketTracker(options: {
       seeds: peer.state !== 'leecher',
     })
     // The socket closed while the announce was under way.
-    if (session.closed) void leaving.leave(seat)
+    if (session.closed) void departures.leave(seat)
   }
 
   const isTooSoon = (seat: Seat, { request }: Announce): boolean => {
@@ -156,7 +171,7 @@ export function createSocketTracker(options: {
 
   const announce = (session: Session, message: Announce): void => {
     const { request, infoHashText, peerIdText } = message
-    const known = session.seats.get(request.infoHash)
+    const known = session.seats.get(infoHashText)
     if (known !== undefined && known.peerIdText !== peerIdText) {
       refuse(session, 'announce', infoHashText, refusals.refuse('announce', 'several_peer_ids'))
       return
@@ -168,17 +183,17 @@ export function createSocketTracker(options: {
     const seat = known ?? newSeat(session, request.infoHash, infoHashText, peerIdText)
     if (seat.peer !== undefined && isTooSoon(seat, message)) {
       answer(seat, { ...announces.repeat(request), warning: undefined })
-      passing.pass(seat, seat.peer, message.offers)
+      introductions.pass(seat, seat.peer, message.offers)
       return
     }
-    session.seats.set(request.infoHash, seat)
+    session.seats.set(infoHashText, seat)
     const run = async (): Promise<void> => {
       try {
         // An announce that waited its turn may find that the one before it ended the peer.
-        if (!session.closed) session.seats.set(request.infoHash, seat)
+        if (!session.closed) session.seats.set(infoHashText, seat)
         await carryOut(seat, message)
       } catch (error) {
-        if (seat.peer === undefined) session.seats.delete(seat.infoHash)
+        if (seat.peer === undefined) session.seats.delete(seat.infoHashText)
         refuse(session, 'announce', infoHashText, refusals.refuseError('announce', error))
       }
     }
@@ -193,13 +208,18 @@ export function createSocketTracker(options: {
     const outcome = await scrapes
       .scrape({ infoHashes, passkey: session.passkey }, session.passkey)
       .catch((error: unknown) => refusals.refuseError('scrape', error))
-    if (outcome.failure !== undefined) refuse(session, 'scrape', passing.textOfFirst(infoHashes), outcome)
-    else session.line.send(passing.scraped(outcome))
+    if (outcome.failure !== undefined) refuse(session, 'scrape', introductions.textOfFirst(infoHashes), outcome)
+    else {
+      session.isKnown = true
+      session.line.send(introductions.scraped(outcome))
+    }
   }
 
   const malformed = (session: Session, message: Extract<ClientMessage, { kind: 'malformed' }>): void => {
     session.malformed += 1
-    refuse(session, message.action, message.infoHashText, refusals.refuse(message.action, message.failure))
+    const { action, infoHashText } = message
+    const { failure, detail } = refusals.refuse(action, message.failure)
+    session.line.send(failureMessage(action, infoHashText, failure, detail))
     if (session.malformed >= MAX_MALFORMED) void end(session, POLICY_VIOLATION, 'Too many malformed messages')
   }
 
@@ -211,8 +231,8 @@ export function createSocketTracker(options: {
     const torrent = await directory.torrent(seat.infoHash)
     const failure = torrent === undefined ? 'unregistered_torrent' : checkTorrent(torrent)
     if (failure === undefined) return
-    await leaving.leave(seat)
-    seat.session.seats.delete(seat.infoHash)
+    await departures.leave(seat)
+    seat.session.seats.delete(seat.infoHashText)
     refuse(seat.session, 'announce', seat.infoHashText, refusals.refuse('announce', failure, torrent?.reason))
   }
 
@@ -230,9 +250,9 @@ export function createSocketTracker(options: {
       return session
     },
 
-    receive: (session, text) => {
+    receive: (session, frame) => {
       if (session.closed) return
-      const message = parseClientMessage(text ?? '')
+      const message = parseClientMessage(frame ?? NOTHING)
       counters.countMessage(message.kind)
       if (message.kind === 'malformed') malformed(session, message)
       else if (session.failure !== undefined) {
@@ -241,14 +261,14 @@ export function createSocketTracker(options: {
         refuse(session, action, infoHashText, refusals.refuse(action, session.failure))
       } else if (message.kind === 'announce') announce(session, message)
       else if (message.kind === 'scrape') void scrape(session, message)
-      else passing.answer(session.seats.get(message.infoHash), message)
+      else introductions.answer(session.seats.get(message.infoHashText), message)
     },
 
     closed: (session) => {
       if (!session.closed) void forgetSession(session)
     },
 
-    receiveRelay: (line) => passing.receive(line),
+    receiveRelay: (line) => introductions.receive(line),
 
     forget: (change) => {
       if (change.kind === 'user')
@@ -265,7 +285,7 @@ export function createSocketTracker(options: {
       }
     },
 
-    retry: () => leaving.retry(),
+    retry: () => departures.retry(),
 
     drain: async () => {
       const running = [...sessions].flatMap(({ seats }) => [...seats.values()].flatMap((seat) => seat.running ?? []))

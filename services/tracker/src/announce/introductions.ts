@@ -1,14 +1,15 @@
 import type { InfoHash } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
+import { parseRelay, type RelayMessage, type Relays } from './process-relays.ts'
 import type { ScrapeOutcome } from './scrape.ts'
 import type { Delivery, Offer, Signalling, SignalPeer } from './signalling.ts'
-import type { SocketCounters } from './ws-counters.ts'
-import { answerMessage, type ClientMessage, NO_INFO_HASH, offerMessage, scrapeMessage, textOf } from './ws-messages.ts'
-import { parseRelay, type RelayMessage, type Relays } from './ws-relays.ts'
-import type { Seat, Session } from './ws-session.ts'
+import type { SocketCounters } from './socket-counters.ts'
+import { type ClientMessage, NO_INFO_HASH } from './socket-messages.ts'
+import { answerMessage, offerMessage, quote, scrapeMessage, textOf } from './socket-replies.ts'
+import type { Seat, Session } from './socket-session.ts'
 
 /** Passes offers and answers on, to sockets of this process and to other processes. */
-export type Passing = {
+export type Introductions = {
   /** Shares the offers of a peer out. */
   pass(seat: Seat, peer: SignalPeer<Seat>, offers: readonly Offer[]): void
   /** Passes an answer on, where its offer was made to this peer. */
@@ -30,13 +31,13 @@ export function latin1(bytes: Buffer): string {
 }
 
 /** Creates it; `end` closes a connection that does not answer. */
-export function createPassing(options: {
+export function createIntroductions(options: {
   process: string
   signalling: Signalling<Seat>
   relays: Relays
   counters: SocketCounters
   end: (session: Session) => void
-}): Passing {
+}): Introductions {
   const { process, signalling, relays, counters, end } = options
   const probes = new Map<number, (alive: boolean) => void>()
   let lastProbe = 0
@@ -47,14 +48,16 @@ export function createPassing(options: {
   }
 
   const deliver = (peerId: string, deliveries: readonly Delivery<Seat>[]): void => {
+    if (deliveries.length === 0) return
+    const peerIdJson = quote(peerId)
     for (const { to, offer } of deliveries)
-      sendTo(to.socket, 'offer', offerMessage(to.socket.infoHashText, peerId, offer))
+      sendTo(to.socket, 'offer', offerMessage(to.socket.infoHashJson, peerIdJson, offer))
   }
 
   const deliverAnswer = (serial: number, peerId: string, answer: Offer): void => {
     const seat = signalling.bySerial(serial)?.socket
     if (seat === undefined) counters.countDropped('peer_gone')
-    else sendTo(seat, 'answer', answerMessage(seat.infoHashText, peerId, answer))
+    else sendTo(seat, 'answer', answerMessage(seat.infoHashJson, quote(peerId), answer))
   }
 
   const onProbe = async (message: Extract<RelayMessage, { kind: 'probe' }>): Promise<void> => {
@@ -82,15 +85,15 @@ export function createPassing(options: {
       }
     },
 
-    answer: (seat, { peerIdText, toPeerId, offerId, sdp }) => {
+    answer: (seat, { peerIdText, toPeerId, offerId, description }) => {
       const peer = seat?.peerIdText === peerIdText ? seat.peer : undefined
       const origin = peer && signalling.answered(peer, toPeerId, offerId)
       if (origin === undefined) {
         counters.countDropped('no_offer')
       } else if (origin.process === process) {
-        deliverAnswer(origin.serial, peerIdText, { offerId, sdp })
+        deliverAnswer(origin.serial, peerIdText, { offerId, description })
       } else {
-        const answer = { offerId, sdp }
+        const answer = { offerId, description }
         relays.send(origin.process, { kind: 'answer', serial: origin.serial, peerId: peerIdText, answer })
         counters.countRelayed('answer', 'process')
       }

@@ -2,11 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { FailureName, InfoHash, Passkey } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce, SocketCount } from '../swarm/swarm.ts'
 import type { SignalPeer } from './signalling.ts'
+import { quote } from './socket-replies.ts'
 
 /** One connection, as the rules see it. */
 export type SocketLine = {
-  /** Sends a text frame, or gives up on a connection whose other end does not read. */
-  send(text: string): boolean
+  /**
+   * Sends a text frame, given as one character for each byte of its UTF-8, or gives up on a connection whose other end
+   * does not read.
+   */
+  send(bytes: string): boolean
   close(code: number, reason: string): void
   /** Whether the other end answers a ping within three seconds. */
   isAlive(): Promise<boolean>
@@ -26,6 +30,8 @@ export type Seat = {
   readonly session: Session
   readonly infoHash: InfoHash
   readonly infoHashText: string
+  /** The info hash as messages write it. */
+  readonly infoHashJson: string
   readonly peerIdText: string
   /** The peer among those of this process, while it is in the swarm. */
   peer: SignalPeer<Seat> | undefined
@@ -48,8 +54,11 @@ export type Session = SocketOpening & {
   readonly line: SocketLine
   /** 8 random bytes: whom its peers belong to in open mode, where nobody has a name. */
   readonly owner: Buffer
-  readonly seats: Map<InfoHash, Seat>
+  /** By the info hash as clients write it. */
+  readonly seats: Map<string, Seat>
   malformed: number
+  /** Something of it was served, or would have been but for a fault of ours: it is not a stranger's. */
+  isKnown: boolean
   closed: boolean
 }
 
@@ -64,6 +73,7 @@ export function newSession(line: SocketLine, opening: SocketOpening): Session {
     owner: randomBytes(8),
     seats: new Map(),
     malformed: 0,
+    isKnown: false,
     closed: false,
   }
 }
@@ -74,6 +84,7 @@ export function newSeat(session: Session, infoHash: InfoHash, infoHashText: stri
     session,
     infoHash,
     infoHashText,
+    infoHashJson: quote(infoHashText),
     peerIdText,
     peer: undefined,
     announce: undefined,

@@ -1,0 +1,123 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { addressFromText, parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { SocketCounters } from './socket-counters.ts'
+import type { SocketOpening } from './socket-session.ts'
+
+/** Who may connect. */
+export type UpgradeLimits = {
+  /** Lower-case origins that may connect; any where empty. */
+  readonly origins: readonly string[]
+  /** Connections of one address, and of one passkey. */
+  readonly perAddress: number
+}
+
+/** The upgrades of one process to WebSockets. */
+export type Upgrades = {
+  /** Takes the upgrades of a server. */
+  attach(server: Server): void
+  /** Refuses all from now on. */
+  stop(): void
+}
+
+const MAX_MESSAGE = 65_536
+
+/**
+ * Creates them.
+ *
+ * @param options `addressOf` tells the address a request came from, as text, and `keyOf` what a limit counts it by;
+ *   `opened` is given each connection and the stream below it
+ */
+export function createUpgrades(options: {
+  limits: UpgradeLimits
+  counters: SocketCounters
+  addressOf: (request: IncomingMessage) => string
+  keyOf: (address: string) => string
+  opened: (socket: WebSocket, stream: Duplex, opening: SocketOpening) => void
+}): Upgrades {
+  const { limits, counters, addressOf, keyOf, opened } = options
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE,
+  })
+  const counts = new Map<string, number>()
+  let stopping = false
+
+  const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
+    const url = request.url ?? '/'
+    const target = parseTrackerTarget(/^\/(?:\?|$)/.test(url) ? `/announce${url.slice(1)}` : url)
+    const { origin } = request.headers
+    if (target?.action !== 'announce') {
+      refuse(stream, '404 Not Found')
+      counters.countRefused('path')
+      return
+    }
+    if (limits.origins.length > 0 && !limits.origins.includes(origin?.toLowerCase() ?? '')) {
+      refuse(stream, '403 Forbidden')
+      counters.countRefused('origin')
+      return
+    }
+    const text = addressOf(request)
+    const address = addressFromText(text)
+    if (stopping || address === undefined) {
+      refuse(stream, '503 Service Unavailable')
+      counters.countRefused('stopping')
+      return
+    }
+    const passkey = target.ok ? target.passkey : undefined
+    const keys = [`address ${keyOf(text)}`, ...(passkey === undefined ? [] : [`passkey ${passkey}`])]
+    if (keys.some((key) => (counts.get(key) ?? 0) >= limits.perAddress)) {
+      refuse(stream, '429 Too Many Requests')
+      counters.countRefused('address_limit')
+      return
+    }
+    server.handleUpgrade(request, stream, head, (socket) => {
+      for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+      socket.on('close', () => {
+        for (const key of keys) release(counts, key)
+      })
+      opened(socket, stream, { passkey, failure: target.ok ? undefined : target.failure, address })
+    })
+  }
+
+  return {
+    attach: (http) => {
+      http.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+        if (request.headers.upgrade?.toLowerCase() === 'websocket') upgrade(request, stream, head)
+        else process.nextTick(() => answerOverHttp(http, request, stream, head))
+      })
+    },
+    stop: () => {
+      stopping = true
+    },
+  }
+}
+
+function release(counts: Map<string, number>, key: string): void {
+  const count = counts.get(key) ?? 0
+  if (count > 1) counts.set(key, count - 1)
+  else counts.delete(key)
+}
+
+function refuse(stream: Duplex, status: string): void {
+  stream.on('error', () => stream.destroy())
+  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+}
+
+/**
+ * Answers a request that offers another upgrade, such as `h2c`, as if it did not (RFC 9110 section 7.8): the server
+ * reads the request again without the offer. With an `upgrade` listener Node 20 leaves such requests unanswered.
+ */
+function answerOverHttp(server: Server, request: IncomingMessage, stream: Duplex, head: Buffer): void {
+  const lines = [`${request.method ?? 'GET'} ${request.url ?? '/'} HTTP/1.1`]
+  const { rawHeaders } = request
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(i, i + 2)
+    if (!/^(?:upgrade|http2-settings|connection)$/i.test(name)) lines.push(`${name}: ${value}`)
+  }
+  stream.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  server.emit('connection', stream)
+}

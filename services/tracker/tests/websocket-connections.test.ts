@@ -1,0 +1,155 @@
+import { createServer, type Server } from 'node:http'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { eventually } from '@vault-and-tracker/dev-env'
+import { listen } from '@vault-and-tracker/service-kit/http-server'
+import { newSession, type Session, type SocketLine, type SocketOpening } from '../src/announce/socket-session.ts'
+import { createSockets, type Sockets } from '../src/announce/sockets.ws.ts'
+import { connectSocket, type SocketClient } from './support/socket-client.ts'
+
+// Connections without a tracker behind them, and with shorter times.
+
+let server: Server
+let sockets: Sockets
+let running: { port: number; drain(): Promise<unknown> }
+let sessions: Session[]
+let closed: Session[]
+const received: string[] = []
+const clients: SocketClient[] = []
+const ignore = (): void => undefined
+
+async function start(limits: { pingEveryMs?: number; knownWithinMs?: number }): Promise<void> {
+  sockets = createSockets({
+    tracker: {
+      open: (line: SocketLine, opening: SocketOpening) => {
+        const session = newSession(line, opening)
+        sessions.push(session)
+        return session
+      },
+      receive: (_, frame) => received.push(frame?.toString() ?? ''),
+      closed: (session) => closed.push(session),
+      drain: () => Promise.resolve(),
+    },
+    limits: {
+      origins: [],
+      perAddress: 100,
+      messagesPerSecond: 20,
+      pingEveryMs: 60_000,
+      knownWithinMs: 60_000,
+      ...limits,
+    },
+    counters: {
+      countOpened: ignore,
+      countClosed: ignore,
+      countMessage: ignore,
+      countRelayed: ignore,
+      countDropped: ignore,
+      countRefused: ignore,
+    },
+    addressOf: () => '127.0.0.1',
+    keyOf: (address) => address,
+  })
+  sockets.attach(server)
+  running = await listen(server, { host: '127.0.0.1', port: 0 })
+}
+
+beforeEach(() => {
+  server = createServer()
+  sessions = []
+  closed = []
+})
+afterEach(async () => {
+  for (const { socket } of clients.splice(0)) socket.terminate()
+  await sockets.drain()
+  await running.drain()
+})
+
+async function connect(options: Parameters<typeof connectSocket>[2] = {}): Promise<SocketClient> {
+  const client = await connectSocket(`http://127.0.0.1:${String(running.port)}`, undefined, options)
+  clients.push(client)
+  return client
+}
+
+test('a connection that does not answer a ping ends, and one that does stays', async () => {
+  await start({ pingEveryMs: 300 })
+  const silent = await connect({ autoPong: false })
+  const other = await connect()
+  let pings = 0
+  other.socket.on('ping', () => (pings += 1))
+  await eventually(() => silent.closeCode() !== undefined && pings >= 3)
+  expect(other.closeCode()).toBeUndefined()
+  expect(closed).toEqual([sessions[0]])
+})
+
+test('a connection of a stranger closes with 1008, whatever it sent, and one of a user stays', async () => {
+  await start({ knownWithinMs: 300 })
+  const [stranger, user, later] = [await connect(), await connect(), await connect()]
+  const known = sessions[1]
+  if (known !== undefined) known.isKnown = true
+  stranger.send('anything')
+  await eventually(() => stranger.closeCode() === 1008 && later.closeCode() === 1008)
+  expect(user.closeCode()).toBeUndefined()
+})
+
+test('a client that does not read is cut off at a bound, and costs nothing after', async () => {
+  await start({})
+  const client = await connect()
+  client.socket.pause()
+  const line = sessions[0]?.line
+  const text = 'x'.repeat(60_000)
+  let sent = 0
+  await eventually(async () => {
+    for (let i = 0; i < 20; i++) if (line?.send(text) === true) sent += 1
+    await new Promise(setImmediate)
+    return closed.length === 1
+  })
+  expect(line?.send(text)).toBe(false)
+  // What the kernel takes comes on top of the 256 KiB.
+  expect(sent * text.length).toBeLessThan(64 * 1024 * 1024)
+})
+
+test('messages of one turn arrive in their order, before the close', async () => {
+  await start({})
+  const client = await connect()
+  const texts: string[] = []
+  client.socket.removeAllListeners('message')
+  client.socket.on('message', (data: Buffer) => texts.push(data.toString('latin1')))
+  const lengths = [0, 1, 125, 126, 65_535, 65_536, 70_000]
+  for (const length of lengths) sessions[0]?.line.send('a'.repeat(length))
+  sessions[0]?.line.close(1008, 'enough')
+  await eventually(() => client.closeCode() === 1008)
+  expect(texts.map((text) => text.length)).toEqual(lengths)
+})
+
+test('fragments are one message, also where one is cut within a character', async () => {
+  await start({})
+  const { socket } = await connect()
+  const bytes = Buffer.from('{"é":"ü😀"}')
+  received.length = 0
+  for (let i = 0; i < bytes.length; i++)
+    socket.send(bytes.subarray(i, i + 1), { binary: false, fin: i === bytes.length - 1 })
+  await eventually(() => received.length === 1)
+  expect(received).toEqual([bytes.toString()])
+})
+
+test('64 KiB are a message, in one frame or in several; one byte more closes with 1009', async () => {
+  await start({})
+  const [whole, inParts] = [await connect(), await connect()]
+  const most = Buffer.alloc(65_536, 0x20)
+  received.length = 0
+  whole.socket.send(most, { binary: false })
+  inParts.socket.send(most.subarray(1), { binary: false, fin: false })
+  inParts.socket.send(most.subarray(0, 1), { binary: false, fin: true })
+  await eventually(() => received.length === 2)
+  whole.socket.send(Buffer.alloc(65_537), { binary: false })
+  inParts.socket.send(most, { binary: false, fin: false })
+  inParts.socket.send(most.subarray(0, 1), { binary: false, fin: true })
+  await eventually(() => whole.closeCode() === 1009 && inParts.closeCode() === 1009)
+  expect(received).toHaveLength(2)
+})
+
+test('a text that is not UTF-8 closes with 1007', async () => {
+  await start({})
+  const client = await connect()
+  client.socket.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false })
+  await eventually(() => client.closeCode() === 1007)
+})
