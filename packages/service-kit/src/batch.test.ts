@@ -60,6 +60,27 @@ test('at full concurrency items are sent when a batch ends, no more than the max
   expect(sent()).toEqual([[1], [2, 3, 4], [5]])
 })
 
+test('items that one event makes ready share a batch, however many steps each of them takes to arrive', async () => {
+  let pending = 3
+  const { batches, call, sent } = controlled({ concurrency: 3, lingerMs: FOREVER, isReady: () => pending === 0 })
+  let release = () => undefined as void
+  const event = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const arrive = async (item: number): Promise<string> => {
+    await event
+    pending--
+    for (let steps = 0; steps < item * 3; steps++) await Promise.resolve()
+    return call(item)
+  }
+  const results = [arrive(1), arrive(2), arrive(3)]
+  release()
+  await turn()
+  expect(sent()).toEqual([[1, 2, 3]])
+  batches[0]?.end()
+  expect(await Promise.all(results)).toEqual(['1', '2', '3'])
+})
+
 test('too few items wait for the linger time after the start of the batch before, also when that has ended', async () => {
   const { batches, call, sent } = controlled({ concurrency: 2, lingerMs: FOREVER, isReady: (waiting) => waiting >= 3 })
   const results = [call(1)]
@@ -70,6 +91,7 @@ test('too few items wait for the linger time after the start of the batch before
   await turn()
   expect(sent()).toEqual([[1]])
   results.push(call(4))
+  await turn()
   expect(sent()).toEqual([[1], [2, 3, 4]])
   batches[1]?.end()
   expect(await Promise.all(results)).toEqual(['1', '2', '3', '4'])

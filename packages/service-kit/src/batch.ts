@@ -36,12 +36,15 @@ export function createBatcher<Item, Result>(
   let lastStart = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
   let endOfTurn: NodeJS.Immediate | undefined
+  let isStarting = false
 
   /** Starts a batch now, or makes sure that one starts as soon as it may. */
   function schedule(): void {
     if (waiting.length === 0 || running >= concurrency) return
     if (isReady(waiting.length)) {
-      void runBatch()
+      // Items that become ready by the same event, such as one answer of Redis to many, share the batch.
+      if (!isStarting) process.nextTick(startReady)
+      isStarting = true
       return
     }
     if (timer !== undefined || endOfTurn !== undefined) return
@@ -50,16 +53,24 @@ export function createBatcher<Item, Result>(
     else endOfTurn = setImmediate(onDue)
   }
 
+  function startReady(): void {
+    isStarting = false
+    onDue()
+  }
+
   function onDue(): void {
-    timer = endOfTurn = undefined
+    clearTimers()
     // At full concurrency, the end of a batch schedules the next one.
     if (waiting.length > 0 && running < concurrency) void runBatch()
   }
 
-  async function runBatch(): Promise<void> {
+  function clearTimers(): void {
     clearTimeout(timer)
     clearImmediate(endOfTurn)
     timer = endOfTurn = undefined
+  }
+
+  async function runBatch(): Promise<void> {
     running++
     lastStart = performance.now()
     const batch = waiting.splice(0, maxBatchSize)
