@@ -63,7 +63,7 @@ test('at full concurrency items are sent when a batch ends, no more than the max
 test('items that one event makes ready share a batch, however many steps each of them takes to arrive', async () => {
   let pending = 3
   const { batches, call, sent } = controlled({ concurrency: 3, lingerMs: FOREVER, isReady: () => pending === 0 })
-  let release = () => undefined as void
+  let release: () => void = () => undefined
   const event = new Promise<void>((resolve) => {
     release = resolve
   })
