@@ -3,8 +3,8 @@ import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
 import { decodeDelta } from '../swarm/delta-wire.ts'
 import type { Delta } from '../swarm/swarm.ts'
-import { TAGS, tagOf, tagPrefix } from '../swarm/tags.ts'
 import type { RedisFunctions } from '../swarm/wire.ts'
+import { TAGS, tagOf, tagPrefix } from '../swarm/wire.ts'
 import type { AccountingQueue, Batch } from './accounting.ts'
 
 /** Fields read in one step, so that a large batch does not delay announces. */

@@ -130,3 +130,11 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
 function copyOf(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
+
+/** Of all multipliers that apply to a transfer (the torrent's, the user's, the site's), the best for the user count. */
+export function bestOf(multipliers: readonly Multipliers[]): Multipliers {
+  return {
+    uploadPercent: Math.max(...multipliers.map(({ uploadPercent }) => uploadPercent)),
+    downloadPercent: Math.min(...multipliers.map(({ downloadPercent }) => downloadPercent)),
+  }
+}

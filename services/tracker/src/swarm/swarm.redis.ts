@@ -4,8 +4,17 @@ import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { Cluster, type Redis } from 'ioredis'
 import { createRedisFunctions } from './functions.redis.ts'
 import type { SwarmCounts, SwarmName, SwarmSettings, Swarms } from './swarm.ts'
-import { TAGS, tagOf, tagPrefix } from './tags.ts'
-import { decodeAnswer, decodeCounts, decodeSocketAnswer, encodeAnnounce, encodeSettings, splitAnswers } from './wire.ts'
+import {
+  decodeAnswer,
+  decodeCounts,
+  decodeSocketAnswer,
+  encodeAnnounce,
+  encodeSettings,
+  splitAnswers,
+  TAGS,
+  tagOf,
+  tagPrefix,
+} from './wire.ts'
 
 /**
  * A call costs several times what an announce in it does, so a busy tracker sends calls at this pace and no faster. A

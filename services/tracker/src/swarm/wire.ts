@@ -7,6 +7,7 @@ import type {
   SocketAnswer,
   SwarmAnswer,
   SwarmCounts,
+  SwarmName,
   SwarmSettings,
 } from './swarm.ts'
 
@@ -22,6 +23,21 @@ export type RedisFunctions = {
    * @throws UnavailableError when Redis is unavailable or refuses work
    */
   call(name: string, keys: readonly (Buffer | string)[], args: readonly (Buffer | string)[]): Promise<unknown>
+}
+
+// Keys --------------------------------------------------------------------------------------------------------------
+
+/** All keys of a swarm and of its accounting begin with its tag, so that they share a slot of a Redis Cluster. */
+export const TAGS = 256
+
+/** The tag of a swarm is its first byte: 1/256 of all swarms have the same. */
+export function tagOf(name: SwarmName): number {
+  return name[0] ?? 0
+}
+
+/** What the keys of a tag begin with: `{xx}:`. */
+export function tagPrefix(tag: number): string {
+  return `{${tag.toString(16).padStart(2, '0')}}:`
 }
 
 // SETTINGS ----------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { ApiError } from '@vault-and-tracker/service-kit/errors'
 import { type ApiLimits, type SearchQuery, torznabError } from '@vault-and-tracker/torznab-xml'
-import { bestOf } from '../announce/multipliers.ts'
+import { bestOf } from '../announce/directory.ts'
 import type { Found, Search } from '../search/search.ts'
 import type { Torrents } from '../torrents/torrents.ts'
 import type { TorznabCaller } from './callers.ts'

@@ -1,6 +1,5 @@
 import { type FeedItem, type ItemAttributes, itemCategories } from '@vault-and-tracker/torznab-xml'
-import type { Multipliers } from '../announce/directory.ts'
-import { bestOf } from '../announce/multipliers.ts'
+import { bestOf, type Multipliers } from '../announce/directory.ts'
 import type { Category } from '../categories/categories.ts'
 import type { ListedTorrent } from '../torrents/torrents.ts'
 import type { TorznabCaller } from './callers.ts'

@@ -15,7 +15,7 @@ import { parseJsonBody, readBody, readQuery } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
 import { createFailureLimit } from '../limits/failure-limit.ts'
-import type { PendingFetches } from '../secrets/pending-fetches.ts'
+import type { PendingFetches } from '../secrets/batched-fetch.ts'
 import { createVerifySignature } from '../signed-requests/signed-requests.guard.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createBatcher } from '@vault-and-tracker/service-kit/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newEntry } from '../audit/audit.ts'
-import type { PendingFetches } from './pending-fetches.ts'
 import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue } from './secrets.ts'
 
 /**
@@ -19,6 +18,31 @@ const MAX_KNOWN_LARGE = 10_000
 
 /** How much is decrypted before other requests have their turn. */
 const TURN_BYTES = 256 * 1024
+
+/**
+ * Counts the fetches that are being verified. A batch waits a moment for them instead of starting without them.
+ */
+export type PendingFetches = {
+  count(): number
+  /** Counts a fetch as pending until its verification has ended, however it ends. */
+  during<T>(verification: () => Promise<T>): Promise<T>
+}
+
+/** Creates a counter at 0. */
+export function createPendingFetches(): PendingFetches {
+  let pending = 0
+  return {
+    count: () => pending,
+    during: async (verification) => {
+      pending++
+      try {
+        return await verification()
+      } finally {
+        pending--
+      }
+    },
+  }
+}
 
 /** All values of an environment, as the text of a JSON object. */
 export type Fetched = Readonly<{ json: string }>

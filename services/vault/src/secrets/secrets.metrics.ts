@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { PendingFetches } from './pending-fetches.ts'
+import type { PendingFetches } from './batched-fetch.ts'
 
 /** Counts stored values that do not decrypt. */
 export function createDecryptionMetrics(registry: Registry): { failed: () => void } {
