@@ -17,7 +17,7 @@ export const REDIS = {
   otherwise: ' (or brew install redis), set REDIS_URL to a Redis you have, or use docker compose up instead',
 }
 
-/** BitTorrent clients, for the tests that move real files through the tracker. @type {Kind[]} */
+/** For the tests of the tracker: BitTorrent clients, a browser, and a proxy in front. @type {Kind[]} */
 export const CLIENTS = [
   { programs: ['aria2c'], debianPackage: 'aria2', otherwise: ' (or brew install aria2)' },
   {
@@ -31,6 +31,8 @@ export const CLIENTS = [
     otherwise: ' (or brew install transmission-cli)',
   },
   { programs: ['qbittorrent-nox'], debianPackage: 'qbittorrent-nox', otherwise: '' },
+  { programs: ['chromium', 'chromium-browser', 'google-chrome'], debianPackage: 'chromium', otherwise: '' },
+  { programs: ['nginx'], debianPackage: 'nginx', otherwise: ' (or brew install nginx)' },
 ].map((client) => ({ ...client, purpose: 'The end-to-end test of the tracker' }))
 
 /**

@@ -3,6 +3,7 @@ export { type DatabasePlan, dropDatabase, provisionDatabase } from './databases/
 export { type Transfer, type Transferred, transferFile } from './exchange/exchange.ts'
 export { type PostgresOptions, type PrivatePostgres, startPostgres } from './postgres/postgres.ts'
 export { removeTemporaryFolder, temporaryFolder } from './postgres/temporary-folder.ts'
+export { findProgram } from './processes/command.mjs'
 export {
   type Ended,
   killAll,

@@ -85,7 +85,7 @@ try {
   }
   if (only === undefined || only === '1') await ours(1)
   if (only === undefined || only === '2') await ours(2)
-  if (only === undefined || only === 'npm') await other(true, startNpmTracker)
+  if (only === undefined || only === 'npm') await other(true, () => startNpmTracker())
   if (only === undefined || only === 'opentracker')
     await other(false, (size) => startOpentracker(folder, size.torrents))
   process.stdout.write(`\n${memory.join('\n')}\n`)

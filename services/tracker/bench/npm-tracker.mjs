@@ -1,6 +1,7 @@
-// The npm package bittorrent-tracker, HTTP only.
+// The npm package bittorrent-tracker. Usage: npm-tracker.mjs <port> http|ws
 import Server from 'bittorrent-tracker/server'
 
-const server = new Server({ udp: false, ws: false, http: true, stats: false })
+const [port, protocol] = process.argv.slice(2)
+const server = new Server({ udp: false, ws: protocol === 'ws', http: true, stats: false })
 server.on('warning', () => undefined)
-server.listen(Number(process.argv[2]), '127.0.0.1')
+server.listen(Number(port), '127.0.0.1')

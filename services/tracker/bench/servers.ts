@@ -13,6 +13,7 @@ export type Target = {
   readonly url: string
   /** Users whose passkeys announces carry; 0 where there are none. */
   readonly users: number
+  readonly pid: number
   /** Seconds of processor time used so far, by the tracker and what works for it. */
   cpuSeconds(): number
   stop(): Promise<void>
@@ -26,10 +27,14 @@ export async function startPlain(): Promise<Target> {
   return start('plain node:http', port, process.execPath, [here('plain-http.mjs'), String(port)], '/')
 }
 
-/** The npm package bittorrent-tracker. */
-export async function startNpmTracker(): Promise<Target> {
+/** The npm package bittorrent-tracker, over HTTP or over WebSockets; `flags` are for Node. */
+export async function startNpmTracker(
+  protocol: 'http' | 'ws' = 'http',
+  flags: readonly string[] = [],
+): Promise<Target> {
   const port = await freePort()
-  return start('bittorrent-tracker (npm)', port, process.execPath, [here('npm-tracker.mjs'), String(port)], '/stats')
+  const args = [...flags, here('npm-tracker.mjs'), String(port), protocol]
+  return start('bittorrent-tracker (npm)', port, process.execPath, args, '/stats')
 }
 
 /** Debian's opentracker, which serves listed torrents only. */
@@ -50,9 +55,11 @@ export async function startOurs(options: {
   redisUrl: string
   redisPid: number
   env?: Readonly<Record<string, string>>
+  /** For Node. */
+  flags?: readonly string[]
 }): Promise<Target> {
   const port = await freePort()
-  const args = [here('../dist/main.js')]
+  const args = [...(options.flags ?? []), here('../dist/main.js')]
   const target = await start(
     `this tracker, ${String(options.workers)} worker(s)`,
     port,
@@ -96,6 +103,7 @@ async function start(
     name,
     url,
     users: 0,
+    pid,
     cpuSeconds: () => cpuOfTree(pid),
     stop: async () => {
       const exited = once(child, 'exit')
