@@ -123,6 +123,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
       siteSettings,
       adminLog,
       announceUrl,
+      site: { registration: config.REGISTRATION, torznabUrl: `${config.PUBLIC_URL}/api/torznab` },
       ...torznabAdmin.useCases,
     },
     rest: createRest({ config, logger, redis, sessions }),

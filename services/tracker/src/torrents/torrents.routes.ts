@@ -5,6 +5,7 @@ import { SLUG_PATTERN } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import { downloadPercent, idParams, pageOf, pageQuery, text, time, uploadPercent } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
+import type { Release } from '../releases/release.ts'
 import { type Search, SORTS } from '../search/search.ts'
 import { asciiFileName, safeFileName } from './file-name.ts'
 import { MAX_TORRENT_BYTES } from './torrent-file.ts'
@@ -61,6 +62,20 @@ export const listedTorrent = z
   .meta({ id: 'ListedTorrent' })
 
 export const torrentAnswer = listedTorrent.extend({ description: z.string() }).meta({ id: 'Torrent' })
+
+const file = z.object({ path: z.string(), size: z.int() })
+const MAX_PREVIEWED_FILES = 1_000
+const torrentPreview = z
+  .object({
+    name: z.string(),
+    infoHash: z.string().meta({ description: 'of the torrent as it would be stored' }),
+    size: z.int().meta({ description: 'bytes' }),
+    files: z.int().meta({ description: 'how many' }),
+    firstFiles: z.array(file).meta({ description: `the first ${MAX_PREVIEWED_FILES}` }),
+    category: z.string().nullable().meta({ description: 'slug of where it would go; null where none was chosen' }),
+    release,
+  })
+  .meta({ id: 'TorrentPreview' })
 
 /** An empty form field is an absent one. */
 const formField = <Schema extends z.ZodType>(schema: Schema) =>
@@ -154,6 +169,34 @@ export const torrentEndpoints = [
     },
   }),
   endpoint({
+    tag: 'torrents',
+    access: 'member',
+    // It changes nothing, and is asked again while a name is corrected.
+    limit: 'read',
+    method: 'POST',
+    path: '/api/torrents/preview',
+    operationId: 'previewTorrent',
+    summary: 'What an upload would become: its name, files, release and category; nothing is added',
+    upload: { field: 'torrent', maxBytes: MAX_TORRENT_BYTES },
+    body: z.object({ name: formField(name).optional(), category: formField(category).optional() }),
+    status: 200,
+    answer: torrentPreview,
+    handle: async ({ body, file }, { torrents }) => {
+      if (file === undefined) throw apiError('BAD_REQUEST', 'torrent: send the .torrent file in this field.')
+      const { files, release, ...preview } = await torrents.preview({
+        bytes: file,
+        name: body.name,
+        category: body.category,
+      })
+      return {
+        ...preview,
+        files: files.length,
+        firstFiles: files.slice(0, MAX_PREVIEWED_FILES),
+        release: presentRelease(release),
+      }
+    },
+  }),
+  endpoint({
     ...read,
     path: '/api/torrents/:id',
     operationId: 'getTorrent',
@@ -170,7 +213,7 @@ export const torrentEndpoints = [
     operationId: 'listTorrentFiles',
     summary: 'The files of a torrent',
     params: idParams,
-    answer: z.object({ items: z.array(z.object({ path: z.string(), size: z.int() })) }),
+    answer: z.object({ items: z.array(file) }),
     errors: ['NOT_FOUND'],
     handle: async ({ params, caller }, { torrents }) => ({
       items: [...(await torrents.files(params.id, caller.session.account))],
@@ -246,16 +289,20 @@ export const torrentEndpoints = [
 export function presentTorrent(torrent: Torrent): z.input<typeof torrentAnswer>
 export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent>
 export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent> {
-  const { fileCount, uploader, externalIds, createdAt, release: read, ...same } = torrent
-  const { hdr, audio, languages, editions } = read
+  const { fileCount, uploader, externalIds, createdAt, release, ...same } = torrent
   return {
     ...same,
-    release: { ...read, hdr: [...hdr], audio: [...audio], languages: [...languages], editions: [...editions] },
+    release: presentRelease(release),
     files: fileCount,
     created: createdAt.toISOString(),
     uploader: uploader?.username ?? null,
     ...presentIds(externalIds),
   }
+}
+
+function presentRelease(read: Release): z.input<typeof release> {
+  const { hdr, audio, languages, editions } = read
+  return { ...read, hdr: [...hdr], audio: [...audio], languages: [...languages], editions: [...editions] }
 }
 
 function presentIds({ imdb: id, tmdb, tvdb }: ExternalIds) {
