@@ -1,0 +1,42 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { categories } from '../api/queries.ts'
+import { rootRoute } from '../frame/root-route.tsx'
+import { ListPage } from './list-page.tsx'
+import { readListSearch } from './list-search.ts'
+import { torrent, torrentFiles, torrentList } from './queries.ts'
+
+const TABS = ['files', 'swarm'] as const
+/** The further tabs of a torrent's page. */
+export type TorrentTab = (typeof TABS)[number]
+
+const listRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/torrents',
+  validateSearch: readListSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => {
+    void context.queries.prefetchQuery(torrentList(deps))
+    void context.queries.prefetchQuery(categories)
+  },
+  component: function List() {
+    return <ListPage search={listRoute.useSearch()} />
+  },
+})
+
+const torrentRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/torrents/$id',
+  validateSearch: (raw: Readonly<Record<string, unknown>>): { tab?: TorrentTab | undefined } => ({
+    tab: TABS.find((tab) => tab === raw['tab']),
+  }),
+  loaderDeps: ({ search }) => search,
+  loader: async ({ context, params, deps }) => {
+    void context.queries.prefetchQuery(categories)
+    if (deps.tab === 'files') void context.queries.prefetchQuery(torrentFiles(params.id))
+    await context.queries.ensureQueryData(torrent(params.id))
+  },
+  component: lazyRouteComponent(() => import('./torrent-page.tsx'), 'TorrentPage'),
+})
+
+/** The catalogue and its torrents. */
+export const torrentRoutes = [listRoute, torrentRoute] as const
