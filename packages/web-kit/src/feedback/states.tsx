@@ -3,10 +3,10 @@ import { ApiError } from '../api/error.ts'
 import { Button } from '../form/button.tsx'
 
 /** A list without entries: what that means and what to do next. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ title, children }: { title: ReactNode; children?: ReactNode }) {
   return (
     <div className="state">
-      <p className="state-title">{title}</p>
+      <div className="state-title">{title}</div>
       {children}
     </div>
   )

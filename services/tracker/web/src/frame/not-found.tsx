@@ -6,7 +6,7 @@ import { usePageTitle } from './page-title.ts'
 export function NotFound() {
   usePageTitle('Not found')
   return (
-    <Empty title="There is nothing at this address.">
+    <Empty title={<h1>There is nothing at this address.</h1>}>
       <p>A torrent may have been deleted, or the address is incomplete.</p>
       <ul className="plain-list">
         <li>
