@@ -82,8 +82,8 @@ function refuseMethod(response: Response): void {
 }
 
 function sendFile(request: Request, response: Response, { type, etag, bodies }: BuiltFile): void {
-  const encoding = request.acceptsEncodings([...bodies.keys()])
-  const chosen = encoding === false ? 'identity' : encoding
+  // Browsers name gzip first and mean no preference; ours is the smallest.
+  const chosen = [...bodies.keys()].find((encoding) => request.acceptsEncodings(encoding) !== false) ?? 'identity'
   const body = bodies.get(chosen) ?? Buffer.alloc(0)
   const tag = `"${etag}-${chosen}"`
   response.set({ 'Content-Type': type, ETag: tag, Vary: 'Accept-Encoding' })

@@ -1,3 +1,5 @@
+import { isSignedOut } from '../api/error.ts'
+
 /** A short message about what was just done. */
 export type Toast = { readonly id: number; readonly text: string; readonly tone: 'plain' | 'bad' }
 
@@ -17,6 +19,11 @@ export function toast(text: string, tone: Toast['tone'] = 'plain'): void {
   const shown = { id: lastId, text, tone }
   replace([...toasts, shown])
   setTimeout(() => replace(toasts.filter((each) => each !== shown)), SHOWN_MS)
+}
+
+/** Shows why something was not done. An ended session is no news here: the page asks to sign in. */
+export function toastProblem(error: Error): void {
+  if (!isSignedOut(error)) toast(error.message, 'bad')
 }
 
 /** For `useSyncExternalStore`. */

@@ -1,2 +1,2 @@
 export { formatBytes, formatCount, formatRatio } from './numbers.ts'
-export { formatAge, formatDuration, formatExactTime } from './time.ts'
+export { formatAge, formatDate, formatDuration, formatExactTime } from './time.ts'

@@ -9,6 +9,7 @@ const STEPS = [
   [MINUTE, 'min'],
 ] as const
 
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** How long ago, in its greatest unit: `3 h`; `now` within the last minute and for a clock that runs ahead. */
@@ -27,6 +28,11 @@ export function formatDuration(seconds: number): string {
   const first = `${Math.floor(seconds / size)} ${unit}`
   const remainder = rest === undefined ? 0 : Math.floor((seconds % size) / rest[0])
   return rest === undefined || remainder === 0 ? first : `${first} ${remainder} ${rest[1]}`
+}
+
+/** A day in the reader's time zone. */
+export function formatDate(time: string): string {
+  return day.format(new Date(time))
 }
 
 /** A moment in the reader's time zone, to the second. */

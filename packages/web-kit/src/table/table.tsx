@@ -14,6 +14,8 @@ export type Column<Row> = {
   readonly isMain?: boolean
   /** Where there is little room, left out of the card. */
   readonly isMinor?: boolean
+  /** What the value is can be seen, so the card needs no label for it. */
+  readonly isEvident?: boolean
 }
 
 type Sorting = {
@@ -71,12 +73,16 @@ function Head<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting 
   const isSorted = sorting.by === sort
   const next = isSorted && sorting.order === 'desc' ? 'asc' : 'desc'
   const direction = sorting.order === 'asc' ? 'ascending' : 'descending'
+  const sign = (
+    <span aria-hidden="true" className="sort-sign">
+      {isSorted ? (sorting.order === 'asc' ? '▲' : '▼') : ''}
+    </span>
+  )
   const content = (
     <>
+      {align === 'end' && sign}
       {head}
-      <span aria-hidden="true" className="sort-sign">
-        {isSorted ? (sorting.order === 'asc' ? '▲' : '▼') : ''}
-      </span>
+      {align !== 'end' && sign}
     </>
   )
   return (
@@ -87,7 +93,7 @@ function Head<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting 
 }
 
 function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
-  const { align, head, isMain, isMinor } = column
+  const { align, head, isMain, isMinor, isEvident = false } = column
   if (isMain)
     return (
       <th role="rowheader" scope="row" data-main="true">
@@ -95,7 +101,7 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
       </th>
     )
   return (
-    <td role="cell" data-align={align} data-label={head} data-minor={isMinor}>
+    <td role="cell" data-align={align} data-label={isEvident ? undefined : head} data-minor={isMinor}>
       {column.cell(row)}
     </td>
   )

@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { PageProblem } from './frame/page-problem.tsx'
 import { rootRoute } from './frame/root-route.tsx'
 import { meRoutes } from './me/routes.tsx'
 import { sessionRoutes } from './session/routes.tsx'
@@ -27,6 +28,7 @@ export function createAppRouter(queries: QueryClient) {
       const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
       return text === '' ? '' : `?${text}`
     },
+    defaultErrorComponent: PageProblem,
     defaultPreload: 'intent',
     // Query decides what is fresh.
     defaultPreloadStaleTime: 0,

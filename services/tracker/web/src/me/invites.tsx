@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Empty, Problem, Skeleton, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Problem, Skeleton, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button, CopyButton } from '@vault-and-tracker/web-kit/form'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
@@ -39,7 +39,7 @@ export function Invites({ user }: { user: OwnUser }) {
         queries.invalidateQueries({ queryKey: invites.queryKey }),
         queries.invalidateQueries({ queryKey: ownUser.queryKey }),
       ]),
-    onError: (problem) => toast(problem.message, 'bad'),
+    onError: toastProblem,
   })
   return (
     <>

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Confirm, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Confirm, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button, CopyButton, Secret } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type OwnUser } from '../api/client.ts'
@@ -65,7 +65,7 @@ function ResetPasskey({ onClose }: { onClose: () => void }) {
       toast('You have a new passkey.')
       onClose()
     },
-    onError: (error) => toast(error.message, 'bad'),
+    onError: toastProblem,
   })
   return (
     <Confirm

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { formatDate } from '@vault-and-tracker/web-kit/format'
 import { ownUser } from '../api/queries.ts'
 import { usePageTitle } from '../frame/page-title.ts'
 import { Invites } from './invites.tsx'
@@ -29,7 +29,7 @@ export function MePage() {
         <h1>{user.username}</h1>
         <p className="muted">
           {user.role === 'member' ? 'Member' : user.role === 'moderator' ? 'Moderator' : 'Administrator'} since{' '}
-          {formatExactTime(user.created)} · {user.email}
+          {formatDate(user.created)} · {user.email}
         </p>
       </header>
       <nav className="tabs" aria-label="Of your account">

@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Confirm, Problem, Skeleton, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Confirm, Problem, Skeleton, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatAge, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
@@ -46,6 +46,7 @@ function columnsAt(now: number): readonly Column<Session>[] {
       cell: ({ userAgent, current }) => (
         <>
           <span title={userAgent}>{nameOfProgram(userAgent)}</span>
+          {current && ' '}
           {current && (
             <span className="tag" data-tone="good">
               This one
@@ -57,7 +58,7 @@ function columnsAt(now: number): readonly Column<Session>[] {
     { key: 'address', head: 'Address', cell: ({ address }) => address },
     { key: 'seen', head: 'Last seen', align: 'end', cell: ({ lastSeen }) => <Moment time={lastSeen} now={now} /> },
     { key: 'created', head: 'Signed in', align: 'end', cell: ({ created }) => <Moment time={created} now={now} /> },
-    { key: 'end', head: 'End', cell: (session) => <EndSession session={session} /> },
+    { key: 'end', head: 'End', isEvident: true, cell: (session) => <EndSession session={session} /> },
   ]
 }
 
@@ -78,7 +79,7 @@ function EndSession({ session: { id, current, userAgent } }: { session: Session 
       toast('The session has ended.')
       return queries.invalidateQueries({ queryKey: sessions.queryKey })
     },
-    onError: (error) => toast(error.message, 'bad'),
+    onError: toastProblem,
   })
   if (current) return null
   return (
@@ -102,7 +103,7 @@ function SignOutEverywhere({ count, onClose }: { count: number; onClose: () => v
       await navigate({ to: '/login' })
       queries.clear()
     },
-    onError: (error) => toast(error.message, 'bad'),
+    onError: toastProblem,
   })
   return (
     <Confirm

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Problem, Skeleton, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Problem, Skeleton, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes, formatCount, formatDuration, formatRatio } from '@vault-and-tracker/web-kit/format'
 import { api, type OwnUser, type UserStats } from '../api/client.ts'
 import { ownStats, ownUser } from '../api/queries.ts'
@@ -59,7 +59,7 @@ function Visibility({ user }: { user: OwnUser }) {
       queries.setQueryData(ownUser.queryKey, changed)
       toast('Saved.')
     },
-    onError: (error) => toast(error.message, 'bad'),
+    onError: toastProblem,
   })
   return (
     <label className="switch">

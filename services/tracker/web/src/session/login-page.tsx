@@ -14,6 +14,7 @@ export function LoginPage() {
   usePageTitle('Sign in')
   return (
     <div className="gate">
+      <p className="brand">Tracker</p>
       <h1>Sign in</h1>
       <SignInForm onSignedIn={() => void navigate({ href: next ?? '/torrents', replace: true })} />
       {data?.registration === 'open' && (

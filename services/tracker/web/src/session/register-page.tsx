@@ -15,6 +15,7 @@ export function RegisterPage() {
   usePageTitle('Create an account')
   return (
     <div className="gate">
+      <p className="brand">Tracker</p>
       <h1>Create an account</h1>
       {data === undefined ? (
         error ? (

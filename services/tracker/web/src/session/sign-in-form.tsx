@@ -46,7 +46,7 @@ export function SignInForm({ onSignedIn, username }: { onSignedIn: () => void; u
         type="password"
         autoComplete="current-password"
         required
-        autoFocus={username !== undefined}
+        data-focus={username !== undefined ? '' : undefined}
         error={signIn.error}
       />
     </Form>

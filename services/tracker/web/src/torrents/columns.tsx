@@ -17,15 +17,21 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
         <>
           <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link">
             <BreakableName name={torrent.name} />
-          </Link>
+          </Link>{' '}
           <FactorTags torrent={torrent} />
         </>
       ),
     },
-    { key: 'category', head: 'Category', cell: ({ category }) => <span className="muted">{pathOf(category)}</span> },
-    { key: 'size', head: 'Size', align: 'end', sort: 'size', cell: ({ size }) => formatBytes(size) },
+    {
+      key: 'category',
+      isEvident: true,
+      head: 'Category',
+      cell: ({ category }) => <span className="muted">{pathOf(category)}</span>,
+    },
+    { key: 'size', isEvident: true, head: 'Size', align: 'end', sort: 'size', cell: ({ size }) => formatBytes(size) },
     {
       key: 'seeders',
+      isEvident: true,
       head: 'Seeders',
       align: 'end',
       sort: 'seeders',
@@ -33,6 +39,7 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
     },
     {
       key: 'leechers',
+      isEvident: true,
       head: 'Leechers',
       align: 'end',
       sort: 'leechers',
@@ -47,6 +54,7 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
     },
     {
       key: 'created',
+      isEvident: true,
       head: 'Age',
       align: 'end',
       sort: 'created',

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router'
+import { ApiError } from '@vault-and-tracker/web-kit/api'
 import { categories } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
 import { ListPage } from './list-page.tsx'
@@ -33,7 +34,9 @@ const torrentRoute = createRoute({
   loader: async ({ context, params, deps }) => {
     void context.queries.prefetchQuery(categories)
     if (deps.tab === 'files') void context.queries.prefetchQuery(torrentFiles(params.id))
-    await context.queries.ensureQueryData(torrent(params.id))
+    await context.queries.ensureQueryData(torrent(params.id)).catch((error: unknown) => {
+      throw error instanceof ApiError && error.status === 404 ? notFound() : error
+    })
   },
   component: lazyRouteComponent(() => import('./torrent-page.tsx'), 'TorrentPage'),
 })

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Confirm, Dialog, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Confirm, Dialog, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Field, Form, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
@@ -82,7 +82,7 @@ function DeleteDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => v
       await navigate({ to: '/torrents' })
       void queries.invalidateQueries({ queryKey: ['torrents', 'list'] })
     },
-    onError: (error) => toast(error.message, 'bad'),
+    onError: toastProblem,
   })
   const peers = torrent.seeders + torrent.leechers
   return (

@@ -26,8 +26,7 @@ export function TorrentPage() {
     <article className="torrent">
       <header className="torrent-head">
         <h1>
-          <BreakableName name={torrent.name} />
-          <FactorTags torrent={torrent} />
+          <BreakableName name={torrent.name} /> <FactorTags torrent={torrent} />
         </h1>
         <ReleaseTags release={torrent.release} />
         {torrent.stateReason !== null && <p className="notice">Reason: {torrent.stateReason}</p>}

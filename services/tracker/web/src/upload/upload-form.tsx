@@ -65,7 +65,7 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
           label="Category"
           name="category"
           error={error}
-          hint="Of a root, the subcategory that the name speaks for is taken."
+          hint="In a main category, the name decides on the subcategory."
         >
           {(attributes) => (
             <select
