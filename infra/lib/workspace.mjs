@@ -71,7 +71,7 @@ export async function build() {
 }
 
 /** Whether the web application was built after the last change of what goes into it. */
-export function webIsCurrent(root = ROOT) {
+function webIsCurrent(root = ROOT) {
   const builtAt = writtenAt(join(root, WEB_FOLDER, 'dist', 'index.html'))
   const sources = [join(root, WEB_FOLDER, 'src'), join(root, WEB_FOLDER, 'public'), join(root, 'packages/web-kit/src')]
   const files = sources.flatMap((folder) =>

@@ -18,6 +18,7 @@ import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surfa
 import { siteEndpoints } from './site-settings/site.routes.ts'
 import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
+import { torrentPreviewEndpoints } from './torrents/torrent-preview.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 import { torznabSettingsEndpoints } from './torznab/settings.routes.ts'
 import { torznabStatisticsEndpoints } from './torznab/statistics.routes.ts'
@@ -28,6 +29,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...accountEndpoints,
   ...siteEndpoints,
   ...categoryEndpoints,
+  ...torrentPreviewEndpoints,
   ...torrentEndpoints,
   ...userEndpoints,
   ...moderationEndpoints,

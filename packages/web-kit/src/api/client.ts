@@ -2,7 +2,7 @@ import createClient, { type Client } from 'openapi-fetch'
 import { ApiError } from './error.ts'
 
 /** A client of the origin that served the page; `Paths` is what openapi-typescript made of the API's document. */
-export function createApi<Paths extends {}>(): Client<Paths> {
+export function createApi<Paths extends object>(): Client<Paths> {
   return createClient<Paths>({ baseUrl: location.origin })
 }
 

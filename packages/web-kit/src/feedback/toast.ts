@@ -29,7 +29,7 @@ export function toastProblem(error: Error): void {
 /** For `useSyncExternalStore`. */
 export const toastStore = {
   read: (): readonly Toast[] => toasts,
-  subscribe(listener: () => void): () => void {
+  subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener)
     return () => listeners.delete(listener)
   },

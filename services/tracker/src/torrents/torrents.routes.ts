@@ -11,7 +11,7 @@ import { asciiFileName, safeFileName } from './file-name.ts'
 import { MAX_TORRENT_BYTES } from './torrent-file.ts'
 import { type ExternalIds, type ListedTorrent, TORRENT_STATES, type Torrent, type Torrents } from './torrents.ts'
 
-const release = z
+export const releaseSchema = z
   .object({
     title: z.string().nullable(),
     year: z.int().nullable(),
@@ -57,32 +57,20 @@ export const listedTorrent = z
     stateReason: z.string().nullable(),
     downloadPercent: z.int().meta({ description: 'how much of a download is charged; 0 is freeleech' }),
     uploadPercent: z.int().meta({ description: 'how much of an upload is credited; 200 is double upload' }),
-    release,
+    release: releaseSchema,
   })
   .meta({ id: 'ListedTorrent' })
 
 export const torrentAnswer = listedTorrent.extend({ description: z.string() }).meta({ id: 'Torrent' })
 
-const file = z.object({ path: z.string(), size: z.int() })
-const MAX_PREVIEWED_FILES = 1_000
-const torrentPreview = z
-  .object({
-    name: z.string(),
-    infoHash: z.string().meta({ description: 'of the torrent as it would be stored' }),
-    size: z.int().meta({ description: 'bytes' }),
-    files: z.int().meta({ description: 'how many' }),
-    firstFiles: z.array(file).meta({ description: `the first ${MAX_PREVIEWED_FILES}` }),
-    category: z.string().nullable().meta({ description: 'slug of where it would go; null where none was chosen' }),
-    release,
-  })
-  .meta({ id: 'TorrentPreview' })
-
+/** A file of a torrent. */
+export const torrentFile = z.object({ path: z.string(), size: z.int() })
 /** An empty form field is an absent one. */
-const formField = <Schema extends z.ZodType>(schema: Schema) =>
+export const formField = <Schema extends z.ZodType>(schema: Schema) =>
   z.union([z.literal('').transform(() => undefined), schema])
 
-const name = text({ min: 1, max: 255 })
-const category = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
+export const torrentName = text({ min: 1, max: 255 })
+export const categorySlug = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
 const description = text({ min: 0, max: 20_000, lines: true })
 
 const MAX_ID = 2_147_483_647
@@ -101,7 +89,7 @@ const listQuery = z.object({
   ...pageQuery,
   sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
   order: z.enum(['asc', 'desc'], 'must be asc or desc').default('desc'),
-  category: category.optional().meta({ description: 'slug; a root includes its subcategories' }),
+  category: categorySlug.optional().meta({ description: 'slug; a root includes its subcategories' }),
   search: z
     .string({ error: 'must be given once' })
     .max(256, 'must be at most 256 characters long')
@@ -146,8 +134,8 @@ export const torrentEndpoints = [
     summary: 'Upload a torrent; download our copy to seed it, its info hash may differ from your file',
     upload: { field: 'torrent', maxBytes: MAX_TORRENT_BYTES },
     body: z.object({
-      name: formField(name).optional(),
-      category,
+      name: formField(torrentName).optional(),
+      category: categorySlug,
       description: description.default(''),
       imdb: formField(imdb).optional(),
       tmdb: formField(externalId).optional(),
@@ -169,34 +157,6 @@ export const torrentEndpoints = [
     },
   }),
   endpoint({
-    tag: 'torrents',
-    access: 'member',
-    // It changes nothing, and is asked again while a name is corrected.
-    limit: 'read',
-    method: 'POST',
-    path: '/api/torrents/preview',
-    operationId: 'previewTorrent',
-    summary: 'What an upload would become: its name, files, release and category; nothing is added',
-    upload: { field: 'torrent', maxBytes: MAX_TORRENT_BYTES },
-    body: z.object({ name: formField(name).optional(), category: formField(category).optional() }),
-    status: 200,
-    answer: torrentPreview,
-    handle: async ({ body, file }, { torrents }) => {
-      if (file === undefined) throw apiError('BAD_REQUEST', 'torrent: send the .torrent file in this field.')
-      const { files, release, ...preview } = await torrents.preview({
-        bytes: file,
-        name: body.name,
-        category: body.category,
-      })
-      return {
-        ...preview,
-        files: files.length,
-        firstFiles: files.slice(0, MAX_PREVIEWED_FILES),
-        release: presentRelease(release),
-      }
-    },
-  }),
-  endpoint({
     ...read,
     path: '/api/torrents/:id',
     operationId: 'getTorrent',
@@ -213,7 +173,7 @@ export const torrentEndpoints = [
     operationId: 'listTorrentFiles',
     summary: 'The files of a torrent',
     params: idParams,
-    answer: z.object({ items: z.array(file) }),
+    answer: z.object({ items: z.array(torrentFile) }),
     errors: ['NOT_FOUND'],
     handle: async ({ params, caller }, { torrents }) => ({
       items: [...(await torrents.files(params.id, caller.session.account))],
@@ -245,8 +205,8 @@ export const torrentEndpoints = [
     params: idParams,
     body: z
       .object({
-        name,
-        category,
+        name: torrentName,
+        category: categorySlug,
         description,
         imdb: z.union([imdb, z.null()]),
         tmdb: jsonId.nullable(),
@@ -300,7 +260,7 @@ export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTor
   }
 }
 
-function presentRelease(read: Release): z.input<typeof release> {
+function presentRelease(read: Release): z.input<typeof releaseSchema> {
   const { hdr, audio, languages, editions } = read
   return { ...read, hdr: [...hdr], audio: [...audio], languages: [...languages], editions: [...editions] }
 }

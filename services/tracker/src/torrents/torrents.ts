@@ -213,7 +213,7 @@ export function createTorrents(deps: {
       const release = parseReleaseName(name)
       const chosen = upload.category === undefined ? undefined : await categories.bySlug(upload.category)
       const category = chosen ? leafFor(release, chosen, await categories.all()).slug : null
-      return { name, infoHash, size, files, category, release: namedAs(name, release).release }
+      return { name, infoHash, size, files, category, release }
     },
 
     /** The files of a torrent, in its own order. @throws ApiError NOT_FOUND */

@@ -10,9 +10,7 @@ import { uploadRoutes } from './upload/routes.tsx'
 const startRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/torrents', replace: true })
-  },
+  beforeLoad: () => redirect({ to: '/torrents', replace: true, throw: true }),
 })
 
 const routeTree = rootRoute.addChildren([startRoute, ...sessionRoutes, ...torrentRoutes, ...uploadRoutes, ...meRoutes])

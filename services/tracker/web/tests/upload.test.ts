@@ -31,6 +31,7 @@ test.each(VIEWS)(
   async (view) => {
     const name = `The.Long.Harbour.S02E05.1080p.WEB-DL.H.264-${view.theme}${view.width}`
     const { page, problems } = await site.open('/upload', view, member)
+    await page.getByText('or drop it here').waitFor()
     expect(await problems('upload')).toEqual([])
     await page.getByLabel('Choose a .torrent file').setInputFiles(fileOf(name))
     await page.getByRole('heading', { name: 'The Long Harbour' }).waitFor()

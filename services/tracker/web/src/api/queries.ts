@@ -53,3 +53,8 @@ export function flatten(tree: readonly CategoryTree[]): readonly CategoryEntry[]
     })),
   ])
 }
+
+/** Lets a query run that a page will read, so that its code and its data are on their way together. The page tells what fails. */
+export function started(query: Promise<unknown>): void {
+  query.catch(() => undefined)
+}

@@ -15,7 +15,7 @@ export const meRoutes = [
       tab: TABS.find((tab) => tab === raw['tab']),
     }),
     loader: async ({ context }) => {
-      await context.queries.ensureQueryData(ownUser)
+      await context.queries.query(ownUser)
     },
     component: lazyRouteComponent(() => import('./me-page.tsx'), 'MePage'),
   }),

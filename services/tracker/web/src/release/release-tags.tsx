@@ -1,7 +1,7 @@
 import type { Release } from '../api/client.ts'
 
 /** What a release name told, as short words in the order in which people look for them. */
-export function releaseWords(release: Release): readonly string[] {
+function releaseWords(release: Release): readonly string[] {
   const { resolution, source, codec, hdr, audio, channels, languages, editions, isProper, isRepack } = release
   return [
     resolution,

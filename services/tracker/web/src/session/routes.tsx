@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { site } from '../api/queries.ts'
+import { site, started } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
 import { readNext } from './next.ts'
 
@@ -12,7 +12,7 @@ const loginRoute = createRoute({
     next: readNext(raw['next']),
   }),
   loader: ({ context }) => {
-    void context.queries.prefetchQuery(site)
+    started(context.queries.query(site))
   },
   component: lazyRouteComponent(() => import('./login-page.tsx'), 'LoginPage'),
 })
@@ -24,7 +24,7 @@ const registerRoute = createRoute({
     invite: textOf(raw['invite']),
   }),
   loader: ({ context }) => {
-    void context.queries.prefetchQuery(site)
+    started(context.queries.query(site))
   },
   component: lazyRouteComponent(() => import('./register-page.tsx'), 'RegisterPage'),
 })

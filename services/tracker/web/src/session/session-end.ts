@@ -9,7 +9,7 @@ function change(next: boolean): void {
 /** Whether something that was sent was refused because the session has ended. */
 export const sessionEnd = {
   read: (): boolean => hasEnded,
-  subscribe(listener: () => void): () => void {
+  subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener)
     return () => listeners.delete(listener)
   },

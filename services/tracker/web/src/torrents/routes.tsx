@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router'
 import { ApiError } from '@vault-and-tracker/web-kit/api'
-import { categories } from '../api/queries.ts'
+import { categories, started } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
 import { ListPage } from './list-page.tsx'
 import { readListSearch } from './list-search.ts'
@@ -16,8 +16,8 @@ const listRoute = createRoute({
   validateSearch: readListSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => {
-    void context.queries.prefetchQuery(torrentList(deps))
-    void context.queries.prefetchQuery(categories)
+    started(context.queries.query(torrentList(deps)))
+    started(context.queries.query(categories))
   },
   component: function List() {
     return <ListPage search={listRoute.useSearch()} />
@@ -32,9 +32,9 @@ const torrentRoute = createRoute({
   }),
   loaderDeps: ({ search }) => search,
   loader: async ({ context, params, deps }) => {
-    void context.queries.prefetchQuery(categories)
-    if (deps.tab === 'files') void context.queries.prefetchQuery(torrentFiles(params.id))
-    await context.queries.ensureQueryData(torrent(params.id)).catch((error: unknown) => {
+    started(context.queries.query(categories))
+    if (deps.tab === 'files') started(context.queries.query(torrentFiles(params.id)))
+    await context.queries.query(torrent(params.id)).catch((error: unknown) => {
       throw error instanceof ApiError && error.status === 404 ? notFound() : error
     })
   },

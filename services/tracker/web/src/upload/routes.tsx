@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { categories } from '../api/queries.ts'
+import { categories, started } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
 
 /** Adding a torrent to the catalogue. */
@@ -8,7 +8,7 @@ export const uploadRoutes = [
     getParentRoute: () => rootRoute,
     path: '/upload',
     loader: ({ context }) => {
-      void context.queries.prefetchQuery(categories)
+      started(context.queries.query(categories))
     },
     component: lazyRouteComponent(() => import('./upload-page.tsx'), 'UploadPage'),
   }),

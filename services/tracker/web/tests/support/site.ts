@@ -36,7 +36,7 @@ export type Visit = {
    * What is wrong with the page as it stands: what axe finds, errors of scripts and of the content security policy,
    * requests to another origin, and whether it scrolls sideways. With SCREENSHOTS set, a picture goes into that folder.
    */
-  problems(name: string): Promise<readonly string[]>
+  readonly problems: (name: string) => Promise<readonly string[]>
 }
 
 const require = createRequire(import.meta.url)
