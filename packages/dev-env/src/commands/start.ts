@@ -4,6 +4,7 @@ import { portProblem } from '../processes/ports.ts'
 import type { WorldOptions } from '../world/options.ts'
 import { SERVICES } from '../world/plan.ts'
 import { stopLeftoverServices } from '../world/services.ts'
+import { watchWebApplication } from '../world/web-build.ts'
 import { startWorld } from '../world/world.ts'
 import { banner } from './banner.ts'
 import { restartOnChange } from './restart-on-change.ts'
@@ -22,7 +23,7 @@ export interface StartOptions extends Pick<WorldOptions, 'root' | 'fromSource' |
 
 /**
  * `npm start`: both services with everything they need, until a signal comes. From their sources (`pnpm dev`) they are
- * restarted on change, and a service that ends by itself waits for the next one.
+ * restarted on change, a service that ends by itself waits for the next one, and the web application is built on change.
  */
 export async function start(options: StartOptions): Promise<void> {
   const { root, fromSource, dataDir, lock, beganAt } = options
@@ -51,6 +52,7 @@ export async function start(options: StartOptions): Promise<void> {
       console.log('The last run was cut off; its services have been stopped.')
     }
     await requireFreePorts(settings)
+    if (fromSource) await options.step('web application', () => watchWebApplication(options))
     const world = await startWorld({ ...options, ...settings })
     world.onServerFailure(fail)
     if (fromSource) restartOnChange(world, options, () => ending.isRunning)
