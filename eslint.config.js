@@ -1,5 +1,7 @@
 import tseslint from 'typescript-eslint'
 
+const MIDDLEWARE_TYPE = 'TSTypeAnnotation > TSTypeReference > Identifier[name=/^((Error)?RequestHandler|Router)$/]'
+
 // Types-aware rules only. Formatting is Biome's, architecture is dependency-cruiser's, dead code is knip's.
 export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', '.data/', '**/*.{js,cjs}', '**/api/schema.ts'] },
@@ -26,10 +28,28 @@ export default tseslint.config(
     },
   },
   {
-    // Node's own test runner; they are not compiled.
+    // A suffix is a promise: dependency-cruiser checks what a file imports, this what it exports.
+    files: ['services/*/src/**/*.middleware.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            `Program:not(:has(ExportNamedDeclaration > FunctionDeclaration > ${MIDDLEWARE_TYPE}, ` +
+            `ExportNamedDeclaration > VariableDeclaration > VariableDeclarator > Identifier > ${MIDDLEWARE_TYPE}))`,
+          message: 'A .middleware.ts file exports Express middleware; a guard is a .guard.ts file.',
+        },
+      ],
+    },
+  },
+  {
+    // Node's own test runner waits for the tests of a file by itself.
     files: ['infra/*.test.mjs'],
-    extends: [tseslint.configs.disableTypeChecked],
-    languageOptions: { parserOptions: { projectService: false } },
-    rules: { '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_' }] },
+    rules: {
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        { allowForKnownSafeCalls: [{ from: 'package', name: 'test', package: 'node:test' }] },
+      ],
+    },
   },
 )

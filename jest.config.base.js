@@ -1,6 +1,6 @@
 // One jest configuration for every package and service: native ESM, TypeScript stripped by swc,
 // workspace packages resolved to their sources. Type checking is `pnpm types`, not the tests' work.
-export default {
+const base = {
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],
@@ -14,4 +14,13 @@ export default {
   // Only for what hangs: it has to be far from what any machine needs, however busy.
   testTimeout: 180_000,
   workerIdleMemoryLimit: '1GB',
+}
+
+export default base
+
+/** For packages and services whose tests need Postgres and Redis: both start before the tests and stop after them. */
+export const withServers = {
+  ...base,
+  globalSetup: '<rootDir>/../../packages/dev-env/src/jest/global-setup.ts',
+  globalTeardown: '<rootDir>/../../packages/dev-env/src/jest/global-teardown.ts',
 }

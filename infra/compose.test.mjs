@@ -9,6 +9,7 @@ import { after, test } from 'node:test'
 const root = join(import.meta.dirname, '..')
 const compose = read('docker-compose.yml')
 const example = variables(read('.env.example'))
+/** @type {string[]} */
 const folders = []
 after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true })
@@ -16,7 +17,7 @@ after(() => {
 
 const SECRET = /PASSWORD|TOKEN|KEYRING/
 /** Every `${NAME…}` of the compose file: its name and what follows it, such as `:-512mb` or `:?run infra/make-env`. */
-const references = [...compose.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)].map(([, name, rest]) => ({ name, rest }))
+const references = [...compose.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)].map(([, name = '', rest = '']) => ({ name, rest }))
 
 test('no secret has a default in compose, and a missing one names the remedy', () => {
   const secrets = references.filter(({ name }) => SECRET.test(name))
@@ -26,8 +27,9 @@ test('no secret has a default in compose, and a missing one names the remedy', (
 })
 
 test('no secret is written into the compose file', () => {
-  for (const [, value] of compose.matchAll(/(?:PASSWORD|TOKEN|KEYRING\w*|AUTH): (.*)/g)) assert.match(value, /^\$\{/)
-  for (const [, password] of compose.matchAll(/\w+:\/\/\w*:([^@\n]*)@/g)) assert.match(password, /^\$\{/)
+  for (const [, value = ''] of compose.matchAll(/(?:PASSWORD|TOKEN|KEYRING\w*|AUTH): (.*)/g))
+    assert.match(value, /^\$\{/)
+  for (const [, password = ''] of compose.matchAll(/\w+:\/\/\w*:([^@\n]*)@/g)) assert.match(password, /^\$\{/)
 })
 
 test('.env.example describes every variable of the compose file, and holds no secret', () => {
@@ -48,7 +50,7 @@ test('every setting that a service reads can be set through compose', () => {
   }
 })
 
-test('every program that compose, the images and the smoke test run is there', () => {
+test('every program that compose, the images and the smoke test run exists', () => {
   const files = ['docker-compose.yml', 'infra/Dockerfile', 'packages/dev-env/src/smoke/tracker.ts']
   const programs = files.flatMap((file) =>
     [...read(file).matchAll(/['"]dist\/([\w./-]+)\.js['"]/g)].map(([, name]) => name),
@@ -71,15 +73,19 @@ test('the image of a service holds every package that the service needs', () => 
     const stage = read('infra/Dockerfile').split(`FROM service AS ${service}\n`)[1]?.split('\nFROM ')[0] ?? ''
     const needed = new Set([`services/${service}`])
     for (const folder of needed) {
-      for (const name of Object.keys(JSON.parse(read(`${folder}/package.json`)).dependencies ?? {}))
+      /** @type {{ dependencies?: Record<string, string> }} */
+      const { dependencies = {} } = JSON.parse(read(`${folder}/package.json`))
+      for (const name of Object.keys(dependencies))
         if (name.startsWith('@vault-and-tracker/')) needed.add(name.replace('@vault-and-tracker/', 'packages/'))
       assert.ok(stage.includes(`COPY --from=${service}-dependencies /app/${folder} /app/${folder}\n`), folder)
       assert.ok(stage.includes(`COPY --from=build /app/${folder}/dist /app/${folder}/dist\n`), `${folder}/dist`)
     }
+    const copies = stage.split('\n').filter((line) => line.startsWith('COPY '))
+    assert.deepEqual(copies, [...new Set(copies)], `${service} copies a folder twice`)
   }
 })
 
-test('make-env writes every secret, fresh, for its owner alone, and in characters no parser takes for its own', () => {
+test('make-env generates every secret, in a file for its owner, without special characters of .env parsers', () => {
   const [first, second] = [makeEnv(), makeEnv()]
   assert.equal(first.status, 0, first.stderr)
   assert.equal(statSync(first.path).mode & 0o777, 0o600)
@@ -88,19 +94,19 @@ test('make-env writes every secret, fresh, for its owner alone, and in character
     assert.match(values[name] ?? '', /^[A-Za-z0-9+/=:._-]+$/, name)
     if (SECRET.test(name) && name !== 'VAULT_KEYRING_ACTIVE') assert.notEqual(values[name], others[name], name)
   }
-  assert.match(values.ADMIN_TOKEN, /^[0-9a-f]{64}$/)
-  const [id, key] = values.VAULT_KEYRING.split(':')
-  assert.equal(id, values.VAULT_KEYRING_ACTIVE)
+  assert.match(values['ADMIN_TOKEN'] ?? '', /^[0-9a-f]{64}$/)
+  const [id, key = ''] = values['VAULT_KEYRING']?.split(':') ?? []
+  assert.equal(id, values['VAULT_KEYRING_ACTIVE'])
   assert.equal(Buffer.from(key, 'base64').length, 32)
 })
 
-test('make-env works with node where openssl is missing, and says so where both are', () => {
+test('make-env works with node without openssl, and fails without both', () => {
   const tools = ['cat', 'date', 'dirname', 'grep', 'sh']
   const without = makeEnv({ PATH: folderOf([...tools, 'node']) })
   assert.equal(without.status, 0, without.stderr)
   const values = variables(without.text())
-  assert.match(values.ADMIN_TOKEN, /^[0-9a-f]{64}$/)
-  assert.equal(Buffer.from(values.VAULT_KEYRING.split(':')[1], 'base64').length, 32)
+  assert.match(values['ADMIN_TOKEN'] ?? '', /^[0-9a-f]{64}$/)
+  assert.equal(Buffer.from(values['VAULT_KEYRING']?.split(':')[1] ?? '', 'base64').length, 32)
 
   const neither = makeEnv({ PATH: folderOf(tools) })
   assert.equal(neither.status, 1)
@@ -117,14 +123,14 @@ test('make-env never overwrites', () => {
 })
 
 test('make-env lets private peers be handed out on a loopback address only', () => {
-  const allows = (url) => variables(makeEnv({ url }).text()).ALLOW_PRIVATE_PEERS
+  const allows = (/** @type {string} */ url) => variables(makeEnv({ url }).text())['ALLOW_PRIVATE_PEERS']
   for (const url of ['http://localhost', 'http://localhost:6969/', 'http://127.0.0.1:80', 'http://[::1]:6969'])
     assert.equal(allows(url), 'true', url)
   for (const url of ['https://tracker.example.org', 'http://localhost.example.org', 'http://127.0.0.1.example.org'])
     assert.equal(allows(url), 'false', url)
 })
 
-test('make-env refuses what is no URL or could not stand in .env', () => {
+test('make-env refuses what is not a URL, and characters that .env does not allow', () => {
   for (const url of [
     'ftp://example.org',
     'example.org',
@@ -140,8 +146,12 @@ test('make-env refuses what is no URL or could not stand in .env', () => {
   }
 })
 
-/** Runs make-env in a folder of its own, for a URL or in another environment. */
-function makeEnv({ url, PATH = process.env.PATH } = {}) {
+/**
+ * Runs make-env in a folder of its own, for a URL or in another environment.
+ *
+ * @param {{ url?: string, PATH?: string | undefined }} [options]
+ */
+function makeEnv({ url, PATH = process.env['PATH'] } = {}) {
   const folder = temporaryFolder()
   const args = url === undefined ? [] : [url]
   cpSync(join(root, 'infra/make-env'), join(folder, 'infra/make-env'))
@@ -154,7 +164,7 @@ function makeEnv({ url, PATH = process.env.PATH } = {}) {
   return { folder, path, status, stderr, text: () => readFileSync(path, 'utf8') }
 }
 
-/** A folder with nothing but these programs. */
+/** A folder with nothing but these programs. @param {string[]} programs */
 function folderOf(programs) {
   const folder = temporaryFolder()
   for (const program of programs) {
@@ -170,15 +180,17 @@ function temporaryFolder() {
   return folder
 }
 
+/** The variables of a file such as `.env`. @param {string} text @returns {Record<string, string>} */
 function variables(text) {
-  return Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]))
+  return Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]))
 }
 
-/** The names in a schema of environment variables. */
+/** The names in a schema of environment variables. @param {string} path */
 function settingsOf(path) {
-  return [...read(path).matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name)
+  return [...read(path).matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name = '']) => name)
 }
 
+/** @param {string} path from the repository */
 function read(path) {
   return readFileSync(join(root, path), 'utf8')
 }

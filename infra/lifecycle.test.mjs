@@ -12,7 +12,7 @@ import { acquireLock } from './lib/lock.mjs'
 const folder = mkdtempSync(join(tmpdir(), 'lifecycle-test-'))
 after(() => rmSync(folder, { recursive: true }))
 
-/** A process that holds the lock of a folder, for as long as it lives. */
+/** A process that holds the lock of a folder, for as long as it runs. @param {string} dataDir */
 async function lockHolder(dataDir) {
   const code = `import { acquireLock } from ${JSON.stringify(join(import.meta.dirname, 'lib/lock.mjs'))}
     const lock = await acquireLock(process.argv[1], { noticeMs: 0 })
@@ -25,7 +25,7 @@ async function lockHolder(dataDir) {
   return child
 }
 
-test('of two in one folder the second is told who the first is', async () => {
+test('of two starts in one folder the second names the process of the first', async () => {
   const dataDir = join(folder, 'locked')
   mkdirSync(dataDir)
   const holder = await lockHolder(dataDir)
@@ -43,13 +43,14 @@ test('a run that is stopping is waited for', async () => {
   const holder = await lockHolder(dataDir)
   holder.stdin.write('stop\n')
   await once(holder.stdout, 'data')
+  /** @type {number | undefined} */
   let waitedFor
   const lock = await acquireLock(dataDir, { noticeMs: 0, onWait: (pid) => (waitedFor = pid) })
   assert.equal(waitedFor, holder.pid)
   lock.release()
 })
 
-test('the number of a stranger in a stale lock is no reason to wait', async () => {
+test('a stale lock with the process number of another program is taken over at once', async () => {
   const dataDir = join(folder, 'stale')
   mkdirSync(dataDir)
   writeFileSync(join(dataDir, 'lock'), JSON.stringify({ pid: process.ppid, identity: 'before the last boot' }))
@@ -65,6 +66,7 @@ test('of many that find a stale lock exactly one gets it', async () => {
     await acquireLock(process.argv[1], { noticeMs: 300 }).catch(() => process.exit(7))
     process.stdin.on('end', () => process.exit(0)).resume()`
   const racers = Array.from({ length: 4 }, () => spawn(process.execPath, ['--input-type=module', '-e', code, dataDir]))
+  /** @type {unknown[]} */
   const codes = []
   const ends = racers.map(async (one) => codes.push((await once(one, 'exit'))[0]))
   while (codes.length < 3) await sleep(20)
@@ -74,7 +76,7 @@ test('of many that find a stale lock exactly one gets it', async () => {
   assert.deepEqual(codes, [7, 7, 7, 0])
 })
 
-test('the end of npm is noticed, also behind the shell it runs scripts with', async () => {
+test('the end of npm is noticed, also through the shell that runs its scripts', async () => {
   const watcher = `import { onInterrupt } from ${JSON.stringify(join(import.meta.dirname, 'lib/interrupt.mjs'))}
     onInterrupt((reason) => { if (reason === 'npm is gone') console.log('orphaned'); process.exit() })
     console.log('watching'); setInterval(() => {}, 1000)`
@@ -87,6 +89,6 @@ test('the end of npm is noticed, also behind the shell it runs scripts with', as
     await once(npm.stdout, 'data')
     npm.kill('SIGKILL')
     const [said] = await once(npm.stdout, 'data')
-    assert.match(said.toString(), /orphaned/)
+    assert.match(String(said), /orphaned/)
   }
 })

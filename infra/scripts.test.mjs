@@ -10,7 +10,7 @@ import { identityOf } from '../packages/dev-env/src/processes/identity.mjs'
 import { dataDirectory } from './lib/data-directory.mjs'
 import { isNewEnough } from './lib/node-version.mjs'
 import { createProgress, seconds } from './lib/progress.mjs'
-import { CLIENTS, REDIS, remedy } from './lib/system-packages.mjs'
+import { REDIS, remedy, TEST_PROGRAMS } from './lib/system-packages.mjs'
 import { dependencyStamp } from './lib/workspace.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'scripts-test-'))
@@ -21,26 +21,27 @@ test('Node 20.19 is new enough, and everything before it is not', () => {
   for (const version of ['20.18.9', '18.20.4', '19.99.99']) assert.ok(!isNewEnough(version), version)
 })
 
-test('DATA_DIR is seen from where npm was called', () => {
+test('DATA_DIR is relative to the folder where npm was called', () => {
   assert.equal(dataDirectory({ DATA_DIR: 'here', INIT_CWD: '/somewhere' }), '/somewhere/here')
   assert.match(dataDirectory({ DATA_DIR: '' }), /\/\.data$/)
 })
 
-test('a step says how long it took, and a long one that it is still at it', async () => {
+test('a step reports how long it took, and a long one that it is still running', async () => {
+  /** @type {string[]} */
   const lines = []
   const step = createProgress({ out: { write: (text) => lines.push(text.trim()) }, tickMs: 20 })
   assert.equal(await step('something', () => sleep(70, 'ten')), 'ten')
-  assert.match(lines[0], /^… something +[\d.]+ s$/)
-  assert.match(lines.at(-1), /^✓ something +[\d.]+ s {2}ten$/)
+  assert.match(lines[0] ?? '', /^… something +[\d.]+ s$/)
+  assert.match(lines.at(-1) ?? '', /^✓ something +[\d.]+ s {2}ten$/)
   await assert.rejects(
     step('something else', () => Promise.reject(new Error('no'))),
     /no/,
   )
-  assert.match(lines.at(-1), /^✗ something else/)
+  assert.match(lines.at(-1) ?? '', /^✗ something else/)
   assert.deepEqual([400, 9949, 12_400, 65_000].map(seconds), ['0.4 s', '9.9 s', '12 s', '1 min 5 s'])
 })
 
-test('a command that fails is told with everything it wrote, one that hangs is ended with its children', async () => {
+test('a command that fails is reported with its whole output, one that hangs is killed with its children', async () => {
   await assert.rejects(
     run('sh', ['-c', 'echo to out; echo to err >&2; exit 3']),
     /exit code 3\n\n(to out\nto err|to err\nto out)$/,
@@ -53,11 +54,11 @@ test('a command that fails is told with everything it wrote, one that hangs is e
   while (identityOf(sleeper) !== undefined) await sleep(5)
 })
 
-test('a user who may not install is told what to install in one sentence', () => {
+test('a user who may not install gets one sentence with what to install', () => {
   const sentence = remedy([REDIS], true)
   assert.match(sentence, /sudo apt-get install redis-server.*docker compose up[^.]*\.$/)
   assert.match(remedy([REDIS], false), /install redis-server or valkey-server/)
-  assert.match(remedy([REDIS, ...CLIENTS], true), /\nAll at once: sudo apt-get install redis-server aria2 [^.]*$/)
+  assert.match(remedy([REDIS, ...TEST_PROGRAMS], true), /\nAll at once: sudo apt-get install redis-server aria2 [^.]*$/)
 })
 
 test('a change of any manifest asks for an install', () => {

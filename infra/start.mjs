@@ -10,7 +10,7 @@ import { ensurePrograms, REDIS } from './lib/system-packages.mjs'
 import { build, installDependencies, loadCommands, ROOT } from './lib/workspace.mjs'
 
 requireNode()
-// A terminal that is closed takes its pipe with it; there are still servers to stop.
+// A closed terminal also closes these streams; the servers still have to be stopped.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 const beganAt = Date.now()
@@ -28,7 +28,7 @@ try {
   lock = await acquireLock(dataDir, {
     onWait: (pid) => console.log(`Process ${pid} is still stopping; waiting for it.`),
   })
-  // First what a user may have to do by hand, then what takes long.
+  // First what a user may have to install, then what takes long.
   if (!process.env['REDIS_URL']) await ensurePrograms([REDIS], step)
   await installDependencies(step)
   if (!fromSource) await step('built', build)

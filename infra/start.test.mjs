@@ -4,12 +4,30 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  freePort,
+  removeTemporaryFolder,
+  startPostgres,
+  startRedis,
+  temporaryFolder,
+  withClient,
+} from '../packages/dev-env/dist/index.js'
 import { isSameProcess } from '../packages/dev-env/src/processes/identity.mjs'
+
+/**
+ * A run of `npm start`.
+ *
+ * @typedef {{
+ *   child: import('node:child_process').ChildProcess,
+ *   output: string,
+ *   exited: Promise<{ code: number | null, signal: NodeJS.Signals | null }>,
+ * }} Run
+ * @typedef {import('../packages/dev-env/src/processes/identity.mjs').SeenProcess} SeenProcess
+ */
 
 const root = join(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'start-test-'))
@@ -17,6 +35,7 @@ const folder = mkdtempSync(join(tmpdir(), 'start-test-'))
 chmodSync(folder, 0o711)
 const dataDir = join(folder, 'data dir')
 const ports = { VAULT_PORT: String(await freePort()), TRACKER_PORT: String(await freePort()) }
+/** @type {Run[]} */
 const runs = []
 after(async () => {
   for (const one of runs) one.child.kill('SIGTERM')
@@ -24,50 +43,56 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  return port
-}
+/** Variables of this process that would change what a run does. */
+const NOT_INHERITED = { DATABASE_URL: undefined, REDIS_URL: undefined, npm_lifecycle_event: undefined }
 
-/** Starts the script and gathers what it prints. */
+/** Starts the script and collects its output. @param {Record<string, string>} [env] */
 function start(env = {}) {
-  const { DATABASE_URL: _database, REDIS_URL: _redis, npm_lifecycle_event: _npm, ...inherited } = process.env
   const child = spawn(process.execPath, [join(root, 'infra/start.mjs')], {
     cwd: root,
-    env: { ...inherited, DATA_DIR: dataDir, ...ports, ...env },
+    env: { ...process.env, ...NOT_INHERITED, DATA_DIR: dataDir, ...ports, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  /** @type {Run} */
   const one = { child, output: '', exited: once(child, 'exit').then(([code, signal]) => ({ code, signal })) }
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (one.output += chunk))
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (one.output += String(chunk)))
   runs.push(one)
   return one
 }
 
-/** Starts it and returns when it has printed that it is ready. */
-async function startReady(env) {
+/** Starts it and returns when it has printed that it is ready. @param {Record<string, string>} [env] */
+async function startReady(env = {}) {
   const one = start(env)
   await printed(one, 'Ready after')
   return one
 }
 
+/** Waits until a run has printed a text. @param {Run} one @param {string} text */
 async function printed(one, text) {
-  let gone = false
-  void one.exited.then(() => (gone = true))
   while (!one.output.includes(text)) {
-    if (gone) assert.fail(`it ended before it printed "${text}":\n${one.output}`)
+    if (one.child.exitCode !== null || one.child.signalCode !== null)
+      assert.fail(`it ended before it printed "${text}":\n${one.output}`)
     await sleep(5)
   }
 }
 
-/** The processes of a run, as it notes them. */
-function processes(dir = dataDir) {
-  const files = ['services/vault.json', 'services/tracker.json', 'postgres/process.json', 'redis/process.json']
-  return files.map((file) => JSON.parse(readFileSync(join(dir, file), 'utf8')).process)
+/**
+ * The note beside the data of a process.
+ *
+ * @param {string} file
+ * @returns {{ process: SeenProcess, reaper: SeenProcess }}
+ */
+function noteOf(file) {
+  return JSON.parse(readFileSync(join(dataDir, file), 'utf8'))
 }
 
+/** The processes of a run, from their notes. */
+function processes() {
+  const files = ['services/vault.json', 'services/tracker.json', 'postgres/process.json', 'redis/process.json']
+  return files.map((file) => noteOf(file).process)
+}
+
+/** @param {SeenProcess[]} all @param {number} withinMs */
 async function gone(all, withinMs) {
   const deadline = Date.now() + withinMs
   while (all.some(isSameProcess)) {
@@ -76,9 +101,19 @@ async function gone(all, withinMs) {
   }
 }
 
-const demo = () => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
+/** What the last start wrote for scripts. @returns {import('../packages/dev-env/src/world/demo.ts').Demo} */
+function demo() {
+  return JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
+}
 
-test('prints what works as pasted, and tells scripts the same in a private file', async () => {
+/** The run with this number, counted from the newest where it is negative. @param {number} number */
+function runAt(number) {
+  const run = runs.at(number)
+  assert.ok(run)
+  return run
+}
+
+test('prints commands that work as pasted, and writes the same for scripts to a private file', async () => {
   const run = await startReady()
   assert.equal(statSync(join(dataDir, 'demo.json')).mode & 0o777, 0o600)
   const { vault, tracker } = demo()
@@ -90,22 +125,24 @@ test('prints what works as pasted, and tells scripts the same in a private file'
     assert.ok(!run.output.includes(passkey))
   }
   assert.match(tracker.infoHash, /^[0-9a-f]{40}$/)
-  const commands = run.output.split('\n').filter((line, at, all) => all[at - 1]?.startsWith('  # '))
+  const commands = run.output.split('\n').filter((_line, at, all) => all[at - 1]?.startsWith('  # '))
   const answers = commands.map((command) => spawnSync('sh', ['-c', command], { cwd: root, encoding: 'utf8' }))
   assert.deepEqual(
     answers.map(({ status, stderr }) => `${status}${stderr}`),
     ['0', '0', '0'],
   )
-  const [secrets, projects, torrents] = answers.map(({ stdout }) => JSON.parse(stdout))
-  assert.ok('STRIPE_API_KEY' in secrets)
-  assert.match(JSON.stringify(projects), /"demo"/)
-  assert.equal(torrents.items[0].infoHash, tracker.infoHash)
+  const [secrets = '', projects = '', torrents = ''] = answers.map(({ stdout }) => stdout)
+  assert.ok('STRIPE_API_KEY' in JSON.parse(secrets))
+  assert.match(JSON.stringify(JSON.parse(projects)), /"demo"/)
+  /** @type {{ items: { infoHash: string }[] }} */
+  const { items } = JSON.parse(torrents)
+  assert.equal(items[0]?.infoHash, tracker.infoHash)
 })
 
-test('a second start beside it says that one is running', async () => {
+test('a second start in the same folder names the first', async () => {
   const second = start()
   assert.equal((await second.exited).code, 1)
-  assert.match(second.output, new RegExp(`process ${runs[0].child.pid} works in`))
+  assert.match(second.output, new RegExp(`process ${runAt(0).child.pid} works in`))
 })
 
 test('a start in another folder on the same ports names the variables to set', async () => {
@@ -115,10 +152,10 @@ test('a start in another folder on the same ports names the variables to set', a
   assert.match(other.output, /Set TRACKER_PORT to another port/)
 })
 
-test('after kill -9 nothing stays behind, and the next start has everything back', async () => {
+test('after kill -9 nothing keeps running, and the next start has all data', async () => {
   const before = demo()
   const all = processes()
-  runs[0].child.kill('SIGKILL')
+  runAt(0).child.kill('SIGKILL')
   await sleep(100)
   // At once, while the last run's servers are still on their way out.
   await startReady()
@@ -129,28 +166,27 @@ test('after kill -9 nothing stays behind, and the next start has everything back
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       username: 'bob',
-      password: before.tracker.users.find(({ username }) => username === 'bob').password,
+      password: before.tracker.users.find(({ username }) => username === 'bob')?.password,
     }),
   })
-  const cookie = response.headers.getSetCookie()[0].split(';')[0]
+  const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? ''
   const torrent = await fetch(`${before.tracker.url}/api/torrents/${before.tracker.torrentId}`, { headers: { cookie } })
   assert.equal(torrent.status, 200)
 })
 
 test('when the reaper is killed as well, the next start stops what was left and recovers', async () => {
   const all = processes()
-  const note = JSON.parse(readFileSync(join(dataDir, 'services/vault.json'), 'utf8'))
-  process.kill(note.reaper.pid, 'SIGKILL')
-  runs.at(-1).child.kill('SIGKILL')
+  process.kill(noteOf('services/vault.json').reaper.pid, 'SIGKILL')
+  runAt(-1).child.kill('SIGKILL')
   await sleep(300)
   assert.equal(all.filter(isSameProcess).length, 4)
   const run = await startReady()
   assert.ok(!all.some(isSameProcess))
-  assert.match(run.output, /The last run was cut off; its services have been stopped/)
+  assert.match(run.output, /The last run was interrupted; its services have been stopped/)
 })
 
-test('a signal stops everything in order and is a success', async () => {
-  const run = runs.at(-1)
+test('after a signal everything is stopped in order, and the exit code is 0', async () => {
+  const run = runAt(-1)
   const all = processes()
   run.child.kill('SIGINT')
   assert.deepEqual(await run.exited, { code: 0, signal: null }, run.output)
@@ -158,36 +194,34 @@ test('a signal stops everything in order and is a success', async () => {
   for (const name of ['vault', 'tracker'])
     assert.match(readFileSync(join(dataDir, 'logs', `${name}.log`), 'utf8'), /"stopped"/)
   assert.match(
-    readFileSync(join(dataDir, 'postgres/postgres.log'), 'utf8').split('\n').slice(-2)[0],
+    readFileSync(join(dataDir, 'postgres/postgres.log'), 'utf8').split('\n').at(-2) ?? '',
     /database system is shut down/,
   )
 })
 
-test('a signal in the middle of a start ends it without leftovers, and is no success', async () => {
+test('after a signal during a start nothing keeps running, and the exit code is 130', async () => {
   const run = start()
   await printed(run, '✓ Redis')
-  const note = JSON.parse(readFileSync(join(dataDir, 'postgres/process.json'), 'utf8'))
+  const note = noteOf('postgres/process.json')
   run.child.kill('SIGTERM')
   assert.deepEqual(await run.exited, { code: 130, signal: null })
   await gone([note.process], 0)
 })
 
-test('when a service dies, it says so with what the service wrote last, and ends with everything else', async () => {
+test('when a service dies, the end of its log is shown, and everything else is stopped', async () => {
   const run = await startReady()
   const all = processes()
-  process.kill(all[1].pid, 'SIGKILL')
+  process.kill(all[1]?.pid ?? assert.fail('the tracker left no note'), 'SIGKILL')
   assert.equal((await run.exited).code, 1)
-  assert.match(run.output, /tracker ended by itself. The last it wrote:\n\n.*"name":"tracker"/)
+  assert.match(run.output, /tracker ended unexpectedly. The end of its log:\n\n.*"name":"tracker"/)
   await gone(all, 0)
 })
 
-test('uses the servers it is given, with names after the database it is given', async () => {
-  const { startPostgres, startRedis, withClient, removeTemporaryFolder, temporaryFolder } = await import(
-    '../packages/dev-env/dist/index.js'
-  )
+test('uses given servers, with database names after the given database', async () => {
   const place = temporaryFolder('given')
   const postgres = await startPostgres({ dataDir: join(place, 'postgres'), durable: false })
   const given = await startRedis({ dataDir: join(place, 'redis'), durable: false })
+  /** @param {string} sql @returns {Promise<{ name: string }[]>} */
   const query = (sql) => withClient(postgres.url, async (client) => (await client.query(sql)).rows)
   await query('create database "Team One"')
   const team = Object.assign(new URL(postgres.url), { pathname: '/Team%20One' })
@@ -211,7 +245,7 @@ test('uses the servers it is given, with names after the database it is given', 
   removeTemporaryFolder(place)
 })
 
-test('works below a folder that is closed to everybody else', { skip: process.getuid?.() !== 0 }, async () => {
+test('works below a folder that only its owner can enter', { skip: process.getuid?.() !== 0 }, async () => {
   const closed = join(folder, 'closed')
   mkdirSync(closed, { mode: 0o700 })
   const env = { DATA_DIR: join(closed, 'data') }

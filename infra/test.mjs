@@ -3,7 +3,7 @@ import { describeError, stopCommands } from '../packages/dev-env/src/processes/c
 import { onInterrupt } from './lib/interrupt.mjs'
 import { requireNode } from './lib/node-version.mjs'
 import { createProgress, seconds } from './lib/progress.mjs'
-import { CLIENTS, ensurePrograms, REDIS } from './lib/system-packages.mjs'
+import { ensurePrograms, REDIS, TEST_PROGRAMS } from './lib/system-packages.mjs'
 import { build, installDependencies, loadCommands, ROOT, workspaceFolders } from './lib/workspace.mjs'
 
 requireNode()
@@ -19,12 +19,12 @@ onInterrupt((reason) => interrupt(reason))
 
 const results = { passed: 0, failed: 0 }
 const isReady = await attempt(async () => {
-  // First what a user may have to do by hand, then what takes long.
-  await ensurePrograms(process.env['TEST_REDIS_URL'] ? CLIENTS : [REDIS, ...CLIENTS], step)
+  // First what a user may have to install, then what takes long.
+  await ensurePrograms(process.env['TEST_REDIS_URL'] ? TEST_PROGRAMS : [REDIS, ...TEST_PROGRAMS], step)
   await installDependencies(step)
 })
 if (isReady) {
-  // The compiler writes in spite of type errors, so the gates and tests can still say more.
+  // The compiler writes its output in spite of type errors, so the gates and tests can still run.
   await attempt(() => step('built', build))
   await attempt(async () => {
     const { test } = await loadCommands({ fromSource: false })
@@ -42,7 +42,7 @@ if (isReady) {
 console.log(`\nThat took ${seconds(Date.now() - beganAt)}.\n${results.passed} passed, ${results.failed} failed`)
 process.exitCode = results.failed === 0 && results.passed > 0 ? 0 : 1
 
-/** Runs what the rest depends on; when it fails, that counts as one failure. @param {() => Promise<void>} work */
+/** Runs a step that the rest depends on. Its failure counts as one. @param {() => Promise<void>} work */
 async function attempt(work) {
   try {
     await work()

@@ -3,14 +3,14 @@ import { join, resolve } from 'node:path'
 import { Fault } from '../../packages/dev-env/src/processes/command.mjs'
 import { ROOT } from './workspace.mjs'
 
-/** Where the demo keeps everything: DATA_DIR, relative to where npm was called, or `.data` in the repository. */
+/** The folder of all data: DATA_DIR, relative to where npm was called, or `.data` in the repository. */
 export function dataDirectory(env = process.env) {
   return env['DATA_DIR'] ? resolve(env['INIT_CWD'] ?? process.cwd(), env['DATA_DIR']) : join(ROOT, '.data')
 }
 
 /**
- * Creates that folder, closed to others. Root lets them pass through, because its Postgres runs as another user. A
- * folder that is there already is the user's, and stays as it is: every secret in it has a mode of its own.
+ * Creates that folder, for its owner alone. Root lets other users enter it, because its Postgres runs as another user. A
+ * folder that exists is not changed: every secret in it has a mode of its own.
  *
  * @param {string} folder
  * @throws {Fault} when the user may not write there
@@ -21,7 +21,7 @@ export function openDataDirectory(folder) {
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
-    const remedy = 'start as the user who made it, delete it, or set DATA_DIR to another folder'
+    const remedy = 'start as the user who created it, delete it, or set DATA_DIR to another folder'
     throw new Fault(`You may not write in ${folder}: ${remedy}.`, { cause })
   }
 }

@@ -3,7 +3,7 @@ import { identityOf, isSameProcess, parentOf } from '../../packages/dev-env/src/
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
- * Calls back on every signal that asks to stop, and once when npm is gone.
+ * Calls back on every signal that asks to stop, and once when npm has ended.
  *
  * @param {(reason: string) => void} handler
  */
@@ -13,8 +13,8 @@ export function onInterrupt(handler) {
 }
 
 /**
- * Calls back when the npm that started this process is gone: a npm that was killed cannot pass the signal on, and its
- * user expects everything to have ended. Between npm and this process there can be the shell that npm runs scripts with.
+ * Calls back when the npm that started this process has ended. An npm that was killed cannot pass the signal on, but its
+ * user expects everything to end. Between npm and this process there can be the shell that npm runs scripts with.
  *
  * @param {() => void} onOrphaned
  */

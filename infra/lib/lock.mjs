@@ -7,13 +7,13 @@ import { codeOf } from '../../packages/dev-env/src/processes/stop.mjs'
 
 /** @typedef {{ pid: number, identity?: string | undefined, stopping: boolean }} Holder */
 
-/** How long a run that has lost its terminal may take to notice, and how long one that stops may take to be gone. */
+/** How long to wait for a run whose npm was killed to notice it, and for a run that is stopping to end. */
 const NOTICE_MS = 2500
 const STOP_MS = 40_000
 
 /**
- * Makes this process the only one that works in a folder. One that was killed leaves its lock behind; since the lock
- * says which process it is, and not only its number, it is then taken over.
+ * Makes this process the only one that works in a folder. A killed process leaves its lock behind. The lock identifies
+ * the process, not only its pid, so the next start can take it over.
  *
  * @param {string} folder
  * @param {{ onWait?: (pid: number) => void, noticeMs?: number, stopMs?: number }} [options] `onWait` is called when
@@ -24,13 +24,13 @@ export async function acquireLock(folder, { onWait = () => undefined, noticeMs =
   const file = join(folder, 'lock')
   const started = Date.now()
   const mine = { pid: process.pid, identity: identityOf(process.pid), stopping: false }
-  let told = false
+  let reported = false
   while (!claim(file, mine)) {
     const holder = read(file)
     const waited = Date.now() - started
     if (holder !== undefined && isSameProcess(holder)) {
-      if (holder.stopping && !told) onWait(holder.pid)
-      told ||= holder.stopping
+      if (holder.stopping && !reported) onWait(holder.pid)
+      reported ||= holder.stopping
       if (waited > (holder.stopping ? stopMs : noticeMs)) throw new Fault(inUse(folder, holder.pid))
       await sleep(100)
     } else {
@@ -38,7 +38,7 @@ export async function acquireLock(folder, { onWait = () => undefined, noticeMs =
     }
   }
   return {
-    /** Tells a run that starts meanwhile to wait. */
+    /** Makes a run that starts meanwhile wait. */
     stopping: () => writeFileSync(file, JSON.stringify({ ...mine, stopping: true }), { mode: 0o600 }),
     release: () => rmSync(file, { force: true }),
   }
@@ -47,13 +47,13 @@ export async function acquireLock(folder, { onWait = () => undefined, noticeMs =
 /** @param {string} folder @param {number} pid */
 function inUse(folder, pid) {
   return (
-    `It is running already: process ${pid} works in ${folder}. Stop it with Ctrl-C there, or \`kill ${pid}\`; ` +
-    'for a second one beside it set DATA_DIR, VAULT_PORT and TRACKER_PORT.'
+    `Another start is running: process ${pid} works in ${folder}. Stop it with Ctrl-C there, or \`kill ${pid}\`; ` +
+    'for a second one set DATA_DIR, VAULT_PORT and TRACKER_PORT.'
   )
 }
 
 /**
- * A link appears with its content or not at all, so nobody ever reads a lock that is half written.
+ * A link appears with its content or not at all, so no process reads a lock that is partly written.
  *
  * @param {string} file
  * @param {Holder} mine
@@ -82,7 +82,8 @@ function read(file) {
 }
 
 /**
- * Of two that find the same stale lock one moves it away; if what it moved was a living one's, it is put back.
+ * Of two processes that find the same stale lock, one moves it away. If the moved lock belongs to a running process, it is
+ * put back.
  *
  * @param {string} file
  * @param {Holder | undefined} seen

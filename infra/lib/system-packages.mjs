@@ -2,14 +2,14 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { capture, Fault, findProgram } from '../../packages/dev-env/src/processes/command.mjs'
 
 /**
- * Programs of which one has to be there, and how to get it; `otherwise` is what else helps.
+ * Programs of which one is needed, and how to get it; `otherwise` names other ways.
  *
  * @typedef {{ programs: string[], debianPackage: string, purpose: string, otherwise: string }} Kind
  */
 
 const POLICY = '/usr/sbin/policy-rc.d'
 
-/** Redis or Valkey, from wherever this machine has it. @type {Kind} */
+/** Redis or Valkey. @type {Kind} */
 export const REDIS = {
   programs: ['redis-server', 'valkey-server'],
   debianPackage: 'redis-server',
@@ -17,27 +17,37 @@ export const REDIS = {
   otherwise: ' (or brew install redis), set REDIS_URL to a Redis you have, or use docker compose up instead',
 }
 
-/** For the tests of the tracker: BitTorrent clients, a browser, and a proxy in front. @type {Kind[]} */
-export const CLIENTS = [
-  { programs: ['aria2c'], debianPackage: 'aria2', otherwise: ' (or brew install aria2)' },
+const CLIENT_TEST = 'The end-to-end test of the tracker'
+
+/** What only tests need: BitTorrent clients that transfer real files, a browser, a proxy, another XML parser. @type {Kind[]} */
+export const TEST_PROGRAMS = [
+  { programs: ['aria2c'], debianPackage: 'aria2', purpose: CLIENT_TEST, otherwise: ' (or brew install aria2)' },
   {
     programs: ['transmission-daemon'],
     debianPackage: 'transmission-daemon',
+    purpose: CLIENT_TEST,
     otherwise: ' (or brew install transmission-cli)',
   },
   {
     programs: ['transmission-show'],
     debianPackage: 'transmission-cli',
+    purpose: CLIENT_TEST,
     otherwise: ' (or brew install transmission-cli)',
   },
-  { programs: ['qbittorrent-nox'], debianPackage: 'qbittorrent-nox', otherwise: '' },
-  { programs: ['chromium', 'chromium-browser', 'google-chrome'], debianPackage: 'chromium', otherwise: '' },
-  { programs: ['nginx'], debianPackage: 'nginx', otherwise: ' (or brew install nginx)' },
-].map((client) => ({ ...client, purpose: 'The end-to-end test of the tracker' }))
+  { programs: ['qbittorrent-nox'], debianPackage: 'qbittorrent-nox', purpose: CLIENT_TEST, otherwise: '' },
+  {
+    programs: ['chromium', 'chromium-browser', 'google-chrome'],
+    debianPackage: 'chromium',
+    purpose: 'The test of the web application',
+    otherwise: '',
+  },
+  { programs: ['nginx'], debianPackage: 'nginx', purpose: CLIENT_TEST, otherwise: ' (or brew install nginx)' },
+  { programs: ['python3'], debianPackage: 'python3', purpose: 'The test of Torznab documents', otherwise: '' },
+]
 
 /**
- * Makes sure that one program of each kind is there. Root on Debian and its kin gets the packages installed; everybody
- * else is told what to do, about everything at once.
+ * Makes sure that one program of each kind is there. For root on Debian and derived systems the packages are installed.
+ * Otherwise the error names everything that is missing, at once.
  *
  * @param {Kind[]} kinds
  * @param {import('./progress.mjs').Step} step
@@ -50,7 +60,7 @@ export async function ensurePrograms(kinds, step) {
   if (process.getuid?.() !== 0 || aptGet === undefined) throw new Fault(remedy(missing, aptGet !== undefined))
   for (const kind of missing) {
     await step(`${kind.debianPackage} installed`, () => installPackage(aptGet, kind.debianPackage))
-    if (!isPresent(kind)) throw new Fault(`${kind.debianPackage} was installed but brought no ${kind.programs[0]}.`)
+    if (!isPresent(kind)) throw new Fault(`${kind.debianPackage} was installed but contains no ${kind.programs[0]}.`)
   }
 }
 
@@ -82,7 +92,7 @@ async function installPackage(aptGet, name) {
   const options = ['-o', 'Acquire::Retries=3', '-o', 'DPkg::Lock::Timeout=120']
   const install = () => capture(aptGet, [...options, 'install', '-y', '--no-install-recommends', name], { env })
   await withoutDaemons(async () => {
-    // A fresh machine has no package lists, another may have old ones; only then is an update worth its time.
+    // A new machine has no package lists, another may have old ones; only then is an update needed.
     if ((await install()).code === 0) return
     const update = await capture(aptGet, [...options, 'update'], { env })
     const { code, output } = await install()
@@ -91,7 +101,7 @@ async function installPackage(aptGet, name) {
 }
 
 /**
- * Debian starts a server as soon as its package is there; only the program is wanted here.
+ * Debian starts a server when its package is installed; only the program is needed here.
  *
  * @param {() => Promise<void>} work
  */

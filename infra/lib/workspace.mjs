@@ -64,7 +64,7 @@ export async function installDependencies(step) {
 /** Compiles what changed since the last time. */
 export async function build() {
   const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', 'tsconfig.build.json']
-  // The compiler goes by its own notes, and does not see that what it wrote was deleted.
+  // The compiler trusts its own notes and does not notice deleted output.
   const isComplete = workspaceFolders().every((folder) => existsSync(join(ROOT, folder, 'dist')))
   await run(process.execPath, isComplete ? args : [...args, '--force'], { cwd: ROOT })
   if (!webIsCurrent()) await run(process.execPath, [VITE, 'build', WEB, '--logLevel', 'warn'], { cwd: TRACKER })

@@ -11,7 +11,7 @@ const folder = temporaryFolder('exchange-test')
 const payload = randomBytes(5 * PIECE + 1000)
 const file = join(folder, 'payload.bin')
 
-// The least that can be called a tracker: it forgets nobody and answers with all the others.
+// A minimal tracker: it keeps every peer and answers with all others.
 const peers = new Map<string, Buffer>()
 const tracker = createServer((request, response) => {
   const query = new URL(request.url ?? '', 'http://tracker').searchParams
@@ -49,14 +49,14 @@ function torrent(announce: string): Buffer {
   return Buffer.concat([Buffer.from(`d8:announce${announce.length}:${announce}${info}`), ...pieces, Buffer.from('ee')])
 }
 
-it('brings the bytes from one real client to the other through the tracker alone', async () => {
+it('transfers a file from one client to the other, which find each other only through the tracker', async () => {
   const both = torrent(`http://127.0.0.1:${port}/announce`)
   const workDir = join(folder, 'good')
   const { sha256 } = await transferFile({ seedTorrent: both, leechTorrent: both, file, workDir, timeoutMs: 30_000 })
   expect(sha256).toBe(createHash('sha256').update(payload).digest('hex'))
 })
 
-it('says what the clients wrote when no tracker brings them together', async () => {
+it('fails with the output of the clients when no tracker answers them', async () => {
   const nowhere = torrent('http://127.0.0.1:1/announce')
   const options = { seedTorrent: nowhere, leechTorrent: nowhere, file, workDir: join(folder, 'bad'), timeoutMs: 3000 }
   await expect(transferFile(options)).rejects.toThrow(/did not arrive within 3000 ms[^]*aria2c \(leecher\)/)

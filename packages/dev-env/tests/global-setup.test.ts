@@ -7,7 +7,7 @@ import { query } from './query.ts'
 const VARIABLES = ['TEST_RUN_ID', 'TEST_DATABASE_URL', 'TEST_REDIS_URL', 'TEST_RUN_FOLDER']
 const outside = VARIABLES.map((name) => [name, process.env[name]] as const)
 
-/** As in a jest that was just started; this file's own run comes back in the end. */
+/** As in a jest that was just started; the run of this file is restored at the end. */
 beforeEach(() => {
   for (const name of VARIABLES) Reflect.deleteProperty(process.env, name)
 })
@@ -27,7 +27,7 @@ async function createWith(table: string): Promise<TestDatabase> {
 const tables = ({ adminUrl }: TestDatabase) =>
   query(adminUrl, "select tablename from pg_tables where schemaname = 'public'")
 
-it('in watch mode the servers live on from run to run, and each run migrates anew and leaves nothing', async () => {
+it('in watch mode the servers keep running between runs, and each run migrates again and leaves nothing', async () => {
   await setup()
   const url = String(process.env['TEST_DATABASE_URL'])
   for (const table of ['first_save', 'second_save', 'third_save']) {

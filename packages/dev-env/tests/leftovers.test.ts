@@ -8,7 +8,7 @@ import { identityOf } from '../src/processes/identity.mjs'
 const folder = temporaryFolder('leftovers-test')
 afterAll(() => removeTemporaryFolder(folder))
 
-/** Makes a run look as one of which not even the reaper is left. */
+/** Makes a run look like one whose reaper was killed as well. */
 function forgetReaper(dataDir: string): void {
   const file = join(dataDir, 'process.json')
   const note = JSON.parse(readFileSync(file, 'utf8')) as object
@@ -30,10 +30,10 @@ it('stops the server that the last run left behind, with its data saved, before 
   await redis.stop()
 })
 
-it('leaves a stranger alone who has got the number of a process of the last run', async () => {
+it('does not stop another process that has the pid of a process of the last run', async () => {
   const dataDir = join(folder, 'redis')
-  const stranger = { pid: process.ppid, identity: 'somebody else', stopSignal: 'SIGKILL', graceMs: 100, phase: 0 }
-  writeFileSync(join(dataDir, 'process.json'), JSON.stringify({ process: stranger, reaper: stranger }))
+  const other = { pid: process.ppid, identity: 'another process', stopSignal: 'SIGKILL', graceMs: 100, phase: 0 }
+  writeFileSync(join(dataDir, 'process.json'), JSON.stringify({ process: other, reaper: other }))
   const redis = await startRedis({ dataDir, durable: true })
   expect(identityOf(process.ppid)).toBeDefined()
   await redis.stop()

@@ -32,7 +32,7 @@ describe('startPostgres', () => {
     await postgres.stop()
   })
 
-  it('is not kept from starting by a stranger who has got the number of its last process', async () => {
+  it('starts although another process has the pid of its last one', async () => {
     const dataDir = join(folder, 'crash')
     const lock = join(dataDir, 'cluster', 'postmaster.pid')
     writeFileSync(lock, `${process.ppid}\n${join(dataDir, 'cluster')}\n1\n1\n\n127.0.0.1\n1 1\n`)
@@ -41,7 +41,7 @@ describe('startPostgres', () => {
     await postgres.stop()
   })
 
-  it('freezes with its open connections and goes on as if nothing had happened', async () => {
+  it('can be paused with open connections, and continues', async () => {
     const postgres = await startPostgres({ dataDir: join(folder, 'frozen'), durable: false })
     const client = new pg.Client({ connectionString: postgres.url })
     await client.connect()
@@ -55,24 +55,24 @@ describe('startPostgres', () => {
     await postgres.stop()
   })
 
-  it('stops although it is frozen', async () => {
+  it('stops although it is paused', async () => {
     const postgres = await startPostgres({ dataDir: join(folder, 'frozen'), durable: false })
     postgres.pause()
     expect(await postgres.stop()).toEqual({ code: 0, signal: null })
   })
 
-  it('says so when somebody else has the port', async () => {
-    const stranger = createServer().listen(0, '127.0.0.1')
-    await once(stranger, 'listening')
-    const address = stranger.address()
+  it('reports that another program uses the port', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const address = other.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
     await expect(startPostgres({ dataDir: join(folder, 'taken'), port, durable: false })).rejects.toThrow(
       /could not bind.*Address already in use/,
     )
-    stranger.close()
+    other.close()
   })
 
-  it('reports an end that nobody asked for, and no other', async () => {
+  it('reports only an end that was not requested', async () => {
     const postgres = await startPostgres({ dataDir: join(folder, 'frozen'), durable: false })
     const reports: unknown[] = []
     postgres.onUnexpectedExit((exit) => void reports.push(exit.signal))

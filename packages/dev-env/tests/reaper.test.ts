@@ -24,13 +24,13 @@ describe('the reaper', () => {
 })
 
 describe('identityOf', () => {
-  it('tells a process from a later one with the same number', () => {
+  it('distinguishes a process from a later one with the same pid', () => {
     const identity = identityOf(process.pid)
     expect(isSameProcess({ pid: process.pid, identity: identity ?? '' })).toBe(true)
     expect(isSameProcess({ pid: process.pid, identity: `${identity ?? ''}0` })).toBe(false)
   })
 
-  it('knows nobody under a number that is free', () => {
+  it('identifies no process by a pid that is not in use', () => {
     expect(identityOf(2 ** 22 + 1)).toBeUndefined()
   })
 })

@@ -17,7 +17,7 @@ describe('startRedis', () => {
     await redis.stop()
   })
 
-  it('freezes and goes on', async () => {
+  it('can be paused, and continues', async () => {
     const redis = await startRedis({ dataDir: join(folder, 'frozen'), durable: false })
     const client = new Redis(redis.url)
     await client.ping()
@@ -31,7 +31,7 @@ describe('startRedis', () => {
     await redis.stop()
   })
 
-  it('admits nobody without its password', async () => {
+  it('refuses connections without its password', async () => {
     const redis = await startRedis({ dataDir: join(folder, 'closed'), durable: false })
     const client = new Redis(redis.port, '127.0.0.1', { enableReadyCheck: false, protocol: 2 })
     await expect(client.get('anything')).rejects.toThrow('NOAUTH')

@@ -7,7 +7,7 @@ const migrate: Migrate = async ({ url, runtimeRole }) => {
 }
 
 describe('createTestDatabase', () => {
-  it('runs the migrations once for callers that race and gives each its own copy', async () => {
+  it('runs the migrations once for concurrent calls and gives each its own copy', async () => {
     let built = 0
     const counted: Migrate = async (target) => {
       built += 1

@@ -200,15 +200,16 @@ function success<S extends Surface>(endpoint: Description<S>, schemas: Schemas):
   return { description: 'Done', content: { 'application/json': { schema: schemas.of(endpoint.answer, 'output') } } }
 }
 
-/** One response for each status, since OpenAPI has no more; its description names all codes of that status. */
+/** One response for each status, since OpenAPI has no more; its description names all codes of that status, in the table's order. */
 function failures<S extends Surface>(
   endpoint: Description<S>,
   { errors, codesOf, errorBody }: DocumentOptions<S>,
   schemas: Schemas,
 ): Json {
   const byStatus: Record<string, string[]> = {}
-  for (const code of codesOf(endpoint))
-    (byStatus[String(errors[code].status)] ??= []).push(`\`${code}\`: ${errors[code].meaning}`)
+  const codes: readonly string[] = codesOf(endpoint)
+  for (const [code, { status, meaning }] of Object.entries<{ status: number; meaning: string }>(errors))
+    if (codes.includes(code)) (byStatus[String(status)] ??= []).push(`\`${code}\`: ${meaning}`)
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, codes]) => [
       status,

@@ -49,7 +49,7 @@ export function createErrorHandler<Code extends string>(surface: ErrorSurface<Co
   }
 }
 
-/** What a cause says about itself. The message of a parser may repeat the body, so of those only the type is told. */
+/** The reason of an error for the log. The message of a body parser may repeat the body, so only its type is logged. */
 function reasonOf(cause: Error): string {
   return 'type' in cause || 'body' in cause ? parserType(cause) : cause.message
 }

@@ -1,5 +1,5 @@
 export { FileAnswer, JsonText } from './answer.ts'
-export { type AnswerCheck, routesOf, undocumentedAnswer } from './conformance.ts'
+export { openApiCommand } from './command.ts'
 export { documentRoutes } from './docs.ts'
 export { type DocumentOptions, type OpenApiDocument, openApiDocument } from './document.ts'
 export {
@@ -15,5 +15,5 @@ export {
 export { createErrorHandler, type ErrorSurface } from './errors.ts'
 export type { InputProblem } from './input.ts'
 export { runMiddleware } from './middleware.ts'
-export { type Guard, type ReadBody, type Serving, serve } from './serve.ts'
+export { type Around, type Guard, type ReadBody, type Serving, serve } from './serve.ts'
 export { webApplication } from './web-application.ts'

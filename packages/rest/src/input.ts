@@ -9,17 +9,17 @@ const MEMBER_NAME = /^[A-Za-z_]{1,32}$/
 /**
  * Reads a part of a request by its schema.
  *
- * @param refuse makes the service's error of the first problem; the value itself is never in it
- * @throws what `refuse` returns
+ * @param createError makes the service's error of the first problem; the value itself is never in it
+ * @throws what `createError` returns
  */
 export function parseInput<T extends z.ZodType>(
   schema: T,
   value: unknown,
-  refuse: (problem: InputProblem) => Error,
+  createError: (problem: InputProblem) => Error,
 ): z.output<T> {
   const result = schema.safeParse(value, { reportInput: false, error: describe })
   if (result.success) return result.data
-  throw refuse(problemOf(result.error.issues))
+  throw createError(problemOf(result.error.issues))
 }
 
 function problemOf([issue]: readonly z.core.$ZodIssue[]): InputProblem {

@@ -17,9 +17,14 @@ export type Guard<S extends Surface, Caller> = (
   response: Response,
 ) => Promise<Caller>
 
+/** Runs the guard, the input and the handler of a request, and sees which error any of them throws. */
+export type Around = <T>(request: Request, response: Response, work: () => Promise<T>) => Promise<T>
+
 /** How one service reads and guards requests. */
 export type Serving<S extends Surface> = {
   readonly guards: { readonly [Access in keyof S['callers']]: Guard<S, S['callers'][Access]> }
+  /** What runs around the requests of an access level, such as a limit on failures; nothing where there is none. */
+  readonly around?: { readonly [Access in keyof S['callers']]?: Around }
   /** The query as the schemas expect it. `names` are the parameters that the endpoint knows. */
   readonly readQuery: (request: Request, names: readonly string[]) => unknown
   /** Called for endpoints that read a body, after the guard. */
@@ -53,6 +58,14 @@ export function serve<S extends Surface, Deps>(
   const router = Router({ caseSensitive: true, strict: true })
   const parse: ParseInput = (schema, value, part) =>
     parseInput(schema, value, part === 'params' ? serving.notFound : serving.malformed)
+
+  async function run(endpoint: Endpoint<S, Deps>, request: Request, response: Response): Promise<unknown> {
+    const caller = await guardOf(endpoint, serving)(endpoint, request, response)
+    const query = serving.readQuery(request, endpoint.query === undefined ? [] : Object.keys(endpoint.query.shape))
+    const { body, file } = readsBody(endpoint) ? await serving.readBody(endpoint, request, response, caller) : NO_BODY
+    return endpoint.run({ params: request.params, query, body, file, caller }, deps, parse)
+  }
+
   for (const [path, here] of byPath(endpoints)) {
     const methods = new Map<string, Endpoint<S, Deps>>(here.map((endpoint) => [endpoint.method, endpoint]))
     const allow = [...methods.keys()].flatMap((method) => (hasHead(method, serving) ? [method, 'HEAD'] : [method]))
@@ -67,11 +80,9 @@ export function serve<S extends Surface, Deps>(
         response.setHeader('Allow', allow.join(', '))
         throw serving.methodNotAllowed()
       }
-      const caller = await guardOf(endpoint, serving)(endpoint, request, response)
-      const query = serving.readQuery(request, endpoint.query === undefined ? [] : Object.keys(endpoint.query.shape))
-      const { body, file } = readsBody(endpoint) ? await serving.readBody(endpoint, request, response, caller) : NO_BODY
-      const result = await endpoint.run({ params: request.params, query, body, file, caller }, deps, parse)
-      send(response, endpoint.status, result)
+      const work = () => run(endpoint, request, response)
+      const around = serving.around?.[endpoint.access]
+      send(response, endpoint.status, around === undefined ? await work() : await around(request, response, work))
     })
   }
   return router

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import express from 'express'
+import express, { type ErrorRequestHandler, type Express } from 'express'
 import request from 'supertest'
 import { z } from 'zod'
 import { documentRoutes, endpointsOf, openApiDocument } from '../src/index.ts'
@@ -92,8 +92,17 @@ test('the paths of operations are described too', () => {
   expect(Object.keys(document.paths)).toEqual(['/items/{shelf}', '/health', '/ready', '/metrics'])
 })
 
+function documentApp(): Express {
+  return express()
+    .disable('etag')
+    .use(documentRoutes(document, { methodNotAllowed: () => new Error('not with this method') }))
+    .use(((error: Error, _request, response, _next) => {
+      response.status(405).send(error.message)
+    }) satisfies ErrorRequestHandler)
+}
+
 test('the document and its page are served without a reference to anybody else', async () => {
-  const app = express().use(documentRoutes(document))
+  const app = documentApp()
   const json = await request(app)
     .get('/openapi.json')
     .expect(200)
@@ -110,4 +119,23 @@ test('the document and its page are served without a reference to anybody else',
     expect.arrayContaining(['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/start.js']),
   )
   for (const path of loaded) await request(app).get(path).expect(200)
+})
+
+test('the page is sent compressed to whoever reads that, and is asked for again only when it changed', async () => {
+  const app = documentApp()
+  const path = '/docs/swagger-ui-bundle.js'
+  const plain = await request(app).get(path).set('Accept-Encoding', 'identity').expect(200)
+  expect(plain.headers['content-encoding']).toBeUndefined()
+  const compressed = await request(app).get(path).set('Accept-Encoding', 'br, gzip').expect('content-encoding', 'gzip')
+  expect(compressed.text).toBe(plain.text)
+  expect(Number(compressed.headers['content-length'])).toBeLessThan(Number(plain.headers['content-length']) / 3)
+  expect(compressed.headers).toMatchObject({ vary: 'Accept-Encoding', 'cache-control': 'public, max-age=604800' })
+  const known = { 'If-None-Match': String(compressed.headers['etag']) }
+  expect((await request(app).get(path).set(known).expect(304)).text).toBe('')
+  await request(app).get('/openapi.json').set(known).expect(200).expect('cache-control', 'no-cache')
+  await request(app).head(path).expect(200)
+})
+
+test.each(['/docs', '/openapi.json', '/docs/start.js'])('other methods of %s are refused with Allow', async (path) => {
+  await request(documentApp()).post(path).expect(405, 'not with this method').expect('allow', 'GET, HEAD')
 })

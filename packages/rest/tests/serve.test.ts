@@ -5,6 +5,7 @@ import express, { type Express } from 'express'
 import request from 'supertest'
 import { z } from 'zod'
 import {
+  type Around,
   createErrorHandler,
   endpointsOf,
   FileAnswer,
@@ -12,8 +13,8 @@ import {
   runMiddleware,
   type Serving,
   serve,
-  undocumentedAnswer,
 } from '../src/index.ts'
+import { undocumentedAnswer } from '../src/testing.ts'
 
 type Code = keyof typeof ERRORS
 type Shop = { callers: { anyone: { name: string }; staff: { name: string; role: string } }; limit: 'none'; code: Code }
@@ -24,7 +25,7 @@ const ERRORS = {
   absent: { status: 404 },
   method: { status: 405 },
   internal: { status: 500 },
-  away: { status: 503 },
+  unavailable: { status: 503 },
 } as const
 
 const steps: string[] = []
@@ -100,7 +101,7 @@ const ENDPOINTS = [
     method: 'DELETE',
     path: '/secret',
     operationId: 'deleteSecret',
-    summary: 'Of whose methods strangers are told nothing',
+    summary: 'Whose methods only staff may know',
     access: 'staff',
     handle: () => Promise.reject(new Error('a fault with a password in its message')),
   }),
@@ -143,7 +144,7 @@ function shop(options: Partial<Serving<Shop>> = {}): Express {
       table: ERRORS,
       present: ({ code, message }) => ({ body: { code, message }, headers: { 'x-code': code } }),
       standard: {
-        unavailable: caused('away'),
+        unavailable: caused('unavailable'),
         internal: caused('internal'),
         malformedPath: caused('absent'),
         malformedBody: caused('malformed'),
@@ -167,6 +168,23 @@ test('a request passes guard, query, body and handler in this order, and its ans
 test('what the guard refuses is read no further', async () => {
   await request(shop()).put('/items/1').send({ name: 'new' }).expect(403, { code: 'forbidden', message: 'staff only' })
   expect(steps).toEqual(['guard'])
+})
+
+test('what is around a request sees the errors of its guard and of its handler, and may replace them', async () => {
+  const seen: unknown[] = []
+  const around: Around = async (_request, _response, work) => {
+    try {
+      return await work()
+    } catch (error) {
+      seen.push(error)
+      throw new ApiError('absent', 'replaced')
+    }
+  }
+  const app = shop({ around: { staff: around } })
+  await request(app).delete('/secret').expect(404, { code: 'absent', message: 'replaced' })
+  await request(app).delete('/secret').set('x-role', 'staff').expect(404)
+  expect(seen).toMatchObject([{ message: 'staff only' }, { message: 'a fault with a password in its message' }])
+  await request(app).get('/items/1').expect(200)
 })
 
 test('files and JSON text are answered as they are', async () => {

@@ -111,7 +111,7 @@ test('a batch that fails fails for its items and for those that wait; the next i
   const { batches, call, sent } = controlled({ maxBatchSize: 2 })
   const results = Promise.allSettled([1, 2, 3].map(call))
   await turn()
-  batches[0]?.end(new Error('away'))
+  batches[0]?.end(new Error('unavailable'))
   expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
   const next = call(4)
   await turn()
@@ -125,7 +125,7 @@ test('an item sent after a failure that emptied the queue is not sent twice', as
   const failed = Promise.allSettled([call(1)])
   await turn()
   const behind = Promise.allSettled([call(2)])
-  batches[0]?.end(new Error('away'))
+  batches[0]?.end(new Error('unavailable'))
   await failed
   await behind
   await new Promise((resolve) => setTimeout(resolve, 20))

@@ -32,8 +32,8 @@ describe('a cache that waits for the new value', () => {
     for (let i = 0; i < 2; i++) {
       const fail = holdLoads()
       const lookup = cache.get('a')
-      fail(new Error('the source is away'))
-      await expect(lookup).rejects.toThrow('the source is away')
+      fail(new Error('the source is unavailable'))
+      await expect(lookup).rejects.toThrow('the source is unavailable')
     }
   })
 
@@ -71,12 +71,12 @@ describe('a cache that serves stale entries', () => {
     },
   )
 
-  test('goes on with the old value while the source is away, and tries again every two seconds', async () => {
+  test('goes on with the old value while the source is unavailable, and tries again every two seconds', async () => {
     const old = put('old', 'a')
     await cache.get('a')
     clock.time += 60_000
     loads.length = 0
-    holdLoads()(new Error('the source is away'))
+    holdLoads()(new Error('the source is unavailable'))
     for (let i = 0; i < 8; i++) {
       expect(cache.get('a')).toBe(old)
       await turn()
@@ -98,7 +98,7 @@ describe('a cache that serves stale entries', () => {
     const fail = holdLoads()
     void cache.get('a')
     clock.time += 10_000
-    fail(new Error('the source is away'))
+    fail(new Error('the source is unavailable'))
     await turn()
     void cache.get('a')
     expect(loads).toEqual(['a'])
@@ -113,7 +113,7 @@ describe('a cache that serves stale entries', () => {
     cache.forget('a')
     const fail = holdLoads()
     const lookup = cache.get('a')
-    fail(new Error('the source is away'))
-    await expect(lookup).rejects.toThrow('the source is away')
+    fail(new Error('the source is unavailable'))
+    await expect(lookup).rejects.toThrow('the source is unavailable')
   })
 })

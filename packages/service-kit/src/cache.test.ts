@@ -111,8 +111,8 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
     const torrent = put('a', 'a')
     const fail = holdLoads()
     const lookup = cache.get('a')
-    fail(new Error('the source is away'))
-    await expect(lookup).rejects.toThrow('the source is away')
+    fail(new Error('the source is unavailable'))
+    await expect(lookup).rejects.toThrow('the source is unavailable')
     releaseLoads()
     expect(await cache.get('a')).toBe(torrent)
   })
@@ -163,7 +163,7 @@ describe('a batched loader', () => {
   const load = batchedLoader(
     (keys: readonly string[]) => {
       batches.push(keys)
-      if (keys.includes('bad')) return Promise.reject(new Error('the source is away'))
+      if (keys.includes('bad')) return Promise.reject(new Error('the source is unavailable'))
       return Promise.resolve(new Map(keys.filter((key) => key !== 'unknown').map((key) => [key, key.toUpperCase()])))
     },
     { concurrency: 1, maxBatchSize: 500, lingerMs: 1, isReady: () => false },

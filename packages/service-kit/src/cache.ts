@@ -36,7 +36,7 @@ export type LookupCacheOptions<Key extends string, Value> = {
   readonly absenceTtlMs: number
   /**
    * What happens to an entry that is no longer fresh. `true`: it is returned, however old, while it is loaded again in
-   * the background, so lookups go on while the source is away. `false`: the lookup waits for the new value.
+   * the background, so lookups go on while the source is unavailable. `false`: the lookup waits for the new value.
    */
   readonly serveStale: boolean
   /** Every key under which a value is found; by default the one it was loaded by. */

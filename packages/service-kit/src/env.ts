@@ -45,6 +45,21 @@ export function parseEnv<Shape extends z.ZodRawShape>(
   return Object.freeze(result.data)
 }
 
+/**
+ * Reads the configuration when a service starts. Where it has problems, prints them and exits with status 1.
+ *
+ * @param read reads the configuration from `process.env`, or throws EnvError
+ */
+export function configOrExit<Config>(read: (env: Readonly<Record<string, string | undefined>>) => Config): Config {
+  try {
+    return read(process.env)
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+}
+
 /** `true`, `false`, `1`, `0`, `yes`, `no`, `on` or `off`. */
 export function flag(fallback: boolean): z.ZodType<boolean> {
   return z

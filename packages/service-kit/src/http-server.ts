@@ -38,7 +38,9 @@ export async function listen(
     const variable = address.portVariable ?? 'PORT'
     const code = errorCode(error)
     if (code === 'EADDRINUSE')
-      throw new Error(`port ${String(address.port)} is taken; set ${variable} to another one`, { cause: error })
+      throw new Error(`port ${String(address.port)} is already in use; set ${variable} to another one`, {
+        cause: error,
+      })
     if (code === 'EACCES')
       throw new Error(`port ${String(address.port)} is not allowed for this user; set ${variable} above 1023`, {
         cause: error,

@@ -12,8 +12,8 @@ import type { Logger } from './logger.ts'
  * `Retry-After` in whole seconds.
  *
  * @param options `name` is part of the Redis key; `limit` requests per `windowMs`, 0 for no limit; `keyOf` says who is
- *   counted; `refusal` makes the error to throw, in the service's own shape; `whenRedisIsAway` has no default, since which way
- *   a limit fails is a decision: `allow` lets requests pass uncounted, `refuse` makes them fail as unavailable
+ *   counted; `createError` makes the error to throw; `whenRedisIsUnavailable` has no default, since which way a limit fails is a
+ *   decision: `allow` lets requests pass uncounted, `refuse` makes them fail as unavailable
  */
 export function createRateLimit(options: {
   name: string
@@ -21,8 +21,8 @@ export function createRateLimit(options: {
   limit: number
   windowMs: number
   keyOf: (request: Request) => string
-  refusal: () => Error
-  whenRedisIsAway: 'allow' | 'refuse'
+  createError: () => Error
+  whenRedisIsUnavailable: 'allow' | 'refuse'
   logger: Logger
 }): RequestHandler {
   if (options.limit === 0) return (_request, _response, next) => next()
@@ -33,7 +33,7 @@ export function createRateLimit(options: {
     legacyHeaders: false,
     identifier: options.name,
     keyGenerator: options.keyOf,
-    passOnStoreError: options.whenRedisIsAway === 'allow',
+    passOnStoreError: options.whenRedisIsUnavailable === 'allow',
     // The address is ours to find (TRUSTED_PROXIES), so express's own idea of it is not consulted.
     validate: { xForwardedForHeader: false, trustProxy: false, ip: false, keyGeneratorIpFallback: false },
     store: new RedisStore({
@@ -45,14 +45,15 @@ export function createRateLimit(options: {
       warn: (error, message) => options.logger.warn({ err: error, limit: options.name }, message),
     },
     handler: () => {
-      throw options.refusal()
+      throw options.createError()
     },
   })
 }
 
 /**
- * The store keeps the promise of a loaded script for ever, also one that failed because Redis was away. So a load that
- * fails answers with the script's name, as Redis would: running it then fails by itself, and works again after.
+ * The store keeps the promise of a loaded script, also one that failed because Redis was unavailable. So a load that
+ * fails returns the hash of the script, as Redis would. Running the script then fails while Redis is unavailable, and is
+ * loaded again afterwards.
  */
 async function sendOrName(redis: Redis, command: string, args: readonly string[]): Promise<RedisReply> {
   try {

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { Redis, type RedisOptions } from 'ioredis'
+import { type Cluster, Redis, type RedisOptions } from 'ioredis'
 import { errorCode, isError, UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
 
@@ -32,20 +32,29 @@ export async function connectRedis(
   })
   redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
   if (options.gatherWrites === true) redis.on('connect', () => gatherWrites(redis.stream))
+  await connectUntilReady(redis)
+  return redis
+}
+
+/**
+ * Connects a client that was made with `lazyConnect` and waits until Redis, or a cluster, responds.
+ *
+ * @throws UnavailableError when it does not respond within ten seconds; then the client is disconnected
+ */
+export async function connectUntilReady(client: Redis | Cluster): Promise<void> {
   const ready = new Promise<void>((resolve, reject) => {
     const giveUp = setTimeout(() => {
-      redis.disconnect()
+      client.disconnect()
       reject(new UnavailableError('redis'))
     }, 10_000)
-    redis.once('ready', () => {
+    client.once('ready', () => {
       clearTimeout(giveUp)
       resolve()
     })
   })
   // The first attempt may fail while Redis is starting. The retry strategy continues, and `ready` settles the result.
-  redis.connect().catch(() => undefined)
+  client.connect().catch(() => undefined)
   await ready
-  return redis
 }
 
 /**

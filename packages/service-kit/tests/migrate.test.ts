@@ -85,7 +85,7 @@ test('the command names a variable that is missing', async () => {
   expect(await command({})).toMatchObject({ status: 1, stderr: expect.stringContaining('MIGRATION_DATABASE_URL') })
 })
 
-test('the command says so when Postgres is away', async () => {
+test('the command says so when Postgres is unavailable', async () => {
   const outcome = await command({ MIGRATION_DATABASE_URL: 'postgres://nobody@localhost:1/nothing' })
   expect(outcome).toMatchObject({
     status: 1,

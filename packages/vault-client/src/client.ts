@@ -6,7 +6,7 @@ import {
   type SignatureHeaders,
   signRequest,
 } from '@vault-and-tracker/http-signatures'
-import { refusal, VaultError } from './errors.ts'
+import { errorOfAnswer, VaultError } from './errors.ts'
 
 /** How to reach a vault as one project. */
 export type VaultClientOptions = {
@@ -16,7 +16,7 @@ export type VaultClientOptions = {
   project: string
   /** The project's private key: a JWK JSON string. */
   privateKey: string
-  /** Gives up on a request after this long; 10 000 ms unless told. */
+  /** Gives up on a request after this long; 10,000 ms by default. */
   timeoutMs?: number
 }
 
@@ -82,7 +82,7 @@ function readKey(jwk: string): ReturnType<typeof importPrivateKey> {
   }
 }
 
-/** Refused is a name that is none of a project, or a URL with credentials in it. */
+/** Signs. A name that no project can have and a URL with credentials are refused. */
 function sign(request: RequestToSign): SignatureHeaders {
   try {
     return signRequest(request)
@@ -98,7 +98,7 @@ async function reach(url: string, request: RequestInit): Promise<Response> {
   } catch (error) {
     const { host } = new URL(url)
     if (isRecord(error) && error['name'] === 'TimeoutError')
-      throw new VaultError('timeout', `the vault at ${host} did not answer in time`, { cause: error })
+      throw new VaultError('timeout', `the vault at ${host} did not respond in time`, { cause: error })
     throw new VaultError('unreachable', `the vault at ${host} cannot be reached`, { cause: error })
   }
 }
@@ -108,20 +108,23 @@ async function readAnswer(response: Response): Promise<unknown> {
   try {
     body = await response.json()
   } catch (error) {
-    throw new VaultError('invalid_answer', 'what answered is not a vault', { status: response.status, cause: error })
+    throw new VaultError('invalid_answer', 'the response is not JSON; is this the URL of the vault?', {
+      status: response.status,
+      cause: error,
+    })
   }
   if (response.ok) return body
   const code = isRecord(body) && typeof body['error'] === 'string' ? body['error'] : undefined
-  throw refusal(response.status, code)
+  throw errorOfAnswer(response.status, code)
 }
 
 function readSecrets(body: unknown): Record<string, string> {
-  if (!isRecord(body)) throw new VaultError('invalid_answer', 'the vault did not answer with a map of secrets')
+  if (!isRecord(body)) throw new VaultError('invalid_answer', 'the response of the vault is not a map of secrets')
   // Without a prototype, a secret named `__proto__` is a member like any other.
   const secrets: Record<string, string> = Object.create(null) as Record<string, string>
   for (const [name, value] of Object.entries(body)) {
     if (typeof value !== 'string')
-      throw new VaultError('invalid_answer', 'the vault did not answer with a map of secrets')
+      throw new VaultError('invalid_answer', 'the response of the vault is not a map of secrets')
     secrets[name] = value
   }
   return secrets

@@ -7,7 +7,7 @@ import { createVaultClient, type VaultClient } from './client.ts'
 import { VaultError } from './errors.ts'
 import { FORMATS, type Format, formatSecrets } from './format.ts'
 
-/** What a command may touch, so that it runs in a test as it runs in a terminal. */
+/** What a command uses of its process. Tests pass their own. */
 export type Terminal = {
   env: Readonly<Record<string, string | undefined>>
   stdin: AsyncIterable<Uint8Array | string>
@@ -23,7 +23,7 @@ const USAGE = `usage: vault <command>
   vault rm ID                             deletes a secret by its id
   vault run [--env E] -- COMMAND [ARG …]  runs a command with the secrets in its environment
 
-E is production unless told. The project comes from the environment:
+E is production by default. The project comes from the environment:
   VAULT_URL, VAULT_PROJECT, and VAULT_PRIVATE_KEY (a JWK) or VAULT_PRIVATE_KEY_FILE (its path)
 `
 

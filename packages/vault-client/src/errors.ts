@@ -16,12 +16,12 @@ export class VaultError extends Error {
   }
 }
 
-/** What each refusal means to whoever runs the application. */
+/** What each code of the vault means to an operator of the application. */
 const REMEDIES: Readonly<Record<string, string>> = {
   unknown_project: 'the vault knows no project of this name; ask an administrator to register it',
-  invalid_signature: 'the vault did not accept the signature; is the private key the one registered for this project?',
+  invalid_signature: 'the vault refused the signature; check that the private key belongs to the registered public key',
   expired: "this machine's clock and the vault's differ by more than five minutes",
-  replayed_nonce: 'the vault saw this very request before',
+  replayed_nonce: 'the vault has received this request before',
   rate_limited: 'too many requests from this address; try again later',
   not_found: 'there is no such secret',
   invalid_request: 'the vault does not accept these parameters',
@@ -30,8 +30,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   unavailable: 'the vault cannot reach its database or Redis; try again later',
 }
 
-/** The error for an answer of the vault that is not a success. */
-export function refusal(status: number, code: string | undefined): VaultError {
+/** Makes the error for an answer of the vault that is not a success. */
+export function errorOfAnswer(status: number, code: string | undefined): VaultError {
   const known = code ?? 'invalid_answer'
   return new VaultError(known, REMEDIES[known] ?? `the vault answered ${String(status)} ${known}`, { status })
 }

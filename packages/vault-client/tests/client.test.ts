@@ -62,7 +62,7 @@ test.each([
   await expect(failure).rejects.toMatchObject({ name: 'VaultError', code })
 })
 
-test('a vault that is away is unreachable', async () => {
+test('a vault that does not run is unreachable', async () => {
   const vault = await startFakeVault(publicKeyHex)
   const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
   await vault[Symbol.asyncDispose]()

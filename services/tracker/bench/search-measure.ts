@@ -1,14 +1,20 @@
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createPool } from '@vault-and-tracker/service-kit/postgres'
+import { parseTorznabQuery, writeFeed } from '@vault-and-tracker/torznab-xml'
 import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 import type { Category } from '../src/categories/categories.ts'
 import type { Schema } from '../src/db/schema.ts'
 import { createSearchStore } from '../src/search/search.store.ts'
 import { createSearch, type Search, SORTS } from '../src/search/search.ts'
+import { SUPPORTED_PARAMETERS } from '../src/search/supported-parameters.ts'
 import { createTorrentStore } from '../src/torrents/torrents.store.ts'
-import { type SignedIn, signIn } from './search-client.ts'
-import { findShapes, REST_SHAPES, type Sample } from './search-shapes.ts'
+import { PAGE_LIMITS } from '../src/torznab/capabilities.ts'
+import { feedItems } from '../src/torznab/feed-items.ts'
+import { toSearchQuery } from '../src/torznab/search-query.ts'
+import { uuidOf } from './numbering.ts'
+import { signIn } from './search-client.ts'
+import { REST_SHAPES, type Sample, TORZNAB_SHAPES } from './search-shapes.ts'
 import { cpuOfTree, startOurs } from './servers.ts'
 
 export type SearchTargets = {
@@ -17,14 +23,25 @@ export type SearchTargets = {
   readonly redisPid: number
   readonly postgresPid: number
   readonly categories: readonly Category[]
+  /** How many users there are, whose keys are their numbers as hex. */
+  readonly users: number
   readonly username: string
   readonly password: string
 }
 
 type Statement = { readonly sql: string; readonly parameters: readonly unknown[] }
 
+/** A request to the service, and the search that it leads to. */
+type Shape = {
+  readonly name: string
+  readonly isRated?: boolean
+  readonly path: (sample: Sample) => string
+  readonly search: (sample: Sample) => Promise<unknown>
+}
+
 const RATE_MS = 3_000
 const CONNECTIONS = 8
+const PERCENT = { downloadPercent: 100, uploadPercent: 100 } as const
 
 /** Measures every shape, one request at a time, and the throughput of those that are asked for all the time. */
 export async function measureSearches(targets: SearchTargets, count: number): Promise<void> {
@@ -42,30 +59,49 @@ export async function measureSearches(targets: SearchTargets, count: number): Pr
     categories: { all: () => Promise.resolve(targets.categories) },
   })
   const samples = await takeSamples(pool, count)
+  await db.updateTable('torznab_settings').set({ search_limit: 10_000 }).execute()
   const service = await startOurs({ ...targets, workers: 1, env: { REST_READ_LIMIT: '0' } })
   const client = await signIn(service.url, targets)
-  try {
-    const postgresCpu = (): number => cpuOfTree(targets.postgresPid)
-    const served = (): number => service.cpuSeconds() + postgresCpu()
-    const direct = (): number => process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6 + postgresCpu()
-    print('REST, milliseconds', 'p50', 'p95', 'most', 'processor', 'requests/s', 'its SQL bare/s', 'share')
-    print('---', '--:', '--:', '--:', '--:', '--:', '--:', '--:')
-    for (const { name, path, isRated } of REST_SHAPES) {
-      const latencies = await times(samples, served, (sample) => client.get(path(sample)))
-      const rates = isRated === true ? await compareRates(pool, client, search, ran, samples.map(path)) : []
-      print(name, ...latencies, ...rates)
+  const cpuSeconds = (): number => service.cpuSeconds() + cpuOfTree(targets.postgresPid)
+
+  async function measure({ name, path, search: run, isRated }: Shape): Promise<void> {
+    const cells = await times(samples, cpuSeconds, (sample) => client.get(path(sample)))
+    if (isRated !== true) {
+      print(name, ...cells)
+      return
     }
+    const scripts: (readonly Statement[])[] = []
+    for (const sample of samples.slice(0, 50)) {
+      ran.length = 0
+      await run(sample)
+      scripts.push([...ran])
+    }
+    const served = await rate((i) => client.get(path(at(samples, i))))
+    const bare = await rate((i) => runAll(pool, at(scripts, i)))
+    print(name, ...cells, served.toFixed(0), bare.toFixed(0), percent(served / bare))
+  }
+
+  const columns = ['p50', 'p95', 'most', 'processor', 'requests/s', 'its SQL bare/s', 'share']
+  const rulers = ['---', ...columns.map(() => '--:')]
+  try {
+    print('REST, milliseconds', ...columns)
+    print(...rulers)
+    for (const shape of REST_SHAPES)
+      await measure({ ...shape, search: (sample) => search.list(listQueryOf(shape.path(sample))) })
     process.stdout.write('\n')
-    print('Torznab, milliseconds', 'p50', 'p95', 'most', 'processor')
-    print('---', '--:', '--:', '--:', '--:')
-    const tv = targets.categories.filter(({ torznabId }) => torznabId >= 5000 && torznabId < 6000)
-    const hd = tv.filter(({ torznabId }) => torznabId === 5030 || torznabId === 5040)
-    for (const { name, query } of findShapes(idsOf(tv), idsOf(hd)))
-      print(
-        name,
-        ...(await times(samples, direct, (sample) => search.find({ limit: 100, offset: 0, ...query(sample) }))),
-      )
-    print('details', ...(await times(samples, direct, ({ hash }) => search.byInfoHash(hash))))
+    print('Torznab, milliseconds', ...columns)
+    print(...rulers)
+    let user = 0
+    for (const shape of TORZNAB_SHAPES)
+      await measure({
+        ...shape,
+        path: (sample) => {
+          const key = (user++ % targets.users).toString(16).padStart(40, '0')
+          return `/api/torznab?${shape.query(sample)}&limit=100&apikey=${key}`
+        },
+        search: (sample) => searchTorznab(search, shape.query(sample), targets.categories),
+      })
+    process.stdout.write(`\nThe XML of 100 items takes ${(await xmlTime(search, targets)).toFixed(2)} ms.\n`)
   } finally {
     client.close()
     await service.stop()
@@ -73,10 +109,18 @@ export async function measureSearches(targets: SearchTargets, count: number): Pr
   }
 }
 
-const idsOf = (categories: readonly Category[]): readonly string[] => categories.map(({ id }) => id)
-
 function print(...cells: readonly string[]): void {
   process.stdout.write(`| ${cells.join(' | ')} |\n`)
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`
+}
+
+function at<T>(items: readonly T[], i: number): T {
+  const item = items[i % items.length]
+  if (item === undefined) throw new Error('nothing to choose from')
+  return item
 }
 
 async function takeSamples(pool: pg.Pool, count: number): Promise<readonly Sample[]> {
@@ -108,28 +152,9 @@ async function times(
   }
   const each = ((cpuSeconds() - cpu) * 1_000) / measured.length
   measured.sort((a, b) => a - b)
-  const at = (part: number): number => measured[Math.min(Math.floor(measured.length * part), measured.length - 1)] ?? 0
-  return [at(0.5), at(0.95), at(1), each].map((ms) => ms.toFixed(1))
-}
-
-/** Requests a second over several connections, and how often the same statements run without the service. */
-async function compareRates(
-  pool: pg.Pool,
-  client: SignedIn,
-  search: Search,
-  ran: Statement[],
-  paths: readonly string[],
-): Promise<readonly string[]> {
-  const scripts: (readonly Statement[])[] = []
-  for (const path of paths.slice(0, 50)) {
-    ran.length = 0
-    await search.list(listQueryOf(path))
-    scripts.push([...ran])
-  }
-  const pathAt = (i: number): string => paths[i % paths.length] ?? ''
-  const served = await rate((i) => client.get(pathAt(i)))
-  const bare = await rate((i) => runAll(pool, scripts[i % scripts.length] ?? []))
-  return [served.toFixed(0), bare.toFixed(0), `${((served / bare) * 100).toFixed(0)} %`]
+  const part = (share: number): number =>
+    measured[Math.min(Math.floor(measured.length * share), measured.length - 1)] ?? 0
+  return [part(0.5), part(0.95), part(1), each].map((ms) => ms.toFixed(1))
 }
 
 function listQueryOf(path: string) {
@@ -145,14 +170,44 @@ function listQueryOf(path: string) {
   }
 }
 
+async function searchTorznab(search: Search, rawQuery: string, categories: readonly Category[]) {
+  const request = parseTorznabQuery(`${rawQuery}&limit=100&apikey=k`, {
+    supported: SUPPORTED_PARAMETERS,
+    limits: PAGE_LIMITS,
+  })
+  if (!request.ok || request.query.function === 'caps' || request.query.function === 'details')
+    throw new Error(`not a search: ${rawQuery}`)
+  const wanted = toSearchQuery(request.query, { categories, isAllFree: false, now: Date.now() })
+  if (wanted === undefined) throw new Error(`finds nothing: ${rawQuery}`)
+  return search.find(wanted)
+}
+
+/** Milliseconds to write the latest hundred torrents as XML, once the compiler has seen it. */
+async function xmlTime(search: Search, { categories }: SearchTargets): Promise<number> {
+  const { items, total } = await searchTorznab(search, 't=search', categories)
+  const caller = {
+    ...{ id: uuidOf(0), role: 'member', state: 'active', apiBlocked: false, canDownload: true },
+    ...{ passkey: '0'.repeat(40), ...PERCENT },
+  } as Parameters<typeof feedItems>[1]['caller']
+  const url = 'https://tracker.example'
+  const feed = {
+    ...{ title: 'tracker', description: 'tracker', siteUrl: url, selfUrl: url, offset: 0, total },
+    items: feedItems(items, { caller, categories, multipliers: PERCENT, publicUrl: url }),
+  }
+  const rounds = 500
+  for (let i = 0; i < rounds; i++) writeFeed(feed)
+  const before = performance.now()
+  for (let i = 0; i < rounds; i++) writeFeed(feed)
+  return (performance.now() - before) / rounds
+}
+
 async function runAll(pool: pg.Pool, statements: readonly Statement[]): Promise<void> {
   const client = await pool.connect()
-  await client.query('begin')
   for (const { sql, parameters } of statements) await client.query(sql, [...parameters])
-  await client.query('commit')
   client.release()
 }
 
+/** How often something is done in a second, over several connections. */
 async function rate(run: (i: number) => Promise<unknown>): Promise<number> {
   const before = performance.now()
   let done = 0

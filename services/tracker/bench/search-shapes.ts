@@ -1,5 +1,4 @@
 import { queryTokens } from '../src/releases/search-tokens.ts'
-import type { SearchQuery } from '../src/search/search.ts'
 
 /** A torrent of the catalogue, whose name and ids queries are made of. */
 export type Sample = {
@@ -21,9 +20,11 @@ export type RestShape = {
   readonly isRated?: boolean
 }
 
-export type FindShape = {
+export type TorznabShape = {
   readonly name: string
-  readonly query: (sample: Sample) => Omit<SearchQuery, 'offset' | 'limit'> & { offset?: number }
+  /** The parameters, but for the key and `limit`. */
+  readonly query: (sample: Sample) => string
+  readonly isRated?: boolean
 }
 
 const words = (sample: Sample): readonly string[] => queryTokens(sample.title)
@@ -59,53 +60,52 @@ export const REST_SHAPES: readonly RestShape[] = [
   { name: 'nothing found, suggestions', path: (sample) => search(words(sample).map(mistyped).join(' ')) },
 ]
 
-/** What the functions of the Torznab API search for. `tv` and `hd` are ids of categories. */
-export function findShapes(tv: readonly string[], hd: readonly string[]): readonly FindShape[] {
-  const number = (n: number | null) => ({ from: n ?? 1, to: n ?? 1 })
-  return [
-    { name: 'latest', query: () => ({}) },
-    { name: 'latest of two categories', query: () => ({ categoryIds: hd }) },
-    { name: 'latest of two categories, offset 900', query: () => ({ categoryIds: hd, offset: 900 }) },
-    { name: 'q', query: ({ title }) => ({ text: title }) },
-    { name: 'q, cat', query: ({ title }) => ({ text: title, categoryIds: tv }) },
-    { name: 'q of one very common word, cat', query: () => ({ text: '1080p', categoryIds: hd }) },
-    { name: 'q of two words that never meet', query: () => ({ text: 'web dvdrip' }) },
-    { name: 'q, cat that never meet', query: () => ({ text: 'flac', categoryIds: hd }) },
-    {
-      name: 'tvsearch: q, season, ep, cat',
-      query: ({ title, season, episode }) => ({
-        text: title,
-        wanted: { kind: 'episode', season: number(season), episode: number(episode) },
-        categoryIds: tv,
-      }),
+const episode = (t: Sample): string => `season=${String(t.season ?? 1)}&ep=${String(t.episode ?? 1)}`
+const day = ({ aired }: Sample): string => {
+  const [year = '2020', month = '02', dayOfMonth = '02'] = aired?.split('-') ?? []
+  return `season=${year}&ep=${month}/${dayOfMonth}`
+}
+const q = ({ title }: Sample): string => `q=${encodeURIComponent(title)}`
+
+export const TORZNAB_SHAPES: readonly TorznabShape[] = [
+  { name: 'latest', query: () => 't=search', isRated: true },
+  { name: 'latest of two categories', query: () => 't=tvsearch&cat=5030,5040', isRated: true },
+  { name: 'latest of two categories, offset 900', query: () => 't=tvsearch&cat=5030,5040&offset=900' },
+  { name: 'search: q', query: (sample) => `t=search&${q(sample)}`, isRated: true },
+  { name: 'search: q, cat', query: (sample) => `t=search&${q(sample)}&cat=5000` },
+  { name: 'search: q of one very common word, cat', query: () => 't=search&q=1080p&cat=5030,5040' },
+  { name: 'search: q of two words that never meet', query: () => 't=search&q=web+dvdrip' },
+  { name: 'search: q, cat that never meet', query: () => 't=search&q=flac&cat=5030,5040' },
+  { name: 'search: tag', query: () => 't=search&tag=freeleech' },
+  { name: 'search: minsize that nothing has', query: () => 't=search&minsize=1000000000000000' },
+  {
+    name: 'tvsearch: q, season, ep, cat',
+    query: (sample) => `t=tvsearch&${q(sample)}&${episode(sample)}&cat=5000`,
+    isRated: true,
+  },
+  {
+    name: 'tvsearch: tvdbid or imdbid, season, ep, cat',
+    query: (sample) => `t=tvsearch&tvdbid=${id(sample.tvdb)}&imdbid=${id(sample.imdb)}&${episode(sample)}&cat=5000`,
+    isRated: true,
+  },
+  { name: 'tvsearch: tvdbid', query: ({ tvdb }) => `t=tvsearch&tvdbid=${id(tvdb)}` },
+  { name: 'tvsearch: season, cat', query: ({ season }) => `t=tvsearch&season=${String(season ?? 1)}&cat=5000` },
+  { name: 'tvsearch: season, ep of no series, cat', query: (sample) => `t=tvsearch&${episode(sample)}&cat=5000` },
+  { name: 'tvsearch: q, daily', query: (sample) => `t=tvsearch&${q(sample)}&${day(sample)}` },
+  { name: 'movie: imdbid', query: ({ imdb }) => `t=movie&imdbid=${id(imdb)}` },
+  { name: 'movie: q, year', query: (sample) => `t=movie&${q(sample)}&year=${String(sample.year ?? 2000)}` },
+  {
+    name: 'music: artist, album',
+    query: ({ title }) => {
+      const [artist = '', album = ''] = title.split(' - ').map(encodeURIComponent)
+      return `t=music&q=&artist=${artist}&album=${album}`
     },
-    {
-      name: 'tvsearch: tvdbid or imdbid, season, ep, cat',
-      query: ({ tvdb, imdb, season, episode }) => ({
-        ids: { tvdb: tvdb ?? 1, imdb: imdb ?? 1 },
-        wanted: { kind: 'episode', season: number(season), episode: number(episode) },
-        categoryIds: tv,
-      }),
-    },
-    { name: 'tvsearch: tvdbid', query: ({ tvdb }) => ({ ids: { tvdb: tvdb ?? 1 } }) },
-    {
-      name: 'tvsearch: season, cat',
-      query: ({ season }) => ({ wanted: { kind: 'season', season: number(season) }, categoryIds: tv }),
-    },
-    {
-      name: 'tvsearch: season, ep of no series, cat',
-      query: ({ season, episode }) => ({
-        wanted: { kind: 'episode', season: number(season), episode: number(episode) },
-        categoryIds: tv,
-      }),
-    },
-    {
-      name: 'tvsearch: q, daily',
-      query: ({ title, aired }) => ({ text: title, wanted: { kind: 'airDate', date: aired ?? '2020-02-02' } }),
-    },
-    { name: 'movie: imdbid', query: ({ imdb }) => ({ ids: { imdb: imdb ?? 1 } }) },
-    { name: 'movie: q, year', query: ({ title, year }) => ({ text: title, year: year ?? 2000 }) },
-    { name: 'music: artist, album', query: ({ title }) => ({ words: title.split(' - ') }) },
-    { name: 'minsize that nothing has', query: () => ({ minSize: 1e15 }) },
-  ]
+  },
+  { name: 'book: title', query: ({ title }) => `t=book&title=${encodeURIComponent(title)}` },
+  { name: 'details', query: ({ hash }) => `t=details&id=${hash}` },
+  { name: 'caps', query: () => 't=caps' },
+]
+
+function id(number: number | null): string {
+  return String(number ?? 1)
 }

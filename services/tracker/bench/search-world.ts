@@ -66,6 +66,7 @@ export async function startSearchWorld(folder: string, torrents: number) {
     redisUrl: redis.url,
     redisPid: pid,
     categories,
+    users: UPLOADERS,
     username: 'user-0',
     password: PASSWORD,
     async stop(): Promise<void> {
@@ -118,10 +119,7 @@ async function copyCatalogue(
   await client.query('set session_replication_role = replica')
   await client.query(`copy torrents (${TORRENT_COLUMNS}) from '${paths.torrents}'`)
   await client.query(`copy torrent_stats (torrent_id, listed_in, seeders, leechers, completed) from '${paths.stats}'`)
-  await client.query(
-    `insert into search_words
-     select word from ts_stat('select search from torrents') where word ~ '^[^0-9]{4,40}$'`,
-  )
+  await client.query("insert into search_words select word from ts_stat('select search from torrents')")
   await client.query('set session_replication_role = origin')
 }
 

@@ -128,13 +128,12 @@ try {
   const record = (): void =>
     context.torznabLog.record({
       function: 'tvsearch',
-      query: 'q=an+example+show&season=3&ep=4&cat=5000,5040',
+      rawQuery: 'q=an+example+show&season=3&ep=4&cat=5000,5040',
       results: 17,
       durationMs: 5 + randomInt(40),
       error: undefined,
       userId: anyUser(),
       userAgent: `${CLIENT_FAMILIES[randomInt(8)] ?? ''}/4.0`,
-      address: '192.0.2.1',
     })
   await measure(
     'writing a batch of 1,000 requests',

@@ -6,7 +6,8 @@
 --   {xx}:flush:<id>, {xx}:flush:<id>:dirty   a batch that was taken
 --   {xx}:flushing                      '<id> <second it was taken>', while there is one
 
--- keys: {xx}:flushing of one tag; args: an id, now. Takes a batch unless there is one; returns what {xx}:flushing holds.
+-- keys: {xx}:flushing of one tag; args: an id, now. Takes a batch unless there is one. Returns what {xx}:flushing
+-- holds.
 redis.register_function('take_VERSION', function(keys, args)
   local taken = redis.call('GET', keys[1])
   if taken then return taken end

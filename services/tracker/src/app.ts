@@ -11,7 +11,7 @@ import { userEndpoints } from './accounts/users.routes.ts'
 import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints } from './categories/categories.routes.ts'
 import type { Context, UseCases } from './context.ts'
-import { ERRORS } from './errors.ts'
+import { apiError, ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
@@ -69,7 +69,7 @@ export function describeApi(): OpenApiDocument {
   })
 }
 
-/** An upload over a slow line takes its time; headers never do, and a connection that sends them too slowly is closed. */
+/** An upload over a slow line may take long. Headers do not: a connection that sends them too slowly is closed. */
 const SERVER_OPTIONS = {
   requestTimeout: 120_000,
   headersTimeout: 10_000,
@@ -83,12 +83,12 @@ const SERVER_OPTIONS = {
  */
 export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
   const app = createApp(context, options)
-  const { announces } = context
+  const { announceEngine } = context
   const server = createServer(SERVER_OPTIONS, (request, response) => {
-    if (!announces.answer(request, response)) app(request, response)
+    if (!announceEngine.answer(request, response)) app(request, response)
   })
-  announces.sockets?.attach(server)
-  answerMalformed(server, (error) => announces.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
+  announceEngine.sockets?.attach(server)
+  answerMalformed(server, (error) => announceEngine.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
   // it that its types lack; without it the answer is lost.
   return Object.assign(server, { httpAllowHalfOpen: true })
@@ -111,7 +111,11 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   app.use(standardHeaders)
   app.use(torznabRoutes)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
-  app.use(documentRoutes(describeApi()))
+  app.use(
+    documentRoutes(describeApi(), {
+      methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
+    }),
+  )
   app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing: (text) => logger.warn(text) }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))

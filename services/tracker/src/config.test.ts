@@ -47,6 +47,12 @@ test.each([
   expect(problemsOf({ ...required, PUBLIC_URL: url })).toEqual([expect.stringMatching(/^PUBLIC_URL: must/)])
 })
 
+test('TRUSTED_PROXIES may not hold a range that does not exist', () => {
+  expect(problemsOf({ ...required, TRUSTED_PROXIES: '10.0.0.0/99' })).toEqual([
+    expect.stringMatching(/^TRUSTED_PROXIES: 10\.0\.0\.0\/99 is neither/),
+  ])
+})
+
 test('.env.example describes every variable, and no other', () => {
   const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
   const named = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)

@@ -1,4 +1,6 @@
-import { commonEnv, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
+import { type TrustedProxies, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { commonEnv, EnvError, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
+import { isError } from '@vault-and-tracker/service-kit/errors'
 import { z } from 'zod'
 
 function clientPrefixes(): z.ZodType<readonly string[]> {
@@ -7,7 +9,7 @@ function clientPrefixes(): z.ZodType<readonly string[]> {
     .transform((text) => text.split(',').map((part) => part.trim()))
     .refine(
       (parts) => parts.every((part) => /^[\x21-\x7e]{1,20}$/.test(part)),
-      'must be a comma-separated list of beginnings of peer ids, 1 to 20 printable characters each',
+      'must be a comma-separated list of prefixes of peer ids, 1 to 20 printable characters each',
     )
     .default([])
 }
@@ -35,10 +37,10 @@ const schema = z.object({
   ANNOUNCE_INTERVAL: integer({ min: 10, max: 86_400, fallback: 1_800 }),
   MIN_ANNOUNCE_INTERVAL: integer({ min: 1, max: 86_400, fallback: 900 }),
   MAX_CLIENTS_PER_TORRENT: integer({ min: 1, max: 1_000, fallback: 5 }),
-  /** Beginnings of peer ids, such as `-TR3,-qB4`: only these clients may announce, where set, and never those. */
+  /** Prefixes of peer ids, such as `-TR3,-qB4`: who may announce, all clients when empty; and who may not. */
   CLIENTS_ALLOWED: clientPrefixes(),
   CLIENTS_DENIED: clientPrefixes(),
-  /** Where swarms and accounting live when not in REDIS_URL: several nodes, comma-separated, make it a Redis Cluster. */
+  /** Where swarms and accounting are, unless in REDIS_URL; several nodes, comma-separated, are a Redis Cluster. */
   SWARM_REDIS_URL: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
@@ -82,7 +84,7 @@ const schema = z.object({
 export const CONFIG_VARIABLES: readonly string[] = Object.keys(schema.shape)
 
 /** The tracker's configuration; the variables are described in `.env.example`. */
-export type Config = Readonly<z.infer<typeof schema>>
+export type Config = ReturnType<typeof readConfig>
 
 /**
  * Reads the configuration.
@@ -90,6 +92,15 @@ export type Config = Readonly<z.infer<typeof schema>>
  * @param env usually `process.env`
  * @throws EnvError listing every problem at once
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  return parseEnv(schema, env)
+export function readConfig(env: Readonly<Record<string, string | undefined>>) {
+  const settings = parseEnv(schema, env)
+  return Object.freeze({ ...settings, proxies: readProxies(settings.TRUSTED_PROXIES) })
+}
+
+function readProxies(ranges: readonly string[]): TrustedProxies {
+  try {
+    return trustedProxies(ranges)
+  } catch (error) {
+    throw new EnvError([isError(error) ? error.message : 'TRUSTED_PROXIES: unknown problem'])
+  }
 }

@@ -13,9 +13,9 @@ export const ERRORS = {
   CONFLICT: { status: 409, meaning: 'It exists already, or its state does not allow this.' },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than allowed.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of the type this endpoint reads.' },
-  RATE_LIMITED: { status: 429, meaning: 'Too many requests; Retry-After tells how many seconds to wait.' },
+  RATE_LIMITED: { status: 429, meaning: 'Too many requests; Retry-After has the seconds to wait.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The fault is ours and was logged.' },
-  UNAVAILABLE: { status: 503, meaning: 'Postgres or Redis is away, or the service is busy; nothing was changed.' },
+  UNAVAILABLE: { status: 503, meaning: 'Postgres or Redis is unavailable, or the service is busy; nothing changed.' },
 } as const satisfies Record<string, { status: number; meaning: string }>
 
 /** A code of the table above. */
@@ -27,7 +27,7 @@ export type ErrorBody = { readonly error: { readonly code: ErrorCode; readonly m
 /** Makes an error of the table, to throw from anywhere in the tracker. A message never repeats the input. */
 export const { apiError } = createErrors<ErrorCode>(ERRORS)
 
-/** The status and body of an error. */
-export function presentApiError({ code, message }: ApiError<ErrorCode>): { status: number; body: ErrorBody } {
-  return { status: ERRORS[code].status, body: { error: { code, message } } }
+/** Makes the body of an error. */
+export function errorBody({ code, message }: ApiError<ErrorCode>): ErrorBody {
+  return { error: { code, message } }
 }

@@ -1,25 +1,14 @@
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
-import { EnvError } from '@vault-and-tracker/service-kit/env'
+import { configOrExit } from '@vault-and-tracker/service-kit/env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { run } from '@vault-and-tracker/service-kit/lifecycle'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createHttpServer } from './app.ts'
-import { type Config, readConfig } from './config.ts'
+import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
 import { isWorker, startWorkers } from './workers.ts'
 
-/** The configuration, or a plain list of what is wrong with it and exit status 1. */
-function configOrExit(): Config {
-  try {
-    return readConfig(process.env)
-  } catch (error) {
-    if (!(error instanceof EnvError)) throw error
-    process.stderr.write(`${error.message}\n`)
-    process.exit(1)
-  }
-}
-
-const config = configOrExit()
+const config = configOrExit(readConfig)
 const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL })
 
 await run(logger, async (scope) => {
@@ -33,7 +22,7 @@ await run(logger, async (scope) => {
   const server = createHttpServer(context, { logger, stopping: scope.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT })
   scope.defer('HTTP server', async () => {
-    await Promise.all([running.drain(), context.announces.sockets?.drain()])
+    await Promise.all([running.drain(), context.announceEngine.sockets?.drain()])
   })
   logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'tracker is listening')
 })

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
-  createTestDatabase,
   eventually,
   type PrivatePostgres,
   type PrivateRedis,
@@ -21,12 +20,12 @@ import pg from 'pg'
 import { createFlusher } from '../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'
-import { migrate } from '../src/db/migrations.ts'
 import type { Schema } from '../src/db/schema.ts'
 import { createRedisFunctions } from '../src/swarm/functions.redis.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { Swarms } from '../src/swarm/swarm.ts'
 import { peer, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
+import { createTrackerDatabase } from './support/tracker.ts'
 
 const USERS = 24
 const TORRENTS = 4
@@ -49,13 +48,7 @@ beforeAll(async () => {
   folder = temporaryFolder('crash')
   postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
   redisServer = await startRedis({ dataDir: `${folder}/redis`, durable: true })
-  database = await createTestDatabase({
-    service: 'tracker',
-    server: postgres,
-    migrate: async (target) => {
-      await migrate(target)
-    },
-  })
+  database = await createTrackerDatabase(postgres)
   for (const id of userIds)
     await sql(
       `insert into users (id, username, email, password_hash, passkey, created_at)
@@ -181,7 +174,7 @@ async function flushRest(): Promise<void> {
     count: (names) => swarms.count(names),
     clock: { now: Date.now },
     settleSeconds: 0,
-    onFailure: (error) => {
+    onError: (error) => {
       throw error
     },
   })

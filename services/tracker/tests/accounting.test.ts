@@ -22,7 +22,7 @@ beforeAll(async () => {
   const uploader = await createMember(tracker, 'uploader')
   for (const name of ['Of no case', ...ACCOUNTING_CASES.map((each) => each.name)])
     torrents.push(await uploadTorrent(uploader, name))
-  redis = new Redis(tracker.redis.url)
+  redis = new Redis(tracker.redisUrl)
 })
 afterAll(async () => {
   redis.disconnect()
@@ -69,11 +69,11 @@ test('a batch that was taken is written when three seconds passed, by which Redi
   const waits = { written: 0, waiting: 1, failed: 0 }
   for (const passed of [0, 0, 2_000]) {
     tracker.advance(passed)
-    expect(await tracker.context.announces.flush()).toEqual(waits)
+    expect(await tracker.context.announceEngine.flush()).toEqual(waits)
     expect(await totalsOf(member, torrent.id)).toBeUndefined()
   }
   tracker.advance(1_000)
-  await tracker.context.announces.flush()
+  await tracker.context.announceEngine.flush()
   expect(await totalsOf(member, torrent.id)).toMatchObject(expected({}))
 })
 
@@ -92,9 +92,9 @@ test.each(ACCOUNTING_CASES.map((each) => [each.name, each] as const))('%s', asyn
   const perform = async (step: Step): Promise<void> => {
     const writes = step.before === 'flushed' || step.before === 'redis emptied'
     const passed = writes ? await writeAccounting(tracker) : 0
-    if (step.before === 'redis emptied') await tracker.redis.flush()
+    if (step.before === 'redis emptied') await redis.flushdb()
     tracker.advance(((step.after ?? 0) - passed) * 1000)
-    if (step.before === 'taken') await tracker.context.announces.flush()
+    if (step.before === 'taken') await tracker.context.announceEngine.flush()
     const reply = await announce(tracker.url, members[step.who ?? 'alice'].passkey, {
       infoHash: step.v2 === true ? twin.toString('hex') : torrent.infoHash,
       peerId: step.peerId ?? (step.who === 'bob' ? '-BB0001-abcdefghijkl' : '-AA0001-abcdefghijkl'),

@@ -91,7 +91,7 @@ test('Redis emptied: the swarm fills again, and who comes back is asked to come 
 })
 
 test('Postgres stopped: those who are cached announce on, and what they move is written later', async () => {
-  const stranger = await createAnnouncer(tracker, 'stranger')
+  const uncached = await createAnnouncer(tracker, 'uncached')
   const uploaded = async (): Promise<number> => {
     const found = await tracker.db.selectFrom('users').select('uploaded').where('id', '=', alice.id).execute()
     return found[0]?.uploaded ?? Number.NaN
@@ -106,21 +106,21 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
   tracker.advance(1_800_000)
   const reply = await seed(15_000)
   expect(reply.fields['complete']).toBe(1)
-  expectUnavailable(await announce(tracker.url, stranger.passkey, { infoHash }))
-  const round = await tracker.context.announces.flush()
+  expectUnavailable(await announce(tracker.url, uncached.passkey, { infoHash }))
+  const round = await tracker.context.announceEngine.flush()
   tracker.advance(4_000)
   expect(round.written).toBe(0)
-  expect((await tracker.context.announces.flush()).written).toBe(0)
+  expect((await tracker.context.announceEngine.flush()).written).toBe(0)
   tracker.advance(1_800_000)
   await seed(16_000)
   await postgres.restart()
   await eventually(async () => {
-    await tracker.context.announces.flush()
+    await tracker.context.announceEngine.flush()
     tracker.advance(4_000)
     return (await uploaded().catch(() => 0)) === before + 6_000
   })
   await eventually(async () => {
-    const announced = await announce(tracker.url, stranger.passkey, { infoHash })
+    const announced = await announce(tracker.url, uncached.passkey, { infoHash })
     return announced.fields['failure reason'] === undefined
   })
 })

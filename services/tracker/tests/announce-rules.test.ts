@@ -16,7 +16,7 @@ beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
   tracker.holdClock()
   await tracker.context.useCases.categories.seed()
-  redis = new Redis(tracker.redis.url)
+  redis = new Redis(tracker.redisUrl)
 })
 afterAll(async () => {
   redis.disconnect()

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await world.context.useCases.categories.seed()
   seeder = await createMember(world, 'seeder')
   leecher = await createMember(world, 'leecher')
-  const env = { DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: world.redis.url }
+  const env = { DATABASE_URL: world.database.appUrl, REDIS_URL: world.redisUrl }
   ;[one, two, browser] = await Promise.all([startTrackerProcess(env), startTrackerProcess(env), startTorrentBrowser()])
 })
 afterAll(async () => {

@@ -26,7 +26,7 @@ const outline = (answer: Answer) =>
     ...subcategories.map((sub) => `${sub.name} ${sub.torznabId}`),
   ])
 
-test('seeding creates the standard tree, which strangers may read', async () => {
+test('seeding creates the standard tree, which clients without a session may read', async () => {
   expect(itemsOf(await tracker.client().get('/api/categories'))).toEqual([])
   expect((await admin.post('/api/admin/categories/seed')).status).toBe(201)
   const listed = await tracker.client().get('/api/categories')

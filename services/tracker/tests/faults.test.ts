@@ -82,7 +82,7 @@ test('Redis gone: no request passes unchecked, and sessions go on with what Redi
   await expectRecovery()
 })
 
-test('while Redis is away the public categories are read uncounted', async () => {
+test('while Redis is unavailable the public categories are read uncounted', async () => {
   await redis.kill()
   expect((await tracker.client().get('/api/categories')).status).toBe(200)
   await redis.restart()

@@ -20,13 +20,13 @@ test('reads are limited per user, and say so in headers', async () => {
   expect((await two.get('/api/user/me')).status).toBe(200)
 })
 
-test('a user is counted across addresses and sessions, strangers by address', async () => {
+test('a user is counted across addresses and sessions, clients without a session by address', async () => {
   tracker = await startTracker({ REST_READ_LIMIT: '2', TRUSTED_PROXIES: '127.0.0.1' })
   const user = await tracker.signedIn('traveller')
   const read = async (address: string) => (await user.get('/api/user/me', { 'x-forwarded-for': address })).status
   expect([await read('203.0.113.1'), await read('203.0.113.2'), await read('203.0.113.3')]).toEqual([200, 200, 429])
-  const stranger = tracker.client()
-  const look = async (address: string) => (await stranger.get('/api/categories', { 'x-forwarded-for': address })).status
+  const visitor = tracker.client()
+  const look = async (address: string) => (await visitor.get('/api/categories', { 'x-forwarded-for': address })).status
   expect([await look('2001:db8::1'), await look('2001:db8::2'), await look('2001:db8::3')]).toEqual([200, 200, 429])
   expect(await look('2001:db8:0:1::1')).toBe(200)
 })

@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createTestDatabase, type TestDatabase } from '@vault-and-tracker/dev-env'
+import type { TestDatabase } from '@vault-and-tracker/dev-env'
 import pg from 'pg'
 import { migrate } from '../src/db/migrations.ts'
+import { createTrackerDatabase } from './support/tracker.ts'
 
 let database: TestDatabase
 
 beforeAll(async () => {
-  database = await createTestDatabase({
-    service: 'tracker',
-    migrate: async (target) => {
-      await migrate(target)
-    },
-  })
+  database = await createTrackerDatabase()
 })
 
 afterAll(() => database.drop())

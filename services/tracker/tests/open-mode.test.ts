@@ -93,7 +93,7 @@ test('a scrape knows every torrent, and none is a failure', async () => {
 
 test('nothing is accounted, and a swarm that ended leaves no key', async () => {
   const infoHash = fresh()
-  const redis = new Redis(tracker.redis.url)
+  const redis = new Redis(tracker.redisUrl)
   await announce(tracker.url, undefined, { infoHash, event: 'started' })
   await announce(tracker.url, undefined, { infoHash, event: 'stopped', uploaded: 500 })
   const keys = await redis.keysBuffer('*')

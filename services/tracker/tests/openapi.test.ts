@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
-import { routesOf } from '@vault-and-tracker/rest'
+import { routesOf } from '@vault-and-tracker/rest/testing'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'

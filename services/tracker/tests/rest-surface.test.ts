@@ -25,7 +25,7 @@ const send = (client: Client, endpoint: { method: string; path: string }) =>
     ...(endpoint.method !== 'GET' && { body: '{}' }),
   })
 
-test('exactly registering, signing in, the categories and how the site takes members are open to strangers', () => {
+test('exactly registering, signing in, the categories and the site are open to clients without a session', () => {
   const open = ENDPOINTS.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`)
   expect(open.toSorted()).toEqual([
     'GET /api/categories',

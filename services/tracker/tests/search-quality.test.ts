@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { coveredCategories, parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
+import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
 import type { Category } from '../src/categories/categories.ts'
 import { SUPPORTED_PARAMETERS } from '../src/search/supported-parameters.ts'
+import { toSearchQuery } from '../src/torznab/search-query.ts'
 import { CATALOGUE, SEARCH_CASES } from './data/search-quality.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
@@ -42,19 +43,9 @@ async function searchTorznab(rawQuery: string): Promise<readonly string[]> {
   if (!request.ok || request.query.function === 'caps' || request.query.function === 'details')
     throw new Error(`not a search: ${rawQuery}`)
   const { query } = request
-  if (query.unsupported.length > 0) return []
-  const { imdbid: imdb, tmdbid: tmdb, tvdbid: tvdb } = query.ids
-  const idsOf = (torznabIds: readonly number[]) => coveredCategories(torznabIds, categories).map(({ id }) => id)
-  const { items } = await tracker.context.useCases.search.find({
-    text: query.q,
-    words: Object.values(query.text),
-    categoryIds: query.categories && idsOf(query.categories),
-    ids: { imdb, tmdb, tvdb, tmdbCategoryIds: idsOf([query.function === 'tvsearch' ? 5000 : 2000]) },
-    wanted: query.episode,
-    year: query.year,
-    offset: query.offset,
-    limit: query.limit,
-  })
+  const wanted = toSearchQuery(query, { categories, isAllFree: false, now: Date.now() })
+  if (wanted === undefined) return []
+  const { items } = await tracker.context.useCases.search.find(wanted)
   return items.map(({ name }) => keys.get(name) ?? name)
 }
 

@@ -93,14 +93,6 @@ test('any id is enough, an info hash too, and a TMDB number only in its categori
   expect(await tracker.context.useCases.search.byInfoHash('0'.repeat(40))).toBeUndefined()
 })
 
-test('what was found tells the Torznab ids of its category and of the root', async () => {
-  await upload('Leafed.S01E01.2160p.WEB-DL.x265-G', 'tv')
-  await upload('Rooted.Something', 'xxx')
-  const find = async (text: string) => (await tracker.context.useCases.search.find({ text, offset: 0, limit: 9 })).items
-  expect((await find('leafed'))[0]).toMatchObject({ category: 'tv-uhd', torznabIds: [5045, 5000] })
-  expect((await find('rooted'))[0]).toMatchObject({ category: 'xxx', torznabIds: [6000] })
-})
-
 test('years and sizes and times bound, other words must be there too', async () => {
   await upload('Bounded.Film.2001.1080p', 'movies')
   expect(await names({ text: 'bounded', year: 2001 })).toHaveLength(1)

@@ -98,7 +98,7 @@ test('an unknown name and a wrong password get the same answer', async () => {
     const { status, text } = await tracker.client().post('/api/auth/login', { username, password: 'not the password' })
     return { status, text }
   }
-  expect(await attempt('stranger')).toEqual(await attempt('known'))
+  expect(await attempt('unknown')).toEqual(await attempt('known'))
 })
 
 test.each([

@@ -135,3 +135,11 @@ test('what a process left behind is evicted, and nothing else', async () => {
   expect(third).toMatchObject({ complete: 1, incomplete: 1 })
   expect(await redis.keys('*:[nwm]:*')).toEqual([])
 })
+
+test('expired peers with a socket only are swept away, and the sweep ends', async () => {
+  await announces(browser(1))
+  await announces(browser(2, { state: 'seeder', left: 0 }))
+  now += (SETTINGS.timeToLive + 120) * 1_000
+  await swarms.sweep()
+  expect(await redis.keys('*:[hp]:*')).toEqual([])
+})

@@ -23,7 +23,7 @@ let leecher: TestMember
 beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
   await tracker.context.useCases.categories.seed()
-  redis = new Redis(tracker.redis.url)
+  redis = new Redis(tracker.redisUrl)
   ledger = createLedger(tracker.db)
   swarms = createRedisSwarms({ redis, clock: { now: Date.now }, settings: SETTINGS, random: Math.random })
   seeder = await createMember(tracker, 'seeder')
@@ -41,7 +41,7 @@ function flusherWith(count: Swarms['count']): Flusher {
     count,
     clock: { now: Date.now },
     settleSeconds: 0,
-    onFailure: (error) => {
+    onError: (error) => {
       throw error
     },
   })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { eventually } from '@vault-and-tracker/dev-env'
 import { createMember } from './support/members.ts'
 import { readError, readFeed, setLimits, startTorznabSite, type TorznabSite, withKey } from './support/torznab.ts'
 
@@ -130,7 +131,10 @@ describe('download', () => {
   })
 })
 
-test('an API that is switched off answers nothing but 910, on every replica within a second', async () => {
+test('an API that is switched off answers nothing but 910, on every replica', async () => {
+  const replica = await site.tracker.replica()
+  const replicaStatus = async () => (await replica.client().get('/api/torznab?t=caps')).status
+  expect(await replicaStatus()).toBe(200)
   expect((await site.ask('t=caps')).status).toBe(200)
   const admin = await site.tracker.signedIn('switcher', 'admin')
   await admin.patch('/api/admin/torznab/settings', { enabled: false })
@@ -138,8 +142,13 @@ test('an API that is switched off answers nothing but 910, on every replica with
     const answer = await site.ask(query)
     expect([answer.status, readError(answer)]).toEqual([403, { code: 910, description: 'API Disabled' }])
   }
+  const download = await site.tracker.client().get(`/api/torznab/download?${withKey('id=x', site.uploader.passkey)}`)
+  expect([download.status, readError(download).code]).toEqual([403, 910])
+  await eventually(async () => (await replicaStatus()) === 403)
   await admin.patch('/api/admin/torznab/settings', { enabled: true })
   expect((await site.ask('t=search')).status).toBe(200)
+  await eventually(async () => (await replicaStatus()) === 200)
+  await replica.stop()
 })
 
 test('with TORZNAB_ERROR_STATUS=200 refusals have that status, but for limits and downloads', async () => {

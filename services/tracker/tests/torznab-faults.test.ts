@@ -59,6 +59,21 @@ test('Postgres gone: 503 with error 900, in JSON where asked for', async () => {
   expect((await site.ask('t=search')).status).toBe(200)
 })
 
+test('what an outage keeps from being answered is logged with its user', async () => {
+  // The user is cached.
+  await site.ask('t=search')
+  await postgres.kill()
+  await expectUnavailable('t=search&q=during+the+outage')
+  await postgres.restart()
+  await eventually(isReady)
+  await eventually(async () => {
+    const rows = await site.tracker.sql('select user_id, error from torznab_requests where query = $1', [
+      'q=during the outage',
+    ])
+    return rows.length === 1 && rows[0]?.['user_id'] === site.uploader.id && rows[0]['error'] === 900
+  })
+})
+
 test('Redis frozen: refused after a second, not waited for without end', async () => {
   redis.pause()
   await expectUnavailable('t=search')

@@ -46,10 +46,10 @@ test('a request is in the log with all that is known of it', async () => {
 })
 
 test('requests are found by user, function, error and time, the newest first', async () => {
-  await answered({ query: 'q=one' }, { query: 'q=two', userId: bob, function: 'movie' })
+  await answered({ rawQuery: 'q=one' }, { rawQuery: 'q=two', userId: bob, function: 'movie' })
   tracker.advance(1_000)
-  await answered({ query: 'q=three', userId: undefined, error: 100, results: 0 })
-  await answered({ query: 'q=four', userId: bob, error: 500, results: 0 })
+  await answered({ rawQuery: 'q=three', userId: undefined, error: 100, results: 0 })
+  await answered({ rawQuery: 'q=four', userId: bob, error: 500, results: 0 })
   const queries = async (query: string) => (await listed(query)).map((each) => each.query.slice(2))
   expect(await queries('')).toEqual(['four', 'three', 'two', 'one'])
   expect(await queries('?user=BOB')).toEqual(['four', 'two'])
@@ -75,9 +75,11 @@ test.each(['error=maybe', 'from=now', 'page=0', 'limit=500'])('the query %s is r
 test('a key is never in it, text is bounded, and what Postgres cannot store is left out', async () => {
   const passkey = 'a'.repeat(40)
   await answered(
-    { query: `apikey=${passkey}&q=x&PassKey=${passkey}` },
-    { query: `q=${'y'.repeat(10_000)}`, function: undefined },
-    { query: 'q=nul%00 and half a pair \ud800 and %D0%9F' },
+    { rawQuery: `apikey=${passkey}&q=x&PassKey=${passkey}` },
+    { rawQuery: `q=${'y'.repeat(10_000)}`, function: undefined },
+    { rawQuery: 'q=nul%00 and half a pair \ud800 and %D0%9F' },
+    // Decoded once.
+    { rawQuery: 'q=C%2B%2B+100%2525+a%26b&%20apikey=x' },
   )
   const rows = await tracker.sql('select query, function from torznab_requests order by id')
   expect(JSON.stringify(rows)).not.toContain(passkey)
@@ -85,6 +87,7 @@ test('a key is never in it, text is bounded, and what Postgres cannot store is l
     'q=x',
     `q=${'y'.repeat(498)}`,
     'q=nul and half a pair \ufffd and \u041f',
+    'q=C++ 100%25 a&b',
   ])
   expect(rows[1]?.['function']).toBe('unknown')
 })
@@ -154,7 +157,7 @@ test('requests to the API are logged as they were answered, caps and refusals to
 test('a process that is asked to stop logs all that it answered, and two count what they write together', async () => {
   const { passkey } = await tracker.context.useCases.accounts.byId(alice)
   await admin.patch(SETTINGS, { preset: 'generous' })
-  const environment = { DATABASE_URL: tracker.database.appUrl, REDIS_URL: tracker.redis.url }
+  const environment = { DATABASE_URL: tracker.database.appUrl, REDIS_URL: tracker.redisUrl }
   const processes = await Promise.all([startTrackerProcess(environment), startTrackerProcess(environment)])
   const asks = processes.flatMap(({ url }) =>
     Array.from({ length: 50 }, (_, i) => `${url}/api/torznab?t=search&q=${i}`),

@@ -147,6 +147,13 @@ test('any range of hours is the sum of its hours, however it is covered', async 
   }
 })
 
+test('a range of all times has the years that requests can be of', async () => {
+  const { from, to, totals, series } = await read('?from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z')
+  expect([from, to]).toEqual(['2000-01-01T00:00:00.000Z', '2100-01-01T00:00:00.000Z'])
+  expect(totals).toEqual((await read('?range=all')).totals)
+  expect(series).toMatchObject({ step: 'month', items: { length: 1_200 } })
+})
+
 test('`from` alone lasts until now, `to` alone begins with counting', async () => {
   await count({ hoursAgo: 50 }, { hoursAgo: 2 })
   const ago = (hours: number) => new Date(now - hours * HOUR).toISOString()

@@ -270,7 +270,7 @@ test('caps needs no key, whatever key it is given, and tells the categories and 
   expect(caps.headers.get('content-type')).toBe('application/xml; charset=utf-8')
   expect(caps.text).toContain('<limits default="25" max="100"/>')
   expect(caps.text).toContain(
-    '<tv-search available="yes" supportedParams="q,season,ep,imdbid,tvdbid,tmdbid"/><movie-search available="yes"',
+    '<tv-search available="yes" supportedParams="q,season,ep,imdbid,tvdbid,tmdbid,tag"/><movie-search available="yes"',
   )
   expect(caps.text).toContain('<category id="5000" name="TV"><subcat id="5040" name="HD"/>')
   expect((await site.ask('t=caps&apikey=nonsense')).text).toBe(caps.text)

@@ -13,10 +13,10 @@ beforeAll(async () => {
 afterAll(() => tracker.stop())
 
 async function run(args: readonly string[], options: { stdin?: string; env?: Record<string, string> } = {}) {
-  const { DATABASE_URL, REDIS_URL } = tracker.config
+  const { database, redisUrl } = tracker
   const { status, stdout, stderr } = await captureCommand((terminal) => runCommand(usersCommand, terminal), {
     args,
-    env: options.env ?? { DATABASE_URL, REDIS_URL },
+    env: options.env ?? { DATABASE_URL: database.appUrl, REDIS_URL: redisUrl },
     stdin: options.stdin ?? '',
   })
   const lines = stdout.split('\n').filter((line) => line.startsWith('{'))
@@ -82,6 +82,19 @@ test('lists users, without their passkeys', async () => {
     expect.objectContaining({ username: 'listed-one' }),
   ])
   expect(out).not.toMatch(/[0-9a-f]{40}/)
+})
+
+test('lists all users, also beyond the number up to which totals are exact', async () => {
+  const many = 5_101
+  await tracker.sql(
+    `insert into users (id, username, email, password_hash, passkey, created_at)
+     select gen_random_uuid(), 'many-' || n, 'many-' || n || '@example.org', 'none', lpad(to_hex(n), 40, '0'), now()
+     from generate_series(1, $1::int) as n`,
+    [many],
+  )
+  const { lines } = await run(['list', '--search', 'many-'])
+  expect(lines).toHaveLength(many)
+  await tracker.sql(`delete from users where username like 'many-%'`)
 })
 
 test.each([

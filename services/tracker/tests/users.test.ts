@@ -130,7 +130,7 @@ test('administrators cannot lock themselves out', async () => {
 
 test('every change that the announce engine may have cached is published after it is committed', async () => {
   const heard: unknown[] = []
-  const listener = new Redis(tracker.config.REDIS_URL)
+  const listener = new Redis(tracker.redisUrl)
   await listener.subscribe(invalidationChannel(listener.options.db ?? 0))
   listener.on('message', (_channel, message) => heard.push(JSON.parse(message)))
   const client = await tracker.signedIn('published')

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await world.context.useCases.categories.seed()
   uploader = await createMember(world, 'uploader')
   for (let i = 0; i < 4; i++) passkeys.push((await createAnnouncer(world, `replica-user-${String(i)}`)).passkey)
-  const env = { DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: world.redis.url }
+  const env = { DATABASE_URL: world.database.appUrl, REDIS_URL: world.redisUrl }
   ;[one, two] = await Promise.all([startTrackerProcess(env), startTrackerProcess(env)])
 })
 afterEach(async () => {
@@ -77,7 +77,7 @@ test('a peer id whose socket lives in another process is refused; one that is si
 
 test('the peers of a killed process leave the counts within twenty seconds', async () => {
   const infoHash = await newTorrent()
-  const doomed = await startTrackerProcess({ DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: world.redis.url })
+  const doomed = await startTrackerProcess({ DATABASE_URL: world.database.appUrl, REDIS_URL: world.redisUrl })
   const survivor = await connect(one.url, 0)
   await survivor.announce(infoHash, { event: 'started' })
   for (const user of [1, 2, 3])
@@ -91,7 +91,7 @@ test('the peers of a killed process leave the counts within twenty seconds', asy
 
 test('a process that stops closes its sockets with 1001, and their peers are gone', async () => {
   const infoHash = await newTorrent()
-  const stopping = await startTrackerProcess({ DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: world.redis.url })
+  const stopping = await startTrackerProcess({ DATABASE_URL: world.database.appUrl, REDIS_URL: world.redisUrl })
   const client = await connect(stopping.url, 0)
   await client.announce(infoHash, { event: 'started' })
   expect(await stopping.end('SIGTERM')).toBe(0)
@@ -104,7 +104,7 @@ test('a Redis that goes away and comes back empty loses no socket, and no peer f
   const infoHash = await newTorrent()
   const dataDir = temporaryFolder('websocket-redis')
   const redis = await startRedis({ dataDir, durable: false })
-  const tracker = await startTrackerProcess({ DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: redis.url })
+  const tracker = await startTrackerProcess({ DATABASE_URL: world.database.appUrl, REDIS_URL: redis.url })
   try {
     const [a, b] = [await connect(tracker.url, 0), await connect(tracker.url, 1)]
     await a.announce(infoHash, { event: 'started' })

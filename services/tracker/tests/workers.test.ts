@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 function environment(): Record<string, string> {
-  return { DATABASE_URL: world.config.DATABASE_URL, REDIS_URL: world.redis.url }
+  return { DATABASE_URL: world.database.appUrl, REDIS_URL: world.redisUrl }
 }
 
 function childrenOf(pid: number): number[] {

@@ -3,11 +3,11 @@ import { documentRoutes, type OpenApiDocument, openApiDocument, serve } from '@v
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express } from 'express'
-import { z } from 'zod'
 import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.middleware.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
 import type { Context, UseCases } from './context.ts'
-import { ERRORS } from './errors.ts'
+import { apiError, ERRORS } from './errors.ts'
+import { errorBodySchema } from './http/error-body.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { readOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
@@ -50,15 +50,13 @@ export function describeApi(): OpenApiDocument {
     },
     security: (access) => [{ [access]: [] }],
     errors: ERRORS,
-    errorBody: z
-      .strictObject({ error: z.enum(Object.keys(ERRORS)), message: z.string().optional() })
-      .meta({ id: 'Error' }),
+    errorBody: errorBodySchema,
     codesOf,
     headersOf: ({ access }) => (access === 'signature' ? SIGNATURE_HEADERS : []),
   })
 }
 
-const OPERATIONAL_PATHS = ['/health', '/ready', '/metrics', '/openapi.json', '/docs']
+const OPERATIONAL_PATHS = ['/health', '/ready', '/metrics']
 
 type Options = { readonly logger: Logger; readonly stopping: AbortSignal }
 
@@ -87,7 +85,7 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
   app.use('/v1/admin', administratorsOnly(rest.administrator), administratorsOnlyOnError(rest.administrator))
   app.use(readOnly(OPERATIONAL_PATHS))
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
-  app.use(documentRoutes(describeApi()))
+  app.use(documentRoutes(describeApi(), { methodNotAllowed: () => apiError('method_not_allowed') }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app

@@ -83,7 +83,7 @@ export function readKeyringConfig(env: Env): Keyring {
 }
 
 /** The configuration of a command that makes the first keyring: everything but the keyring. */
-export function readCommandEnv(env: Env) {
+export function readCommandConfigWithoutKeyring(env: Env) {
   const { DATABASE_URL, LOG_LEVEL, VAULT_KEYRING_FILE: keyringFile } = parseEnv(commandEnv, env)
   return Object.freeze({ DATABASE_URL, LOG_LEVEL, keyringFile })
 }
@@ -122,7 +122,7 @@ function readKeyring(env: Env): Keyring {
   if (list !== '') return parseKeyringList(list, env['VAULT_KEYRING_ACTIVE'] ?? '')
   if (file === '') {
     throw new KeyringError([
-      'VAULT_KEYRING_FILE: is required and not set (or VAULT_KEYRING with VAULT_KEYRING_ACTIVE); the vault makes up no key of its own',
+      'VAULT_KEYRING_FILE: is required and not set (or VAULT_KEYRING with VAULT_KEYRING_ACTIVE); the vault generates no key by itself',
     ])
   }
   return parseKeyringFile(readPrivateFile(file))

@@ -4,13 +4,13 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
-import type { Redis } from 'ioredis'
 import { createSealMetrics } from './audit/audit.metrics.ts'
 import { createAuditStore } from './audit/audit.store.ts'
-import type { AuditStore } from './audit/audit.ts'
-import { createSealer, type Sealer } from './audit/sealer.ts'
+import { type AuditLog, createAuditLog } from './audit/audit-log.ts'
+import { createSealer } from './audit/sealer.ts'
 import { createSealStore } from './audit/seals.store.ts'
 import type { Config } from './config.ts'
+import { type Background, createBackground } from './context/background.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import type { Schema } from './db/schema.ts'
 import { createChainKeys } from './keyring/chain-keys.ts'
@@ -19,26 +19,30 @@ import { assertMatches, checkKeyring } from './keyring/key-check.ts'
 import { createChainKeyStore, createDataKeyStore, createKekStore } from './keyring/keyring.store.ts'
 import { createProjectStore } from './projects/projects.store.ts'
 import { createProjects, type Projects } from './projects/projects.ts'
-import { type BatchedFetch, createBatchedFetch } from './secrets/batched-fetch.ts'
-import { createDecryptionMetrics } from './secrets/secrets.metrics.ts'
+import { createBatchedFetch } from './secrets/batched-fetch.ts'
+import { createPendingFetches } from './secrets/pending-fetches.ts'
+import { createProjectSecrets, type ProjectSecrets } from './secrets/project-secrets.ts'
+import { createDecryptionMetrics, createPendingFetchMetrics } from './secrets/secrets.metrics.ts'
 import { createSecretStore } from './secrets/secrets.store.ts'
 import { createSecrets, type Secrets } from './secrets/secrets.ts'
 import { createNonceStore } from './signed-requests/nonces.redis.ts'
-import { createSignedRequests, createSigningProjects } from './signed-requests/signed-requests.ts'
+import { createSignedRequests } from './signed-requests/signed-requests.ts'
+import { createSigningProjects } from './signed-requests/signing-projects.ts'
 
 /** What handlers call. */
 export type UseCases = Readonly<{
   projects: Projects
+  /** What administrators do with secrets. */
   secrets: Secrets
-  fetchSecrets: BatchedFetch
-  audit: AuditStore
+  projectSecrets: ProjectSecrets
+  audit: AuditLog
 }>
 
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
 export type Context = Readonly<{
   useCases: UseCases
   rest: Rest
-  sealer: Sealer
+  background: Background
   metrics: Metrics
   checks: Checks
   close: () => Promise<void>
@@ -47,7 +51,8 @@ export type Context = Readonly<{
 /**
  * Connects to Postgres and Redis, checks the keyring against the database and joins the parts.
  *
- * @throws KeyringError naming the keys that are missing or different
+ * @throws KeyringError naming the keys that are missing or different; UnavailableError when Redis does not respond.
+ *   Then no connection is left open
  */
 export async function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
   const { config, logger, clock } = options
@@ -56,30 +61,33 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const db = createKysely<Schema>(pool)
   const metrics = createMetrics()
   const keks = createKekStore(db)
-  const audit = createAuditStore(db)
-  const redis = await connect(config, logger, async () => {
+  const auditStore = createAuditStore(db)
+  const checkDatabaseThenConnect = async () => {
     await checkKeyring({ keyring, store: keks, clock })
-    await audit.ensurePartitions()
-  }).catch(async (error: unknown) => {
+    await auditStore.ensurePartitions()
+    return connectRedis({ url: config.REDIS_URL, name: 'vault', logger, gatherWrites: true })
+  }
+  const redis = await checkDatabaseThenConnect().catch(async (error: unknown) => {
     await db.destroy()
     throw error
   })
+  await warnOfEviction(redis, logger)
 
   const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
-  const signingProjects = createSigningProjects({ read: (name) => projects.findSigning(name), clock })
+  const signingProjects = createSigningProjects({ read: (name) => projects.findWithVerifyKeys(name), clock })
   const onChange = (name: string) => signingProjects.forget(name)
   const projects = createProjects({ store: createProjectStore(db), dataKeys, clock, onChange })
   const decryption = createDecryptionMetrics(metrics.registry)
-  const onDecryptionFailure = (place: object, err: unknown) => {
+  const onDecryptionError = (error: unknown, place: object) => {
     decryption.failed()
-    logger.error({ err, ...place }, 'a stored value does not decrypt')
+    logger.error({ err: error, ...place }, 'a stored value does not decrypt')
   }
   const secretStore = createSecretStore(db, pool)
-  const secrets = createSecrets({ store: secretStore, dataKeys, clock, onDecryptionFailure })
+  const secrets = createSecrets({ store: secretStore, dataKeys, clock, onDecryptionError })
   const signedRequests = createSignedRequests({ signingProjects, nonces: createNonceStore(redis), clock })
-  const rest = createRest({ config, logger, clock, redis, registry: metrics.registry, signedRequests })
-  const { fetchesExpected } = rest
-  const fetchSecrets = createBatchedFetch({ store: secretStore, decrypt: secrets.decrypt, clock, fetchesExpected })
+  const pendingFetches = createPendingFetches()
+  createPendingFetchMetrics(metrics.registry, pendingFetches)
+  const fetch = createBatchedFetch({ store: secretStore, decrypt: secrets.decrypt, clock, pending: pendingFetches })
 
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const seals = createSealMetrics(metrics.registry)
@@ -91,13 +99,18 @@ export async function createContext(options: { config: Config; logger: Logger; c
       seals.sealed(clock.now())
       if (end !== undefined) logger.info(end, 'audit log sealed up to here')
     },
-    onError: (error) => logger.warn({ err: error }, 'could not seal the audit log, trying again'),
+    onError: (error) => logger.warn({ err: error }, 'could not seal the audit log; it is tried again'),
   })
 
   return {
-    useCases: { projects, secrets, fetchSecrets, audit },
-    rest,
-    sealer,
+    useCases: {
+      projects,
+      secrets,
+      projectSecrets: createProjectSecrets({ secrets, fetch, confirm: signedRequests.confirm }),
+      audit: createAuditLog({ store: auditStore, sealer }),
+    },
+    rest: createRest({ config, logger, clock, redis, registry: metrics.registry, signedRequests, pendingFetches }),
+    background: createBackground({ sealer, audit: auditStore, logger }),
     metrics,
     checks: {
       postgres: () => pingPostgres(pool),
@@ -109,12 +122,4 @@ export async function createContext(options: { config: Config; logger: Logger; c
       await db.destroy()
     },
   }
-}
-
-/** Redis, connected once everything else is known to be in order. */
-async function connect(config: Config, logger: Logger, precondition: () => Promise<void>): Promise<Redis> {
-  await precondition()
-  const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, gatherWrites: true })
-  await warnOfEviction(redis, logger)
-  return redis
 }

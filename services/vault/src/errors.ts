@@ -1,4 +1,4 @@
-import { type ApiError, createErrors } from '@vault-and-tracker/service-kit/errors'
+import { createErrors } from '@vault-and-tracker/service-kit/errors'
 
 /**
  * Every error the vault answers with: the one table that the code, the documentation and openapi.json share.
@@ -39,7 +39,11 @@ export const ERRORS = {
     bare: false,
     meaning: 'a stored value does not decrypt; nothing of it is answered',
   },
-  unavailable: { status: 503, bare: false, meaning: 'Postgres or Redis is away; a write may have been carried out' },
+  unavailable: {
+    status: 503,
+    bare: false,
+    meaning: 'Postgres or Redis is unavailable; a write may have been carried out',
+  },
 } as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
 
 /** A code of the table. */
@@ -47,12 +51,3 @@ export type ErrorCode = keyof typeof ERRORS
 
 /** Makes an error of the table, to throw, and recognises one. A message never repeats the input. */
 export const { apiError, isApiError } = createErrors<ErrorCode>(ERRORS)
-
-/** The body of every error. */
-export type ErrorBody = { readonly error: ErrorCode; readonly message?: string }
-
-/** The status and body of an error. */
-export function presentApiError({ code, message }: ApiError<ErrorCode>): { status: number; body: ErrorBody } {
-  const { status, bare } = ERRORS[code]
-  return { status, body: bare ? { error: code } : { error: code, message } }
-}

@@ -12,7 +12,7 @@ beforeAll(async () => {
   database = await createVaultDatabase()
   const vault = await startVault({}, { database })
   await createProject(vault.url, 'shop')
-  await vault.context.sealer.sealNow()
+  await vault.context.useCases.audit.sealNow()
   await vault.stop()
   env = { ...vaultEnv({ databaseUrl: database.appUrl, redisUrl: '' }), MIGRATION_DATABASE_URL: database.ownerUrl }
 })
@@ -50,6 +50,6 @@ test.each([
 test('what keeps the log from being read is status 2 as well, since 1 says that it is broken', async () => {
   const unset = await audit(['verify'], {})
   expect(unset).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('DATABASE_URL') })
-  const away = await audit(['verify'], { ...env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
-  expect(away).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('audit: ') })
+  const unavailable = await audit(['verify'], { ...env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
+  expect(unavailable).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('audit: ') })
 })

@@ -58,6 +58,8 @@ test.each([
   ['POST', '/v1/admin/projects/x/rotate', 'PUT'],
   ['POST', '/v1/admin/audit', 'GET'],
   ['POST', '/health', 'GET, HEAD'],
+  ['POST', '/docs', 'GET, HEAD'],
+  ['DELETE', '/docs/start.js', 'GET, HEAD'],
 ])('%s %s is not allowed, and the answer says what is', async (method, path, allow) => {
   const answer = await send(`${vault.url}${path}`, { method, headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } })
   expect(error(answer)).toEqual([405, 'method_not_allowed'])

@@ -7,11 +7,11 @@ import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import pg from 'pg'
-import { activateInKeyringFile, addToKeyringFile } from '../src/commands/keyring-file.ts'
 import type { Schema } from '../src/db/schema.ts'
 import { createDataKeys } from '../src/keyring/data-keys.ts'
 import { createKeyRotationStore } from '../src/keyring/key-rotation.store.ts'
 import { createKeyRotation } from '../src/keyring/key-rotation.ts'
+import { activateInKeyringFile, addToKeyringFile } from '../src/keyring/keyring.file.ts'
 import { createDataKeyStore } from '../src/keyring/keyring.store.ts'
 import { parseKeyringFile } from '../src/keyring/keyring.ts'
 import { admin, createProject, type Key, newKey, signedSend } from './support/client.ts'
@@ -52,7 +52,7 @@ async function readAll(vault: TestVault, projects: Map<string, Key>): Promise<vo
 test('a key is replaced while the vault runs: add, activate, rewrap, retire; nothing becomes unreadable', async () => {
   const first = await fixture.startVault()
   const projects = await fill(first, 5)
-  await first.context.sealer.sealNow()
+  await first.context.useCases.audit.sealNow()
 
   expect((await fixture.keys('add', 'k2')).status).toBe(0)
   // The replica that does not know the new key goes on.
@@ -106,7 +106,7 @@ test('a key is replaced while the vault runs: add, activate, rewrap, retire; not
 test('a command that began before a key was retired wraps nothing by it any more', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
-  await vault.context.sealer.sealNow()
+  await vault.context.useCases.audit.sealNow()
   await vault.stop()
   addToKeyringFile(fixture.file, 'k2')
   const before = parseKeyringFile(readFileSync(fixture.file, 'utf8'))
@@ -139,7 +139,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
       name,
       publicKey: key.publicKeyHex,
       requireContentDigest: false,
-      ip: '127.0.0.1',
+      address: '127.0.0.1',
     })
   const last = names.at(-1) ?? ''
   await put(vault, last, key, `value-${last}`)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { captureCommand } from '@vault-and-tracker/dev-env'
 import { runCommand } from '@vault-and-tracker/service-kit/command'
 import { keyringCommand } from '../src/commands/keyring.command.ts'
-import { addToKeyringFile } from '../src/commands/keyring-file.ts'
+import { addToKeyringFile } from '../src/keyring/keyring.file.ts'
 import { createKeyringFixture, type KeyringFixture } from './support/keyring.ts'
 import { KEYS } from './support/vault.ts'
 import { runProgram } from './support/vault-process.ts'
@@ -68,7 +68,10 @@ test('a keyring that is not in a file is the operator’s to change', async () =
     VAULT_KEYRING_ACTIVE: '2026-11',
   }
   const add = await captureCommand((terminal) => runCommand(keyringCommand, terminal), { args: ['add', 'k2'], env })
-  expect(add).toMatchObject({ status: 1, stderr: expect.stringContaining('change VAULT_KEYRING yourself') })
+  expect(add).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('the keyring is in VAULT_KEYRING, which commands cannot change'),
+  })
 })
 
 test('a keyring that others can read is refused, in words', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { routesOf } from '@vault-and-tracker/rest'
+import { routesOf } from '@vault-and-tracker/rest/testing'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'

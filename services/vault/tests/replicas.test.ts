@@ -72,6 +72,26 @@ test('a demand for digests dropped at one replica is dropped at the other at onc
   expect(code(await through(two, 'relenting', key, 'PUT', secret))).toBe(200)
 })
 
+test('a caller refused after being checked again is a failure like any other', async () => {
+  const strict = await one.replica({ SIGNATURE_FAILURE_LIMIT: '1' })
+  const key = await createProject(one.url, 'hidden')
+  const put = () => through(strict, 'hidden', key, 'PUT', { key: 'A', value: '1', env: 'production' })
+  expect((await put()).status).toBe(200)
+  await admin(one.url, 'DELETE', '/projects/hidden')
+  await admin(one.url, 'POST', '/projects', { name: 'hidden', publicKey: key.publicKeyHex })
+  // Without a policy for updates the service reads the new project and cannot lock it, as if it were gone once more.
+  await one.sql('alter table projects enable row level security')
+  await one.sql('create policy readable on projects for select using (true)')
+  try {
+    expect(code(await put())).toBe('invalid_signature')
+    expect(code(await put())).toBe('rate_limited')
+  } finally {
+    await one.sql('drop policy readable on projects')
+    await one.sql('alter table projects disable row level security')
+    await strict.stop()
+  }
+})
+
 test('reads racing the deletion of their project get everything or nothing', async () => {
   for (let round = 0; round < 5; round++) {
     const name = `read-${String(round)}`

@@ -90,16 +90,16 @@ test('every signed endpoint refuses another key under the name of a project', as
 })
 
 test('a project that is not there is unknown, and known as soon as it is created', async () => {
-  const stranger = newKey()
-  const headers = () => signHeaders({ project: 'newcomer', key: stranger, method: 'GET', url })
+  const otherKey = newKey()
+  const headers = () => signHeaders({ project: 'newcomer', key: otherKey, method: 'GET', url })
   expect(await get(await headers())).toEqual(refused('unknown_project'))
-  await admin(vault.url, 'POST', '/projects', { name: 'newcomer', publicKey: stranger.publicKeyHex })
+  await admin(vault.url, 'POST', '/projects', { name: 'newcomer', publicKey: otherKey.publicKeyHex })
   expect(await get(await headers())).toEqual([200, {}])
 })
 
 test('the public key in Signature-Agent selects among the keys of the project and brings none', async () => {
-  const stranger = newKey()
-  const mixed = { ...key, privateKey: stranger.privateKey }
+  const otherKey = newKey()
+  const mixed = { ...key, privateKey: otherKey.privateKey }
   expect(await get(await signHeaders({ project: 'shop', key: mixed, method: 'GET', url }))).toEqual(
     refused('invalid_signature'),
   )

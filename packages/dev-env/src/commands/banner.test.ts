@@ -26,7 +26,10 @@ test.each([true, false])(
   },
 )
 
-test.each(['plain/path.json', 'a b', "it's", '$HOME', '{"a":"b"}', 'a"b'])('the word %s survives a shell', (word) => {
-  const { stdout } = spawnSync('sh', ['-c', `printf %s ${shellWord(word)}`], { encoding: 'utf8' })
-  expect(stdout).toBe(word)
-})
+test.each(['plain/path.json', 'a b', "it's", '$HOME', '{"a":"b"}', 'a"b'])(
+  'the word %s is quoted for a shell',
+  (word) => {
+    const { stdout } = spawnSync('sh', ['-c', `printf %s ${shellWord(word)}`], { encoding: 'utf8' })
+    expect(stdout).toBe(word)
+  },
+)

@@ -2,7 +2,7 @@ import { isAbsolute, join, relative } from 'node:path'
 import { findProgram } from '../processes/command.mjs'
 import type { Demo } from '../world/demo.ts'
 
-/** Where the user is and what is there. */
+/** The folders and programs of the user. */
 export interface Place {
   /** The repository. */
   root: string
@@ -15,7 +15,7 @@ export function shellWord(text: string): string {
   return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Three commands that work as pasted from the repository: one per way into the services. */
+/** Three commands that work as pasted in the repository: a signed request, the vault's admin API, the tracker's REST API. */
 export function commandsToTry(
   { vault, tracker }: Demo,
   { root, dataDir, hasCurl = findProgram('curl') !== undefined }: Place,
@@ -32,7 +32,7 @@ export function commandsToTry(
     'node packages/vault-client/dist/cli.js get --env production',
   ].join(' ')
   const login = JSON.stringify({ username: member.username, password: member.password })
-  // A small machine has no curl, but whoever got this far has Node.
+  // Where curl is missing, Node is there.
   const node = (code: string): string => `node --input-type=module -e ${shellWord(code)}`
   return [
     ['the demo project reads its secrets, with a signed request', signer],

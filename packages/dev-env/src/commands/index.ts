@@ -1,3 +1,3 @@
-// What the scripts in `infra` hand over to, once dependencies are installed.
+// What the scripts in `infra` call once dependencies are installed.
 export { start } from './start.ts'
 export { test } from './test.ts'

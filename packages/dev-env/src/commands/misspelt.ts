@@ -1,10 +1,10 @@
-/** Common names, of which many variants are in use elsewhere: LOGLEVEL, DATABASE_URI. They are never a misspelling here. */
+/** Common names, of which other programs use variants: LOGLEVEL, DATABASE_URI. Those are never reported. */
 const COMMON = new Set(['HOST', 'PORT', 'LOG_LEVEL', 'DATA_DIR', 'PUBLIC_URL', 'DATABASE_URL', 'REDIS_URL'])
 const LONG = 16
 
 /**
- * Variables of an environment that are very likely meant for us and would be ignored: one edit away from a setting, two
- * from a long name. Other variables, of which every machine has many, are none of our business.
+ * Variables of an environment that are probably misspelt settings: they differ from a setting by one edit, or from a long
+ * name by two. All other variables are ignored.
  */
 export function misspelt(env: NodeJS.ProcessEnv, known: readonly string[]): { name: string; meant: string }[] {
   const settings = new Set(known)

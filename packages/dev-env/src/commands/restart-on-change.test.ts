@@ -11,7 +11,7 @@ let events: string[]
 let stopWatching: () => void
 let canStart: boolean
 
-/** A workspace in which only the tracker uses `kit`, and services that only write down what happens to them. */
+/** A workspace in which only the tracker uses `kit`, and services that only record what happens to them. */
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'restart-test-'))
   events = []
@@ -78,7 +78,7 @@ test('files that are saved together are one restart, and a migration runs before
   expect(events).toEqual(['vault migrated', 'vault restarted'])
 })
 
-test('tests and other files are no reason', async () => {
+test('a test or another file restarts nothing', async () => {
   for (const file of ['a.test.ts', 'notes.md', '.a.ts.swp']) write(`services/vault/src/${file}`)
   write('services/tracker/src/last.ts')
   await happened(1)
@@ -96,7 +96,7 @@ test('a service that does not start is tried again at the next change', async ()
   expect(events).toEqual(['tracker migrated', 'vault restarted'])
 })
 
-test('what each service of this repository is watched by is its own sources and its packages', () => {
+test('each service is restarted for its own sources and those of its packages', () => {
   const folders = sourceFolders(repository, 'tracker').map((folder) => relative(repository, folder))
   expect(folders).toEqual(
     expect.arrayContaining(['services/tracker/src', 'services/tracker/lua', 'packages/service-kit/src']),

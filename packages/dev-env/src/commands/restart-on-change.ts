@@ -7,7 +7,7 @@ import { SERVICES, type ServiceName } from '../world/plan.ts'
 import type { World } from '../world/world.ts'
 import { watchFolders } from './watch-folders.ts'
 
-/** An editor that saves all files writes them within this time. */
+/** Changes within this time are one restart, as when an editor saves all files. */
 const SETTLE_MS = 100
 const SCOPE = '@vault-and-tracker/'
 
@@ -15,7 +15,7 @@ const SCOPE = '@vault-and-tracker/'
  * Restarts a service whenever one of its sources, or of the packages it uses, is written; after a change of `src/db`
  * the database is migrated first. A service that does not start, or ends by itself, is started at the next change.
  *
- * @returns what ends it
+ * @returns a function that ends it
  */
 export function restartOnChange(
   { services, migrate }: Pick<World, 'services' | 'migrate'>,
@@ -25,7 +25,7 @@ export function restartOnChange(
   const watches = SERVICES.map((name) => {
     const service = services[name]
     const tell = (text: string): void => {
-      if (isRunning()) console.error(`\n${text}\n\n${name} is started again when a source changes.\n`)
+      if (isRunning()) console.error(`\n${text}\n\n${name} restarts when a source changes.\n`)
     }
     const restart = async (files: readonly string[]): Promise<void> => {
       const changed = files.map((file) => relative(root, file))
@@ -40,7 +40,7 @@ export function restartOnChange(
         tell(describeError(error))
       }
     }
-    service.onUnexpectedExit((_exit, logTail) => tell(`${name} ended by itself. The last it wrote:\n\n${logTail}`))
+    service.onUnexpectedExit((_exit, logTail) => tell(`${name} ended unexpectedly. The end of its log:\n\n${logTail}`))
     return watchFolders(sourceFolders(root, name), oneAtATime(restart))
   })
   return () => {

@@ -19,7 +19,7 @@ async function problemsOf(env: NodeJS.ProcessEnv): Promise<string> {
   return error.message
 }
 
-test('every wrong setting is told at once, and no value of a URL is repeated', async () => {
+test('all wrong settings are reported at once, and no value of a URL is repeated', async () => {
   const env = { VAULT_PORT: 'x', TRACKER_PORT: '70000', DATABASE_URL: 'mysql://root:secret@h/d', REDIS_URL: 'h:6379' }
   const message = await problemsOf(env)
   for (const name of Object.keys(env)) expect(message).toContain(name)
@@ -37,7 +37,7 @@ test('an empty variable is one that is not set', async () => {
   })
 })
 
-test('each service gets its own settings, both get the common ones, and none gets what is decided for it', async () => {
+test('each service gets its own settings and the common ones, but none that dev-env decides', async () => {
   const { variables, databaseUrl } = await read({
     TRACKER_MODE: 'open',
     FETCH_RATE_LIMIT: '7',
@@ -56,7 +56,7 @@ test('each service gets its own settings, both get the common ones, and none get
   expect(databaseUrl).toBe('postgres://admin@127.0.0.1/mine')
 })
 
-test('what a service would refuse is told before anything starts, for both services at once', async () => {
+test('what a service would refuse is reported before anything starts, for both services at once', async () => {
   const message = await problemsOf({ TRACKER_MODE: 'opne', ANNOUNCE_LIMIT: 'many', FETCH_RATE_LIMIT: '-1' })
   expect(message.split('\n')).toEqual([
     'vault: The configuration has 1 problem(s):',
@@ -67,12 +67,12 @@ test('what a service would refuse is told before anything starts, for both servi
   ])
 })
 
-test('a keyring of the user takes the place of the one that is made up', async () => {
+test('a keyring of the user is used instead of a generated one', async () => {
   const message = await problemsOf({ VAULT_KEYRING: 'mine:not-a-key', VAULT_KEYRING_ACTIVE: 'mine' })
   expect(message).toMatch(/^vault: The configuration has 1 problem\(s\):\n {2}- .*mine/)
 })
 
-test('a misspelt setting is named with the one that was meant', async () => {
+test('a misspelt setting is reported with the right name', async () => {
   expect(await problemsOf({ TRACKER_MOD: 'open' })).toBe('TRACKER_MOD is not a setting; did you mean TRACKER_MODE?')
   const message = await problemsOf({ TRAKCER_MODE: 'open', ANOUNCE_INTERVALL: '60', tracker_port: '1', VALT_PORT: '2' })
   expect(message.split('\n').map((line) => line.split(' ')[0])).toEqual([
@@ -83,7 +83,7 @@ test('a misspelt setting is named with the one that was meant', async () => {
   ])
 })
 
-test('variables that mean nothing here are no reason to refuse', async () => {
+test('unknown variables are accepted', async () => {
   const others = ['PATH', 'POST', 'HOSTS', 'LOGLEVEL', 'DATABASE_URI', 'REDIS_URI', 'VAULT_ADDR', 'VAULT_TOKEN']
   const more = ['VAULT_URL', 'TRACKER_HOST', 'MODE', 'TEST_DATABASE_URL', 'npm_config_port', 'DATADIR', 'ADMIN']
   const { variables } = await read(Object.fromEntries([...others, ...more].map((name) => [name, 'x'])))

@@ -23,7 +23,7 @@ function shutdownOf(stop: () => Promise<Ended[]>): { shutdown: Shutdown; seen: S
   return { shutdown, seen }
 }
 
-test('a clean stop is success, one that had to be forced is not', async () => {
+test('a regular stop is a success, a forced one is not', async () => {
   const clean = shutdownOf(() => Promise.resolve([{ name: 'vault', code: 0, signal: null }]))
   await clean.shutdown.interrupt('SIGINT')
   expect(clean.seen.codes).toEqual([0])

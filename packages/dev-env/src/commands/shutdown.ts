@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../processes/command.mjs'
 import type { Ended } from '../processes/managed-process.ts'
 
-/** npm repeats a signal that the terminal has sent us already; only a signal that comes later is the user's second. */
+/** npm repeats a signal that the terminal has sent already; only a later signal is the user's second one. */
 const ECHO_MS = 800
 const KILL_MS = 2000
 /** 128 + 2, what a shell reports for a program that SIGINT ended before it was done. */
 const INTERRUPTED = 130
 
-/** What ends a start: how everything is stopped or killed, and how it is told. */
+/** How everything is stopped or killed, and how that is reported. */
 export interface ShutdownOptions {
-  /** Stops everything in order and says how each part ended. */
+  /** Stops everything in order and returns how each part ended. */
   stop: () => Promise<Ended[]>
   kill: () => Promise<void>
   say: (text: string) => void
@@ -28,8 +28,8 @@ export interface Shutdown {
 }
 
 /**
- * Ends the process once, in order and with a truthful exit code: 0 when everything that ran stopped as it was asked to,
- * 1 when something failed or had to be killed, 130 when the start or the stop itself was cut short.
+ * Ends the process once, in order. The exit code is 0 when everything stopped as it was asked to, 1 when something failed
+ * or had to be killed, 130 when the start or the stop itself was interrupted.
  */
 export function createShutdown({ stop, kill, say, isReady = () => true, exit }: ShutdownOptions): Shutdown {
   let startedAt: number | undefined
@@ -60,7 +60,7 @@ export function createShutdown({ stop, kill, say, isReady = () => true, exit }: 
         return
       }
       if (Date.now() - startedAt < ECHO_MS) return
-      say('Killing what is left.')
+      say('Killing what still runs.')
       const late = new AbortController()
       await Promise.race([kill(), sleep(KILL_MS, undefined, { signal: late.signal }).catch(() => undefined)])
       late.abort()

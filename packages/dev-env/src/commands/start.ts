@@ -11,19 +11,20 @@ import { restartOnChange } from './restart-on-change.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { createShutdown } from './shutdown.ts'
 
-/** What `infra/start.mjs` hands over once dependencies are installed. */
+/** What `infra/start.mjs` passes once dependencies are installed. */
 export interface StartOptions extends Pick<WorldOptions, 'root' | 'fromSource' | 'dataDir' | 'step'> {
   /** When the user started it, in milliseconds. */
   beganAt: number
   /** The lock of the data directory. */
   lock: { stopping(): void; release(): void }
-  /** Hands over what happens on a signal, or when npm is gone. */
+  /** Sets what happens on a signal, or when npm has ended. */
   onInterrupt: (handler: (reason: string) => void) => void
 }
 
 /**
  * `npm start`: both services with everything they need, until a signal comes. From their sources (`pnpm dev`) they are
- * restarted on change, a service that ends by itself waits for the next one, and the web application is built on change.
+ * restarted on change, and the web application is built on change; a service that ends by itself is started again at the
+ * next change.
  */
 export async function start(options: StartOptions): Promise<void> {
   const { root, fromSource, dataDir, lock, beganAt } = options
@@ -44,12 +45,12 @@ export async function start(options: StartOptions): Promise<void> {
   options.onInterrupt((reason) => void ending.interrupt(reason))
   const fail = (name: string, logTail: string): void => {
     if (!ending.isRunning) return
-    void ending.shutdown(`\n${name} ended by itself. The last it wrote:\n\n${logTail}\n`, 1)
+    void ending.shutdown(`\n${name} ended unexpectedly. The end of its log:\n\n${logTail}\n`, 1)
   }
   try {
     const settings = await readSettings(process.env, options)
     if (await stopLeftoverServices(dataDir)) {
-      console.log('The last run was cut off; its services have been stopped.')
+      console.log('The last run was interrupted; its services have been stopped.')
     }
     await requireFreePorts(settings)
     if (fromSource) await options.step('web application', () => watchWebApplication(options))
@@ -61,10 +62,10 @@ export async function start(options: StartOptions): Promise<void> {
     console.log(
       `${banner(world.demo, { root, dataDir })}\nReady after ${((Date.now() - beganAt) / 1000).toFixed(1)} s.`,
     )
-    // Nothing that was started keeps the event loop busy; this does, until a signal comes.
+    // Started processes do not keep the event loop running; this does, until a signal comes.
     setInterval(() => undefined, 2 ** 30)
   } catch (error) {
-    // An error that comes while everything is being stopped is a consequence of that.
+    // An error during the stop is a consequence of it.
     if (ending.isRunning) await ending.shutdown(`\n${describeError(error)}`, 1)
   }
 }
@@ -81,7 +82,7 @@ export async function requireFreePorts({
   const check = async (who: string, variable: string, port: number): Promise<string[]> => {
     const problem = await portProblem(port)
     if (problem === undefined) return []
-    return [`The ${who} can not listen on port ${port}: ${problem}. Set ${variable} to another port.`]
+    return [`The ${who} cannot listen on port ${port}: ${problem}. Set ${variable} to another port.`]
   }
   const problems = [
     ...(await check('vault', 'VAULT_PORT', vaultPort)),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { gatesOf, jestResult, sum, tapResult } from './test-results.ts'
 
-test('tests are counted, and a run that failed counts as failed whatever it says', () => {
+test('tests are counted, and a run with an exit code other than 0 counts as failed', () => {
   const report = { numPassedTests: 5, numFailedTests: 2, numRuntimeErrorTestSuites: 1 }
   expect(jestResult(1, report)).toEqual({ passed: 5, failed: 3 })
   const allPassed = { ...report, numFailedTests: 0, numRuntimeErrorTestSuites: 0 }

@@ -17,8 +17,8 @@ export function gateResult(code: number): Result {
 }
 
 /**
- * Counts what jest wrote with --json. A file that could not even be loaded has no tests, and a run that failed for
- * another reason has no failed ones; both still count as a failure.
+ * Counts what jest wrote with --json. A file that could not be loaded has no tests, and a run that failed for another
+ * reason has no failed tests; both count as one failure.
  */
 export function jestResult(code: number, report: JestReport | undefined): Result {
   if (report === undefined) return gateResult(code === 0 ? 1 : code)

@@ -7,17 +7,17 @@ import { startTestServers } from '../testing/servers.ts'
 import type { Step } from '../world/options.ts'
 import { gateResult, gatesOf, type JestReport, jestResult, type Result, sum, tapResult } from './test-results.ts'
 
-/** Longer than any step may take; one that hangs must not hang whoever waits for the last line. */
+/** No step takes this long; one that hangs is ended, so that the last line is always printed. */
 const TIMEOUT_MS = 15 * 60_000
 
-/** What `infra/test.mjs` hands over once everything is built. */
+/** What `infra/test.mjs` passes once everything is built. */
 export interface TestOptions {
   /** The repository. */
   root: string
   /** Packages and services, as `packages/service-kit`. */
   folders: readonly string[]
   step: Step
-  /** Hands over what happens on a signal, or when npm is gone. */
+  /** Sets what happens on a signal, or when npm has ended. */
   onInterrupt: (handler: (reason: string) => void) => void
 }
 
@@ -28,7 +28,7 @@ interface Check {
 }
 
 /**
- * `npm test`: every gate and every test. What a failed one wrote is shown in full, what a passed one wrote is not.
+ * `npm test`: every gate and every test. The output of a failed one is shown in full, that of a passed one is not.
  *
  * @returns how many passed and failed
  */
@@ -69,7 +69,7 @@ export async function test({ root, folders, step, onInterrupt }: TestOptions): P
   return sum(results)
 }
 
-/** An error that no result stands for yet counts as one failure. */
+/** An error that was not counted yet is one failure. */
 async function attempt(results: Result[], work: () => Promise<unknown>): Promise<void> {
   const before = sum(results).failed
   try {
@@ -91,7 +91,7 @@ function gates(root: string): Check[] {
   }))
 }
 
-/** One for each package and service with a test script: the very script that `pnpm --filter <name> test` runs. */
+/** One for each package and service with a test script: the same script that `pnpm --filter <name> test` runs. */
 function packageTests(root: string, folders: readonly string[], env: NodeJS.ProcessEnv, reports: string): Check[] {
   return folders.flatMap((folder) => {
     const script = scriptsOf(join(root, folder))['test']
@@ -106,7 +106,7 @@ function packageTests(root: string, folders: readonly string[], env: NodeJS.Proc
   })
 }
 
-/** The tests of `infra`, which run before anything is installed and so on Node's own runner. */
+/** The tests of `infra`, on Node's own runner: what they test runs before anything is installed. */
 function infraTests(root: string, env: NodeJS.ProcessEnv): Check {
   const files = readdirSync(join(root, 'infra')).filter((file) => file.endsWith('.test.mjs'))
   const args = ['--test', '--test-reporter=tap', ...files.map((file) => join('infra', file)).sort()]

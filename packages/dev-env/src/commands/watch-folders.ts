@@ -6,7 +6,7 @@ import { join } from 'node:path'
  * watcher of its own, because on Linux a recursive one of Node 20 loses a file that an editor replaces.
  *
  * @param onChange gets the path of the file
- * @returns what ends it
+ * @returns a function that ends it
  */
 export function watchFolders(folders: readonly string[], onChange: (file: string) => void): () => void {
   const watchers = new Map<string, FSWatcher>()

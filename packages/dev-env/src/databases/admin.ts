@@ -3,7 +3,7 @@ import pg from 'pg'
 /** Runs some work on one connection of its own. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
-  // Without a listener a server that goes away while we work would end the process.
+  // Without a listener, a server that ends meanwhile would end this process.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -28,7 +28,7 @@ export function withRole(url: string, role: Role, database: string): string {
   return changed.href
 }
 
-/** Somebody who can sign in to Postgres. */
+/** A role of Postgres with its password. */
 export interface Role {
   name: string
   password: string

@@ -12,7 +12,7 @@ export interface DatabasePlan {
 
 /**
  * Creates the roles and the database where they are missing, and brings passwords and grants in line with the plan.
- * The run-time role gets no more than the right to connect: what it may do inside is for the migrations to grant.
+ * The run-time role gets only the right to connect; the migrations grant the rest.
  */
 export async function provisionDatabase(adminUrl: string, plan: DatabasePlan): Promise<void> {
   await withClient(adminUrl, async (admin) => {
@@ -34,20 +34,20 @@ export async function ensureRole(admin: pg.Client, role: Role): Promise<void> {
 /** Creates the database for its owner, empty or as a copy of a template. */
 export async function createDatabase(admin: pg.Client, plan: DatabasePlan, template?: string): Promise<void> {
   const { database, owner } = plan
-  // Creating something for a role takes membership in it, which an administrator who is no superuser has to be given.
+  // Creating a database for a role requires membership in it, which an administrator who is no superuser has to be given.
   await admin.query(`grant ${escapeIdentifier(owner.name)} to current_user`)
   const from = template === undefined ? '' : ` template ${escapeIdentifier(template)}`
   await admin.query(`create database ${escapeIdentifier(database)} owner ${escapeIdentifier(owner.name)}${from}`)
 }
 
-/** Closes the database to everybody but its owner and the run-time role; a copy of a template starts out open. */
+/** Lets only the owner and the run-time role connect; by default every role may connect to a new database. */
 export async function guardDatabase(admin: pg.Client, { database, app }: DatabasePlan): Promise<void> {
   const name = escapeIdentifier(database)
   await admin.query(`revoke connect, temporary on database ${name} from public`)
   await admin.query(`grant connect on database ${name} to ${escapeIdentifier(app.name)}`)
 }
 
-/** Drops a database with whoever is connected to it. */
+/** Drops a database and ends all connections to it. */
 export async function dropDatabase(adminUrl: string, database: string): Promise<void> {
   await withClient(withDatabase(adminUrl, 'postgres'), async (admin) => {
     await admin.query(`drop database if exists ${escapeIdentifier(database)} with (force)`)

@@ -6,7 +6,7 @@ import { freePort } from '../processes/ports.ts'
 /** The name the one file of the torrent gets in a client's folder, whatever the torrent calls it. */
 export const PAYLOAD = 'payload'
 
-/** One BitTorrent client and what it works on. */
+/** One BitTorrent client, its torrent and its folder. */
 export interface ClientOptions {
   role: 'seeder' | 'leecher'
   torrent: Buffer
@@ -17,8 +17,8 @@ export interface ClientOptions {
 }
 
 /**
- * Starts aria2 on one address with everything off by which it could find a peer without the tracker:
- * distributed hash table, peer exchange and local discovery. It ignores the configuration of whoever runs it.
+ * Starts aria2 on one address. Everything by which it could find a peer without the tracker is off: distributed hash
+ * table, peer exchange and local discovery. It does not read the user's configuration.
  */
 export async function startClient({ role, torrent, folder, address }: ClientOptions): Promise<ManagedProcess> {
   mkdirSync(folder, { recursive: true })
@@ -34,7 +34,7 @@ export async function startClient({ role, torrent, folder, address }: ClientOpti
     '--disable-ipv6=true',
     `--interface=${address}`,
     `--listen-port=${await freePort()}`,
-    // The client that comes first would otherwise learn of the other only after the tracker's interval.
+    // Otherwise the first client would get the other as a peer only after the tracker's interval.
     '--bt-tracker-interval=2',
     `--dir=${folder}`,
     `--index-out=1=${PAYLOAD}`,
@@ -42,7 +42,7 @@ export async function startClient({ role, torrent, folder, address }: ClientOpti
     '--allow-overwrite=true',
     `--check-integrity=${seeds}`,
     '--bt-hash-check-seed=true',
-    // In minutes: the seeder stays until it is stopped, the leecher leaves when it has everything.
+    // In minutes: the seeder runs until it is stopped, the leecher ends when it is complete.
     `--seed-time=${seeds ? 1440 : 0}`,
     '--seed-ratio=0.0',
     '--bt-stop-timeout=0',

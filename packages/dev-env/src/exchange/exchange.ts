@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ManagedProcess } from '../processes/managed-process.ts'
 import { PAYLOAD, startClient } from './aria2.ts'
 
-/** A file that travels from one real BitTorrent client to another. */
+/** A file that is transferred from one real BitTorrent client to another. */
 export interface Transfer {
   /** The .torrent as the uploader downloads it, with the uploader's announce URL. */
   seedTorrent: Buffer
@@ -21,15 +21,15 @@ export interface Transfer {
   address?: string
 }
 
-/** What arrived. */
+/** The result of a transfer. */
 export interface Transferred {
   sha256: string
   elapsedMs: number
 }
 
 /**
- * Has one aria2 seed the file and another fetch it, and returns when the second has the same bytes. They can only
- * have met through the tracker of the torrents. Fails with what both clients wrote.
+ * Lets one aria2 seed the file and another one download it, and returns when the second has the same bytes. They can only
+ * have found each other through the tracker of the torrents. An error contains what both clients wrote.
  */
 export async function transferFile({ workDir, address = '127.0.0.1', ...transfer }: Transfer): Promise<Transferred> {
   const started = performance.now()

@@ -7,8 +7,8 @@ export interface Account {
 }
 
 /**
- * Postgres refuses to run as root. Root therefore runs it as the system user `postgres`, which is created where it is
- * missing; everybody else runs it as themselves, which is what `undefined` says.
+ * Postgres refuses to run as root. Root therefore runs it as the system user `postgres`, which is created if it is
+ * missing. Other users run it as themselves; then the account is `undefined`.
  */
 export function postgresAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -31,12 +31,12 @@ function createAccount(): Account {
   const account = findAccount()
   if (account === undefined) {
     const why = made.error?.message ?? made.stderr
-    throw new Error(`Postgres can not run as root and creating the system user "postgres" failed: ${why}`)
+    throw new Error(`Postgres cannot run as root and creating the system user "postgres" failed: ${why}`)
   }
   return account
 }
 
-/** Whether the account may enter a folder: a clone below /root, for instance, is closed to everybody else. */
+/** Whether the account may enter a folder. A clone below /root, for instance, can only be entered by root. */
 export function canEnter(folder: string, account: Account | undefined): boolean {
   if (account === undefined) return true
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...account, stdio: 'ignore', cwd: '/' }).status === 0

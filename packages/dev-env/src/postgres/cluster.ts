@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { identityOf } from '../processes/identity.mjs'
 import { type Account, canEnter, postgresAccount } from './account.ts'
 import { type PostgresBinaries, postgresBinaries } from './binaries.ts'
-import { settle } from './reachable.ts'
+import { placeCluster } from './reachable.ts'
 import { removeTemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 /** A Postgres data directory that is ready to be started. */
@@ -32,7 +32,7 @@ export interface Cluster {
 export function prepareCluster(dataDir: string, durable: boolean): Cluster {
   const place = join(dataDir, 'cluster')
   const account = ownerOf(place) ?? postgresAccount()
-  // Others must pass through this folder to reach the cluster, but need not see what is in it.
+  // The account must be able to enter this folder to reach the cluster, but not to list it.
   const isNew = mkdirSync(dataDir, { recursive: true }) !== undefined
   if (isNew) chmodSync(dataDir, account === undefined ? 0o700 : 0o711)
   const passwordFile = join(dataDir, 'password')
@@ -40,18 +40,18 @@ export function prepareCluster(dataDir: string, durable: boolean): Cluster {
   const password = readFileSync(passwordFile, 'utf8').trim()
   const binaries = postgresBinaries(account)
   if (!existsSync(join(place, 'PG_VERSION'))) {
-    settle(place, account, (folder) => initialise({ folder, binaries, account, password }, durable))
+    placeCluster(place, account, (folder) => initialise({ folder, binaries, account, password }, durable))
   }
-  // The account may not be able to follow the link that `place` can be.
+  // `place` can be a link, which the account may not be able to follow.
   const folder = realpathSync(place)
   if (!canEnter(folder, account)) {
-    throw new Error(`the user postgres can not enter ${folder}: move it back to where it was made, or delete it`)
+    throw new Error(`the user postgres cannot enter ${folder}: move it back to its first location, or delete it`)
   }
   removeStaleLock(folder)
   return { folder, binaries, account, password }
 }
 
-/** A cluster that an ordinary user has made is run as that user, also when it is root who starts it today. */
+/** A cluster that an ordinary user has made is run as that user, also when root starts it. */
 function ownerOf(place: string): Account | undefined {
   const owner = process.getuid?.() === 0 ? statSync(place, { throwIfNoEntry: false }) : undefined
   return owner === undefined || owner.uid === 0 ? undefined : { uid: owner.uid, gid: owner.gid }
@@ -69,7 +69,7 @@ function initialise({ folder, binaries, account, password }: Cluster, durable: b
     '--auth=scram-sha-256',
     '--encoding=UTF8',
     '--no-locale',
-    // Postgres' own C.UTF-8 knows all of Unicode and does not depend on what locales the machine has.
+    // The C.UTF-8 of Postgres supports all of Unicode and does not depend on the locales of the machine.
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
     ...(durable ? [] : ['--no-sync', '--no-data-checksums']),
@@ -85,8 +85,8 @@ function initialise({ folder, binaries, account, password }: Cluster, durable: b
 }
 
 /**
- * A machine that lost power leaves a postmaster.pid behind, and after a restart any process can have got its number;
- * Postgres then refuses to start. The file is removed when what runs under that number is no server of this folder.
+ * A power failure leaves a postmaster.pid behind, and after the restart another process can have the pid in it. Postgres
+ * then refuses to start. The file is removed when the process with that pid is no Postgres server of this folder.
  */
 function removeStaleLock(folder: string): void {
   const lock = join(folder, 'postmaster.pid')
@@ -95,14 +95,14 @@ function removeStaleLock(folder: string): void {
   if (identityOf(pid) === undefined || !worksIn(pid, folder)) rmSync(lock, { force: true })
 }
 
-/** A Postgres server stays in its data directory. */
+/** Whether a process is a Postgres server of this folder: its working directory is the data directory. */
 function worksIn(pid: number, folder: string): boolean {
-  // Without /proc the doubt is Postgres' to resolve.
+  // Without /proc this cannot be known; Postgres decides.
   if (process.platform !== 'linux') return true
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === folder
   } catch {
-    // It has just ended, or belongs to a user who could not have started our server.
+    // The process has just ended, or belongs to a user who cannot have started our server.
     return false
   }
 }

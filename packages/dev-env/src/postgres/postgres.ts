@@ -15,13 +15,13 @@ const THROWAWAY = [
   'shared_buffers=64MB',
 ]
 
-/** Where a private Postgres lives and how careful it is. */
+/** The data directory and port of a private Postgres, and whether its data survives a power failure. */
 export interface PostgresOptions {
-  /** Holds the cluster, its password and its log; created when missing, used again when not. */
+  /** The folder of the cluster, its password and its log. It is created if it is missing. */
   dataDir: string
   /** Any free port when left out. */
   port?: number | undefined
-  /** Whether data must survive a power failure. Tests do without, and are three times as fast. */
+  /** Whether data must survive a power failure. Without it tests are three times as fast. */
   durable: boolean
 }
 

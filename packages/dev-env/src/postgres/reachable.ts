@@ -4,13 +4,13 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, renameSync, rmSync
 import { dirname, join } from 'node:path'
 import { type Account, canEnter } from './account.ts'
 
-// Only root ever needs this place, and only root can write there, so nobody else can lay anything in our way.
-const SHELTER = '/var/lib/vault-and-tracker-dev'
+// Only root needs this folder and only root can write to it, so no other user can place files or links there.
+const SHARED = '/var/lib/vault-and-tracker-dev'
 
-/** A folder of the shelter that every account can pass through, whatever root's umask is. */
-export function shelter(purpose: string): string {
-  const folder = join(SHELTER, purpose)
-  for (const one of [SHELTER, folder]) {
+/** A folder there that every account can enter, whatever the umask of root is. */
+export function sharedFolder(purpose: string): string {
+  const folder = join(SHARED, purpose)
+  for (const one of [SHARED, folder]) {
     mkdirSync(one, { recursive: true })
     chmodSync(one, 0o711)
   }
@@ -18,14 +18,14 @@ export function shelter(purpose: string): string {
 }
 
 /**
- * Has `create` make a cluster at a place, for the account that will run it. Below a folder that is closed to that
- * account, such as /root, the cluster goes to the shelter and `place` becomes a link to it: we never open what is not
- * ours to open. A cluster only appears when it is complete; what an interrupted attempt left is swept away.
+ * Has `create` make a cluster at `place`, for the account that will run it. Below a folder that the account cannot enter,
+ * such as /root, the cluster is made in /var/lib and `place` becomes a link to it; permissions of existing folders are not
+ * changed. A cluster appears when it is complete; what an interrupted attempt left is removed.
  */
-export function settle(place: string, account: Account | undefined, create: (folder: string) => void): void {
+export function placeCluster(place: string, account: Account | undefined, create: (folder: string) => void): void {
   const isOpen = canEnter(dirname(place), account)
   const id = createHash('sha256').update(place).digest('hex').slice(0, 16)
-  const home = isOpen ? place : join(shelter('clusters'), id)
+  const home = isOpen ? place : join(sharedFolder('clusters'), id)
   const draft = `${home}.draft`
   for (const left of [draft, home, place]) rmSync(left, { recursive: true, force: true })
   mkdirSync(draft, { mode: 0o700 })
@@ -35,10 +35,10 @@ export function settle(place: string, account: Account | undefined, create: (fol
   if (!isOpen) symlinkSync(home, place)
 }
 
-/** The Postgres installation itself, or a copy in the shelter when the account can not enter where it is. */
+/** The Postgres installation itself, or a copy in /var/lib when the account cannot enter its folder. */
 export function reachableInstallation(installation: string, version: string, account: Account | undefined): string {
   if (canEnter(join(installation, 'bin'), account)) return installation
-  const copy = join(shelter('installations'), `postgresql-${version}`)
+  const copy = join(sharedFolder('installations'), `postgresql-${version}`)
   if (existsSync(copy)) return copy
   const draft = `${copy}.${process.pid}`
   cpSync(installation, draft, { recursive: true, verbatimSymlinks: true })
@@ -46,7 +46,7 @@ export function reachableInstallation(installation: string, version: string, acc
   try {
     renameSync(draft, copy)
   } catch (cause) {
-    // Another process was quicker; its copy is as good as ours.
+    // Another process made the same copy at the same time.
     rmSync(draft, { recursive: true, force: true })
     if (!existsSync(copy)) throw new Error(`could not copy ${installation} to ${copy}`, { cause })
   }

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { reaper } from '../processes/reaper.ts'
 import { becomeGuest } from '../testing/guest.ts'
 import { canEnter, postgresAccount } from './account.ts'
-import { shelter } from './reachable.ts'
+import { sharedFolder } from './reachable.ts'
 
-/** A folder for throw-away data, servers included, that is deleted at the latest when this process is gone. */
+/** A folder for temporary data, also of servers. It is deleted when this process ends, at the latest. */
 export function temporaryFolder(purpose: string): string {
   becomeGuest()
   const account = postgresAccount()
-  const base = canEnter(tmpdir(), account) ? tmpdir() : shelter('tmp')
+  const base = canEnter(tmpdir(), account) ? tmpdir() : sharedFolder('tmp')
   const folder = mkdtempSync(join(base, `dev-env-${purpose}-`))
-  // The account that runs Postgres must pass through, but need not see what else is there.
+  // The account that runs Postgres must be able to enter, but not to list the folder.
   if (account !== undefined) chmodSync(folder, 0o711)
   reaper().remove(folder)
   return folder

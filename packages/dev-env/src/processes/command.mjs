@@ -3,7 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { killTree } from './stop.mjs'
 
-/** Something the user can do something about: its message is shown as it is, without a stack. */
+/** An error that the user can correct. Its message is shown without a stack. */
 export class Fault extends Error {
   /** @override */
   name = 'Fault'
@@ -23,7 +23,7 @@ export function describeError(error) {
  * @returns {string | undefined} undefined when this machine has no program of that name
  */
 export function findProgram(name, path = process.env['PATH'] ?? '') {
-  // Debian leaves the system programs out of an ordinary user's PATH.
+  // On Debian the PATH of an ordinary user lacks the folders of system programs.
   const folders = [...path.split(delimiter), '/usr/sbin', '/sbin', '/usr/local/sbin'].filter(Boolean)
   return folders.map((folder) => join(folder, name)).find(isExecutable)
 }
@@ -41,13 +41,13 @@ function isExecutable(file) {
 /** @type {Set<number>} */
 const running = new Set()
 
-/** Ends the commands that still run, with everything they have started. */
+/** Kills the commands that still run, with their children. */
 export function stopCommands() {
   for (const pid of running) killTree(pid)
 }
 
 /**
- * What a command runs with, and the time in milliseconds after which it is ended.
+ * What a command runs with, and the time in milliseconds after which it is killed.
  *
  * @typedef {{ cwd?: string, env?: NodeJS.ProcessEnv, stdin?: string, timeoutMs?: number }} CommandOptions
  * @typedef {{ code: number, signal: NodeJS.Signals | null, stdout: string, output: string }} CommandResult `output` is
@@ -72,7 +72,7 @@ export async function capture(command, args, { stdin = '', timeoutMs, ...options
   /** @type {Buffer[]} */
   const output = []
   const onTimeout = () => {
-    output.push(Buffer.from(`\nIt was ended because it took longer than ${Number(timeoutMs) / 1000} s.\n`))
+    output.push(Buffer.from(`\nIt was killed because it took longer than ${Number(timeoutMs) / 1000} s.\n`))
     if (pid !== undefined) killTree(pid)
   }
   const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs)

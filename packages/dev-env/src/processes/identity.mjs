@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * A process as it was once seen: its pid, and what tells it from a later process with the same pid.
+ * A process: its pid, and what distinguishes it from a later process with the same pid.
  *
  * @typedef {{ pid: number, identity: string }} SeenProcess
  */
@@ -41,8 +41,8 @@ function bootId() {
 }
 
 /**
- * Says which process a pid stands for: the boot and the moment the process started, so that a process that has got
- * the same pid later is never taken for ours.
+ * Identifies the process with a pid by the boot and the time at which it started, so that a later process with the same
+ * pid is not mistaken for it.
  *
  * @param {number} pid
  * @returns {string | undefined} undefined when nothing runs under the pid
@@ -51,7 +51,7 @@ export function identityOf(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return undefined
   if (LINUX) {
     const fields = statFields(pid)
-    // A zombie has ended; only its parent has not noticed yet.
+    // A zombie has ended; its parent has not read its status yet.
     if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined
     return `${bootId()}:${fields[19]}`
   }
@@ -62,7 +62,7 @@ export function identityOf(pid) {
 }
 
 /**
- * Whether the process that was seen under this pid is still the one that runs under it.
+ * Whether the process with this pid is still the same one.
  *
  * @param {{ pid: number, identity?: string | undefined }} seen
  */

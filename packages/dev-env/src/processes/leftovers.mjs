@@ -9,7 +9,7 @@ import { stopProcess } from './stop.mjs'
  */
 
 /**
- * Notes a running process beside its data, for a later run that may find it still there.
+ * Writes a note of a running process beside its data, for a later run that may have to stop it.
  *
  * @param {string} pidFile
  * @param {Stoppable} entry
@@ -20,7 +20,7 @@ export function rememberProcess(pidFile, entry, reaper) {
 }
 
 /**
- * Removes the note, unless a newer process has written its own over it.
+ * Removes the note, unless a newer process has replaced it.
  *
  * @param {string} pidFile
  * @param {Stoppable} entry
@@ -30,8 +30,8 @@ export function forgetProcess(pidFile, entry) {
 }
 
 /**
- * Stops what the last run left behind. The note holds the moment the process started, so another process that has got
- * the same pid since is left alone. While the last run's reaper lives, the work is the reaper's and this only waits.
+ * Stops what the last run left running. The note contains the time at which the process started, so another process with
+ * the same pid is not stopped. While the reaper of the last run is running, it stops the process, and this only waits.
  *
  * @param {string} pidFile
  * @returns {Promise<boolean>} whether there was something to stop

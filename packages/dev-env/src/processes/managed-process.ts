@@ -8,10 +8,10 @@ import { forgetProcess, rememberProcess } from './leftovers.mjs'
 import { reaper } from './reaper.ts'
 import { killTree, pauseTree, resumeTree, type Stoppable, stopProcess } from './stop.mjs'
 
-/** How long a server may take until it answers. */
+/** How long a server may take to answer. */
 const START_MS = 60_000
 
-/** What to run and how it wants to be stopped. */
+/** What to run and how to stop it. */
 export interface ProcessSpec {
   /** The name it has in messages. */
   name: string
@@ -37,18 +37,18 @@ export interface Exit {
   signal: NodeJS.Signals | null
 }
 
-/** A child in its own process group that does not outlive us, whatever happens to us. */
+/** A child in its own process group, which ends when this process ends, however that happens. */
 export interface ManagedProcess {
   readonly name: string
   readonly pid: number
   readonly exited: Promise<Exit>
   isRunning(): boolean
-  /** Freezes it with all its children, as a machine that hangs. */
+  /** Pauses it with all its children, as on a machine that hangs. */
   pause(): void
   resume(): void
-  /** Ends it with all its children, as a power failure. */
+  /** Kills it with all its children, as in a power failure. */
   kill(): Promise<Exit>
-  /** Asks it to stop and kills it when its grace is over. */
+  /** Asks it to stop, and kills it after its grace period. */
   stop(): Promise<Exit>
   /** The last lines it wrote. */
   logTail(lines?: number): string
@@ -63,8 +63,7 @@ export interface Ended extends Exit {
 }
 
 /**
- * Stops everything this process has started, what depends on something else before that, and lets nothing start any
- * more.
+ * Stops everything that this process has started, in the order of the phases. Nothing can be started afterwards.
  */
 export async function stopAll(): Promise<Ended[]> {
   closed = true
@@ -77,15 +76,15 @@ export async function stopAll(): Promise<Ended[]> {
   return ended
 }
 
-/** Ends everything this process has started at once. */
+/** Kills everything that this process has started. */
 export async function killAll(): Promise<void> {
   closed = true
   await Promise.all([...running.values()].map(({ process: one }) => one.kill()))
 }
 
-/** Starts a process in a group of its own, writes its output to a file and hands it to the reaper. */
+/** Starts a process in its own group, writes its output to a file and registers it with the reaper. */
 export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
-  if (closed) throw new Error(`${spec.name} is not started any more: everything is being stopped`)
+  if (closed) throw new Error(`${spec.name} is not started: everything is being stopped`)
   const child = await spawned(spec)
   const pid = child.pid
   if (pid === undefined) throw new Error(`${spec.name} has no pid`)
@@ -141,7 +140,7 @@ async function spawned(spec: ProcessSpec): Promise<ChildProcess> {
       ...spec.account,
     })
     await once(child, 'spawn')
-    // The owner decides how long it lives; a forgotten child must not keep it from ending.
+    // A child that still runs must not keep this process from ending.
     child.unref()
     return child
   } finally {
@@ -150,7 +149,7 @@ async function spawned(spec: ProcessSpec): Promise<ChildProcess> {
 }
 
 /**
- * Waits until a server that was started answers; one that does not in time is stopped.
+ * Waits until a server answers. One that does not answer in time is stopped.
  *
  * @throws {Fault} with the last lines it wrote, when it ends or does not answer in time
  */

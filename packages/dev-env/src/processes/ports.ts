@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 
-/** A port of 127.0.0.1 that nobody listens on at this moment. */
+/** A port of 127.0.0.1 on which nothing listens now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -22,13 +22,13 @@ export async function portProblem(port: number): Promise<string | undefined> {
   const server = createServer()
   return await new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code === 'EADDRINUSE' ? 'another program has it' : error.code),
+      resolve(error.code === 'EADDRINUSE' ? 'another program uses it' : error.code),
     )
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(undefined)))
   })
 }
 
-/** Whether somebody accepts connections on this port of 127.0.0.1. */
+/** Whether a server accepts connections on this port of 127.0.0.1. */
 export async function portAnswers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   return await new Promise((resolve) => {

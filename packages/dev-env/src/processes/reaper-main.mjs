@@ -1,6 +1,6 @@
-// Outlives the process that started it, for one purpose: when that process is gone, however it ended, its pipe to this
-// one closes, and this one stops the children that were left. It runs in a session of its own, so that a terminal's
-// Ctrl-C does not reach it. Plain JavaScript, because the tests run it from a source tree that was never built.
+// Stops the children of the process that started it when that process has ended, however it ended: its pipe to this one
+// is closed then. It runs in its own session, so that Ctrl-C in a terminal does not reach it. Plain JavaScript, because
+// the tests run it from sources that were not built.
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -25,7 +25,7 @@ function obey(order) {
 }
 
 /**
- * The processes that noted themselves in `<path>/guests`: workers of a test run, which start after their servers.
+ * The processes with a note in `<path>/guests`: workers of a test run, which start after the servers.
  *
  * @param {string} path
  * @returns {Stoppable[]}

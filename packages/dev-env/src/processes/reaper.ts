@@ -4,19 +4,19 @@ import { fileURLToPath } from 'node:url'
 import { identityOf, type SeenProcess } from './identity.mjs'
 import type { Stoppable } from './stop.mjs'
 
-/** The process that stops what we started when we can not do it ourselves any more; see reaper-main.mjs. */
+/** The process that stops our children when we have ended without stopping them; see reaper-main.mjs. */
 export interface Reaper {
   seen: SeenProcess
   watch(entry: Stoppable): void
   forget(pid: number): void
-  /** Has a folder deleted at the end, after everything in it has stopped. */
+  /** Deletes a folder at the end, after all processes have stopped. */
   remove(path: string): void
   keep(path: string): void
 }
 
 let running: Reaper | undefined
 
-/** The one reaper of this process, started when it is first needed. */
+/** The reaper of this process, which is started at the first call. */
 export function reaper(): Reaper {
   running ??= startReaper()
   return running
@@ -47,7 +47,7 @@ function startReaper(): Reaper {
 function orders(child: ChildProcess): (order: object) => void {
   const pipe = child.stdin
   if (pipe === null) throw new Error('the reaper has no pipe')
-  // Neither the reaper nor the pipe to it may keep its owner alive.
+  // Neither the reaper nor the pipe to it may keep this process from ending.
   child.unref()
   if (pipe instanceof Socket) pipe.unref()
   pipe.on('error', () => undefined)

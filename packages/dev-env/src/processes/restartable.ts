@@ -1,12 +1,12 @@
 import type { Exit, ManagedProcess } from './managed-process.ts'
 
-/** What a fault test does to a server. */
+/** A server that a test can pause, kill and restart. */
 export interface RestartableProcess {
   readonly pid: number
-  /** Freezes it: connections stay open and nothing answers. */
+  /** Pauses it: connections stay open and nothing answers. */
   pause(): void
   resume(): void
-  /** Ends it as a power failure would. */
+  /** Kills it, as in a power failure. */
   kill(): Promise<Exit>
   stop(): Promise<Exit>
   /** Stops it if it runs and starts it again on the same port with the same data. */
@@ -16,7 +16,7 @@ export interface RestartableProcess {
   onUnexpectedExit(report: (exit: Exit, logTail: string) => void): void
 }
 
-/** Wraps a process so that it can be started again under the same handle. */
+/** Wraps a process so that it can be restarted under the same handle. */
 export function restartable(first: ManagedProcess, start: () => Promise<ManagedProcess>): RestartableProcess {
   let current = first
   let asked = false

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { descendantsOf, isSameProcess } from './identity.mjs'
 
 /**
- * What has to be known about a process in order to stop it, also by a process that did not start it.
+ * What is needed to stop a process, also by a process that did not start it.
  *
  * @typedef {{
  *   pid: number,
@@ -33,7 +33,7 @@ function signal(pid, name) {
 }
 
 /**
- * Freezes a process and everything below it: the parent first, so that it cannot fork in the meantime.
+ * Pauses a process and its descendants: the parent first, so that it cannot fork in the meantime.
  *
  * @param {number} pid
  */
@@ -42,13 +42,13 @@ export function pauseTree(pid) {
   for (const child of descendantsOf(pid)) signal(child, 'SIGSTOP')
 }
 
-/** Lets a frozen tree go on: the children first, so that the parent finds them awake. @param {number} pid */
+/** Resumes a process and its descendants, children first. @param {number} pid */
 export function resumeTree(pid) {
   for (const child of descendantsOf(pid)) signal(child, 'SIGCONT')
   signal(pid, 'SIGCONT')
 }
 
-/** Ends a process and everything below it as a power failure would. @param {number} pid */
+/** Kills a process and its descendants, as in a power failure. @param {number} pid */
 export function killTree(pid) {
   signal(pid, 'SIGSTOP')
   const below = descendantsOf(pid)
@@ -56,7 +56,7 @@ export function killTree(pid) {
 }
 
 /**
- * Asks one process to stop, kills it with its children when its grace is over, and returns when it is gone.
+ * Asks a process to stop, kills it with its descendants after its grace period, and returns when it has ended.
  *
  * @param {Stoppable} entry
  */
@@ -73,7 +73,7 @@ export async function stopProcess({ pid, identity, stopSignal, graceMs }) {
 }
 
 /**
- * Stops the processes phase by phase: what others depend on has the higher number and goes last.
+ * Stops the processes phase by phase: those that others depend on have a higher number and are stopped last.
  *
  * @param {Stoppable[]} entries
  */

@@ -8,7 +8,7 @@ import { type ManagedProcess, startProcess, untilAnswering } from '../processes/
 import { freePort, portAnswers } from '../processes/ports.ts'
 import { type RestartableProcess, restartable } from '../processes/restartable.ts'
 
-/** Where a private Redis lives and how careful it is. */
+/** The data directory and port of a private Redis, and whether its data survives. */
 export interface RedisOptions {
   /** Holds its data, configuration, password and log. */
   dataDir: string
@@ -50,13 +50,13 @@ export async function startRedis(options: RedisOptions): Promise<PrivateRedis> {
       graceMs: 10_000,
       phase: 1,
     })
-    // A refused ioredis connection leaves a timer behind that holds the process up, so the port is asked first.
+    // A refused ioredis connection leaves a timer that keeps the process running, so the port is tried first.
     return await untilAnswering(server, async () => (await portAnswers(port)) && (await answers(url)))
   }
   return Object.assign(restartable(await start(), start), { port, url })
 }
 
-/** The Redis server of this machine; Valkey serves as well. */
+/** The Redis server of this machine, or Valkey. */
 function redisCommand(): string {
   const found = findProgram('redis-server') ?? findProgram('valkey-server')
   if (found !== undefined) return found
@@ -79,7 +79,7 @@ function configuration(dataDir: string, durable: boolean, port: number, password
     `dir ${JSON.stringify(dataDir)}`,
     'databases 64',
     'maxmemory-policy noeviction',
-    // Snapshots would only double what the append-only file does; a test keeps nothing at all.
+    // The append-only file makes snapshots unnecessary; tests need neither.
     'save ""',
     `appendonly ${durable ? 'yes' : 'no'}`,
     'appendfsync everysec',

@@ -35,8 +35,8 @@ export function readDotEnv(root: string): Record<string, string> {
 }
 
 /**
- * The address of this machine as the tracker's container sees it, which BitTorrent clients have to listen on. Who calls
- * a published port from here appears as the container's gateway; elsewhere, as in a virtual machine, as the loopback.
+ * The address of this machine as the tracker's container sees it, which BitTorrent clients have to listen on. Connections
+ * from here to a published port come from the container's gateway; elsewhere, as in a virtual machine, from the loopback.
  */
 export function addressSeenBy(compose: Compose): string {
   const routes = compose.exec('tracker', ['cat', '/proc/net/route']).split('\n')

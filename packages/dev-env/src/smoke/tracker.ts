@@ -24,7 +24,7 @@ export async function checkTracker(check: Check): Promise<void> {
   await ready(url)
   const uploader = await signUp(check, 'admin')
   const member = await signUp(check, 'member')
-  ok('two users are made and sign in')
+  ok('two users are created and sign in')
 
   if ((await categories(uploader)).length === 0) await uploader('POST', '/api/admin/categories/seed')
   const folder = mkdtempSync(join(tmpdir(), 'smoke-'))
@@ -59,7 +59,7 @@ async function categories(user: User): Promise<{ slug: string }[]> {
   return (parse(await user('GET', '/api/categories')) as { items: { slug: string }[] }).items
 }
 
-/** Waits until the tracker has written down what a user transferred, and that the user's client is gone. */
+/** Waits until the tracker has stored what a user transferred, and the user's client is not in the swarm any more. */
 async function credited(user: User, direction: 'uploaded' | 'downloaded'): Promise<void> {
   const { id } = parse(await user('GET', '/api/user/me')) as { id: string }
   const deadline = Date.now() + CREDIT_TIMEOUT_MS
@@ -74,7 +74,7 @@ async function credited(user: User, direction: 'uploaded' | 'downloaded'): Promi
   }
 }
 
-/** Makes a user as an operator does, signs in over HTTP, and returns how to call the API as this user. */
+/** Creates a user as an operator does, signs in over HTTP, and returns a function that calls the API as this user. */
 async function signUp({ url, runId, compose, later }: Check, role: 'admin' | 'member'): Promise<User> {
   const username = `${runId}-${role}`
   const password = randomBytes(16).toString('hex')
@@ -88,7 +88,7 @@ async function signUp({ url, runId, compose, later }: Check, role: 'admin' | 'me
   return (method, path, body) => answer(url, path, { method, body, headers: { cookie: session.cookie } })
 }
 
-/** No API deletes a user, so that statistics keep their owner; a user of this run owns nothing but the run's torrent. */
+/** No API deletes a user, since statistics refer to them; a user of this run owns only the run's torrent. */
 function removeUser(compose: Check['compose'], id: string): void {
   expect(/^[0-9a-f-]{36}$/.test(id), 'the id of the user is no UUID')
   const sql = `begin; delete from torrents where uploader_id = '${id}'; delete from user_torrents where user_id = '${id}';

@@ -46,7 +46,7 @@ export async function checkVault({ url, runId, settings, compose, ok, later }: C
   const log = (await admin('GET', `/v1/admin/audit?projectId=${runId}`)).toString()
   const entries = JSON.parse(log) as { action: string }[]
   expect(entries.filter(({ action }) => action === 'fetch').length === 2, 'the audit log lacks the two fetches')
-  ok('the audit log tells of both fetches and of no more')
+  ok('the audit log has both fetches and no more')
 
   await removeProject()
   const code = await client.getAll().then(

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const PAUSE_MS = 20
 
 /**
- * Waits until a condition holds. The bound is there so that a test ends, and far from what any machine needs.
+ * Waits until a condition holds. The bound only makes a failing test end; no machine needs that long.
  *
  * @throws when it does not hold in time, with the condition's source
  */

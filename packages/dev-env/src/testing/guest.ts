@@ -4,8 +4,8 @@ import { identityOf } from '../processes/identity.mjs'
 import type { Stoppable } from '../processes/stop.mjs'
 
 /**
- * Notes this process as a user of the run's servers. A jest worker whose jest was killed would otherwise stay for as
- * long as some handle of a half-done test is open; the run's reaper stops it together with the servers.
+ * Notes this process as a user of the run's servers. When jest is killed, a worker with an open handle would keep running;
+ * the reaper of the run stops it together with the servers.
  */
 export function becomeGuest(runFolder: string | undefined = process.env['TEST_RUN_FOLDER']): void {
   const identity = identityOf(process.pid)

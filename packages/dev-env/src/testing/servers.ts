@@ -10,13 +10,13 @@ import { newRunId, type TestRun } from './test-run.ts'
 /** The servers of one test run. */
 export interface TestServers {
   readonly run: TestRun
-  /** Drops what the run created and begins another one, so that changed migrations are not taken for done. */
+  /** Drops what the run created and begins another run, so that changed migrations are applied. */
   renew(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * One throw-away Postgres and Redis for a whole test run. TEST_DATABASE_URL and TEST_REDIS_URL name servers to use
+ * One temporary Postgres and Redis for a whole test run. TEST_DATABASE_URL and TEST_REDIS_URL name servers to use
  * instead; on those, what the run created is dropped again at the end.
  */
 export async function startTestServers(env: NodeJS.ProcessEnv = process.env): Promise<TestServers> {
@@ -73,7 +73,7 @@ async function bothOrNeither(first: Promise<AnyServer>, second: Promise<AnyServe
   throw failed.reason instanceof Error ? failed.reason : new Error(String(failed.reason))
 }
 
-/** Drops every database and role of a run from a server that goes on living. */
+/** Drops every database and role of a run from a server that keeps running. */
 async function dropRun(run: TestRun): Promise<void> {
   await withClient(withDatabase(run.adminUrl, 'postgres'), async (admin) => {
     const mine = [runPrefix(run)]

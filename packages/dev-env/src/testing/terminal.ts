@@ -9,7 +9,7 @@ export interface TestTerminal {
   stderr: { write(text: string): void }
 }
 
-/** What a command under test left. */
+/** The exit status and output of a command under test. */
 export interface CommandOutcome {
   status: number
   stdout: string

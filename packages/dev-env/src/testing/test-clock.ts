@@ -6,8 +6,8 @@ export interface TestClock {
   /**
    * From here on the clock moves by `advance` only.
    *
-   * @param atMs where it stands, by default where it is
-   * @returns what sets it to the real time again
+   * @param atMs the time it shows, by default its present one
+   * @returns a function that sets it to the real time again
    */
   hold: (atMs?: number) => () => void
 }

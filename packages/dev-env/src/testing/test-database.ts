@@ -7,7 +7,7 @@ import { currentTestRun, newRunId, type RunServer, runPassword } from './test-ru
 /** Applies a service's real migrations to the database at `url`, granting to `runtimeRole`. */
 export type Migrate = (target: { url: string; runtimeRole: string }) => Promise<void>
 
-/** Whose database to create and how its tables get there. */
+/** The service whose database to create, and its migrations. */
 export interface TestDatabaseOptions {
   /** `vault` or `tracker`; names the template, so one service always passes the same migrations. */
   service: string
@@ -16,7 +16,7 @@ export interface TestDatabaseOptions {
   server?: { url: string }
 }
 
-/** A migrated database of its own, with the two roles a service has in production. */
+/** A migrated database, with the two roles that a service has in production. */
 export interface TestDatabase {
   name: string
   /** As the role that migrated it. */
@@ -29,8 +29,8 @@ export interface TestDatabase {
 }
 
 /**
- * Clones the service's template, about a tenth of a second. The first caller of a run builds the template with the
- * real migrations; whoever comes at the same time, also from another worker, waits for it.
+ * Clones the service's template, which takes about 40 ms. The first call of a run builds the template with the real
+ * migrations; calls at the same time, also those of other workers, wait for it.
  *
  * @example
  * const database = await createTestDatabase({ service: 'vault', migrate })
@@ -54,7 +54,7 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
   }
 }
 
-/** What every database and role of a run is called, so that the run can take them all away again. */
+/** The prefix of the names of all databases and roles of a run, by which the run drops them. */
 export function runPrefix(run: Pick<RunServer, 'id'>): string {
   return `test_${run.id}_`
 }
@@ -84,14 +84,14 @@ async function ensureTemplate(
   await admin.query('select pg_advisory_lock(hashtextextended($1, 0))', lock)
   try {
     if (await isTemplate(admin, plan.database)) return
-    // A database that is not marked is what a failed migration left.
+    // A database without the mark was left by a failed migration.
     await dropDatabase(run.adminUrl, plan.database)
     await ensureRole(admin, plan.owner)
     await ensureRole(admin, plan.app)
     await createDatabase(admin, plan)
     await guardDatabase(admin, plan)
     await migrate({ url: withRole(run.adminUrl, plan.owner, plan.database), runtimeRole: plan.app.name })
-    // The mark says that the migrations are through, and keeps connections away that would block cloning.
+    // The mark says that the migrations are complete, and refuses connections, which would block cloning.
     await admin.query(`alter database ${plan.database} is_template true allow_connections false`)
   } finally {
     await admin.query('select pg_advisory_unlock(hashtextextended($1, 0))', lock)

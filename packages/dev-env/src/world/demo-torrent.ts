@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path'
 
 const PIECE_BYTES = 256 * 1024
 
-/** Writes a file of that size unless it is there already. Its bytes are always the same, and no two blocks are alike. */
+/** Writes a file of that size unless it exists. Its bytes are always the same, and no two blocks are equal. */
 export function generateFile(file: string, bytes: number): void {
   if (existsSync(file)) return
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -13,7 +13,7 @@ export interface Demo {
   }
 }
 
-/** Tells scripts what the screen tells people, in a file that only its owner can read. */
+/** Writes what the banner shows to a file for scripts, which only its owner can read. */
 export function writeDemo(
   dataDir: string,
   urls: { vault: string; tracker: string },

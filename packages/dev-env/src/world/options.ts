@@ -10,7 +10,7 @@ export interface Code {
   fromSource: boolean
 }
 
-/** Where the world lives and what it uses instead of servers of its own. */
+/** The data directory, the ports, and servers to use instead of private ones. */
 export interface WorldOptions extends Code {
   dataDir: string
   vaultPort: number
@@ -18,7 +18,7 @@ export interface WorldOptions extends Code {
   /** An administrator's URL; databases and roles are created on that server. */
   databaseUrl?: string | undefined
   redisUrl?: string | undefined
-  /** Environment variables that each service gets besides those the world decides. */
+  /** Environment variables of each service, besides those that are decided here. */
   variables: Record<ServiceName, Record<string, string>>
   step: Step
 }

@@ -4,8 +4,8 @@ export const SERVICES = ['vault', 'tracker'] as const
 export type ServiceName = (typeof SERVICES)[number]
 
 /**
- * What a service's database and roles are called on a server: after the service on a server that has nothing but
- * `postgres`, and after the database that DATABASE_URL names where the server is shared.
+ * The names of a service's database and roles: the service's own name on a private server, with the name of the database
+ * in DATABASE_URL as a prefix on a server that may be shared.
  */
 export function databasePlan(adminUrl: string, service: ServiceName, password: (role: string) => string): DatabasePlan {
   const given = decodeURIComponent(new URL(adminUrl).pathname.slice(1))
@@ -18,7 +18,7 @@ export function databasePlan(adminUrl: string, service: ServiceName, password: (
   return { database: name, owner: role('owner'), app: role('app') }
 }
 
-/** Each service has a logical Redis of its own on the private server; a server that was given is used as it is. */
+/** Each service has its own logical database on the private Redis. The URL of another server is used as it is. */
 export function redisUrlFor(service: ServiceName, url: string, isPrivate: boolean): string {
   return isPrivate ? `${url}/${service === 'vault' ? 0 : 1}` : url
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Writes a file that only its owner may read; whoever looks sees the old content or the new, never half of it. */
+/** Writes a file that only its owner may read. Readers see the old content or the new one, never a part. */
 export function writePrivate(file: string, content: string): void {
   mkdirSync(dirname(file), { recursive: true })
   const draft = `${file}.${process.pid}`

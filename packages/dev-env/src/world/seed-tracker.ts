@@ -38,7 +38,7 @@ export async function seedTracker(seed: TrackerSeed): Promise<void> {
   save()
 }
 
-/** Whether the data is what the last start left, which one request tells; a start should take as little as it can. */
+/** Whether the demo data is complete, found out with one request to keep a start short. */
 async function isSeeded({ url, file }: TrackerSeed): Promise<boolean> {
   const { users, torrent, cookie } = file.state.tracker
   if (torrent === undefined || cookie === undefined || users.some(({ passkey }) => passkey === undefined)) return false
@@ -59,7 +59,7 @@ async function ensureUser({ code, databaseUrl, redisUrl, url }: TrackerSeed, use
   })
   if (created.code === 0) return (JSON.parse(created.stdout) as { passkey: string }).passkey
   if (created.code !== 2) throw new Error(`the tracker did not create the user ${username}:\n${created.output}`)
-  // The name is taken, by an earlier start that did not come to its end, or by somebody else.
+  // The name is taken: by an earlier start that was interrupted, or by another user.
   const session = await signIn(url, username, password)
   if (session === undefined) throw new Fault(ofAnotherFolder(username))
   const response = await session.get('/api/user/me')

@@ -1,7 +1,7 @@
 import { createVaultClient } from '@vault-and-tracker/vault-client'
 import type { WorldState } from './state.ts'
 
-/** Long enough for the slowest of machines that runs everything at once. */
+/** Long enough for a slow machine that runs everything at once. */
 const TIMEOUT_MS = 30_000
 
 const SECRETS: Record<string, Record<string, string>> = {
@@ -17,8 +17,7 @@ const SECRETS: Record<string, Record<string, string>> = {
 }
 
 /**
- * Registers the demo project and stores its secrets, where they are missing: what the user has changed since the last
- * start is left as it is.
+ * Registers the demo project and stores its secrets, if they are missing. What the user has changed is not touched.
  */
 export async function seedVault(url: string, vault: WorldState['vault'], adminToken: string): Promise<void> {
   const response = await fetch(`${url}/v1/admin/projects`, {
@@ -34,8 +33,8 @@ export async function seedVault(url: string, vault: WorldState['vault'], adminTo
   const client = createVaultClient({ url, ...vault, timeoutMs: TIMEOUT_MS })
   for (const [env, secrets] of Object.entries(SECRETS)) {
     const known = await client.getAll(env).catch((cause: unknown) => {
-      const hint = response.status === 409 ? '; its key may be of another data directory on the same database' : ''
-      throw new Error(`the demo project can not read its secrets${hint}`, { cause })
+      const hint = response.status === 409 ? '; its key may belong to another data directory on the same database' : ''
+      throw new Error(`the demo project cannot read its secrets${hint}`, { cause })
     })
     for (const [key, value] of Object.entries(secrets)) {
       if (!Object.hasOwn(known, key)) await client.put(key, value, env)

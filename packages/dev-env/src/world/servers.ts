@@ -7,7 +7,7 @@ import type { StateFile } from './state.ts'
 
 const START = { postgres: startPostgres, redis: startRedis }
 
-/** A server the services use, and how to hear that it ended although nobody stopped it. */
+/** A server that the services use, with a call-back for when it ends without having been stopped. */
 export interface Server {
   url: string
   isPrivate: boolean
@@ -22,7 +22,7 @@ export async function ensureServer(
   { state, save }: StateFile,
 ): Promise<Server> {
   if (given !== undefined) return { url: given, isPrivate: false, onUnexpectedExit: () => undefined }
-  // The port of last time, so that a client the user left open finds its server again, unless another program has it.
+  // The same port as last time, so that open clients can reconnect, unless another program uses it.
   const last = state.ports[kind]
   const port = last !== undefined && (await portIsFree(last)) ? last : await freePort()
   const server = await START[kind]({ dataDir: join(dataDir, kind), port, durable: true })

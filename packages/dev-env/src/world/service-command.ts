@@ -4,11 +4,11 @@ import { sourceArguments } from '../processes/source.ts'
 import type { Code } from './options.ts'
 import type { ServiceName } from './plan.ts'
 
-/** A command that a service brings along, such as its migrations. */
+/** A command of a service, such as its migrations. */
 export interface ServiceCommand {
   code: Code
   service: ServiceName
-  /** Below the service's sources, without an ending: `commands/migrate.command`. */
+  /** Relative to the service's sources, without an extension: `commands/migrate.command`. */
   module: string
   args?: string[]
   env: Record<string, string>
@@ -36,7 +36,7 @@ export async function runCommand({
   })
 }
 
-/** What a process of a service gets: nothing of our own environment but the way to programs. */
+/** The environment of a service's process: of our own only PATH. */
 export function serviceEnv(env: Record<string, string>): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], TZ: 'UTC', ...env }
 }

@@ -5,7 +5,7 @@ import { keyringVariables } from './keyring.ts'
 import type { Code, WorldOptions } from './options.ts'
 import { SERVICES, type ServiceName } from './plan.ts'
 
-/** The world decides these: it listens on the loopback alone, and finds its own databases on the servers it is given. */
+/** Not taken from the user: services listen on the loopback address, and have databases of their own on the servers. */
 const DECIDED = new Set(['HOST', 'PORT', 'DATABASE_URL', 'REDIS_URL'])
 
 /** What a service's `config.ts` exports. */
@@ -25,7 +25,7 @@ export async function loadConfigs({ root, fromSource }: Code): Promise<Record<Se
   return { vault: await load('vault'), tracker: await load('tracker') }
 }
 
-/** Of an environment, the variables that each service reads and the user may set. */
+/** The variables of an environment that each service reads and that the user may set. */
 export function serviceVariables(
   env: NodeJS.ProcessEnv,
   configs: Record<ServiceName, ConfigModule>,
@@ -40,12 +40,12 @@ export function serviceVariables(
   return { vault: pick('vault'), tracker: pick('tracker') }
 }
 
-/** Where the services are reached. */
+/** The URLs of the services. */
 export function serviceUrls(ports: Pick<WorldOptions, 'vaultPort' | 'trackerPort'>): Record<ServiceName, string> {
   return { vault: `http://127.0.0.1:${ports.vaultPort}`, tracker: `http://127.0.0.1:${ports.trackerPort}` }
 }
 
-/** The complete environment of each service: what the world decides, what the user has set, what the demo needs. */
+/** The complete environment of each service: what is decided here, what the user has set, what the demo needs. */
 export function serviceEnvironments(
   options: Pick<WorldOptions, 'vaultPort' | 'trackerPort' | 'variables' | 'dataDir'>,
   adminToken: string,
@@ -67,7 +67,7 @@ export function serviceEnvironments(
     },
     tracker: {
       PUBLIC_URL: serviceUrls(options).tracker,
-      // The demo's peers are on this very machine.
+      // The peers of the demo are on this machine.
       ALLOW_PRIVATE_PEERS: 'true',
       ...variables.tracker,
       ...decided('tracker', trackerPort),
@@ -75,7 +75,7 @@ export function serviceEnvironments(
   }
 }
 
-/** What each service would say against its configuration if it were started, before anything is. */
+/** The problems that each service finds in its configuration, before anything is started. */
 export function configProblems(
   options: Parameters<typeof serviceEnvironments>[0],
   configs: Record<ServiceName, ConfigModule>,

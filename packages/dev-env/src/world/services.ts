@@ -14,7 +14,7 @@ export interface ServiceOptions {
   name: ServiceName
   code: Code
   dataDir: string
-  /** Everything the service may know; nothing of our own environment is handed on. */
+  /** The complete environment of the service. */
   env: Record<string, string>
   url: string
 }
@@ -58,7 +58,7 @@ async function startOnce({ name, code, dataDir, env, url }: ServiceOptions): Pro
     cwd: join(code.root, 'services', name),
     logFile,
     pidFile,
-    // The service drains for ten seconds at most; who is not gone then hangs.
+    // The service stops within ten seconds; after that it hangs.
     stopSignal: 'SIGTERM',
     graceMs: 12_000,
     phase: 0,

@@ -11,7 +11,7 @@ export interface DemoUser {
   passkey?: string
 }
 
-/** Everything that is made up once and has to stay the same as long as the data does. */
+/** What is generated once and has to stay the same as long as the data exists. */
 export interface WorldState {
   /** Where the private servers listened last. */
   ports: { postgres?: number; redis?: number }
@@ -21,7 +21,7 @@ export interface WorldState {
   tracker: {
     users: DemoUser[]
     torrent?: { id: string; infoHash: string }
-    /** The administrator's session, so that a start need not sign in: the tracker allows that only so often. */
+    /** The administrator's session, so that a start need not sign in: the tracker limits sign-ins. */
     cookie?: string
   }
 }
@@ -42,7 +42,7 @@ export function openState(dataDir: string): StateFile {
   return { state, save }
 }
 
-/** The password of a database role, made up when the role is first needed. */
+/** The password of a database role, generated when it is first needed. */
 export function rolePassword({ state, save }: StateFile, role: string): string {
   const known = state.passwords[role]
   if (known !== undefined) return known
@@ -68,7 +68,7 @@ function freshState(): WorldState {
 }
 
 function demoUser(username: string, role: DemoUser['role']): DemoUser {
-  // Short enough to type, and no two installations have the same.
+  // Short enough to type, and different in every installation.
   const password = `${username}-${randomBytes(6).toString('hex')}`
   return { username, email: `${username}@example.org`, role, password }
 }

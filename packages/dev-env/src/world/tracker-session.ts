@@ -4,7 +4,7 @@ const TIMEOUT_MS = 30_000
 
 /** What a signed-in user can do with the tracker's REST interface. */
 export interface TrackerSession {
-  /** What the browser would keep. */
+  /** The session cookie, as a browser stores it. */
   cookie: string
   get(path: string): Promise<Response>
   post(path: string, body?: FormData): Promise<Response>
@@ -26,7 +26,7 @@ export async function signIn(url: string, username: string, password: string): P
   return sessionOf(url, cookies.join('; '))
 }
 
-/** Goes on with a session that was opened earlier; whether it still holds, its first request tells. */
+/** Continues an earlier session. Whether it is still valid, its first request shows. */
 export function sessionOf(url: string, cookie: string): TrackerSession {
   const request = (method: string, path: string, body?: FormData): Promise<Response> =>
     patiently(() =>
@@ -40,12 +40,12 @@ export function sessionOf(url: string, cookie: string): TrackerSession {
   return { cookie, get: (path) => request('GET', path), post: (path, body) => request('POST', path, body) }
 }
 
-/** An answer that was not expected, in one line. */
+/** An unexpected answer in one line. */
 export async function describe(response: Response): Promise<string> {
   return `${response.status} ${(await response.text()).slice(0, 500)}`
 }
 
-/** A limit that was reached is not an error here: whoever starts again and again only waits a little longer. */
+/** Repeats a request that a limit refused, since frequent starts can reach the limits. */
 async function patiently(send: () => Promise<Response>): Promise<Response> {
   const deadline = Date.now() + 10 * 60_000
   for (;;) {

@@ -12,13 +12,13 @@ import { serviceEnvironments, serviceUrls } from './service-environment.ts'
 import { startService } from './services.ts'
 import { openState, rolePassword, type StateFile } from './state.ts'
 
-/** Both services, ready and with something in them. `stopAll()` ends it. */
+/** Both services, ready and with demo data. `stopAll()` ends it. */
 export interface World {
   demo: Demo
   services: Record<ServiceName, RestartableProcess>
   /** Brings the database of a service to the newest schema. */
   migrate(service: ServiceName): Promise<void>
-  /** Calls back when a server ends that nobody stopped, with its name and the last lines it wrote. */
+  /** Calls back when a server ends that was not stopped, with its name and the last lines of its log. */
   onServerFailure(report: (name: string, logTail: string) => void): void
 }
 
@@ -28,7 +28,7 @@ interface Stores {
   file: StateFile
 }
 
-/** Where a service's data is, by role. */
+/** The connections of a service, by role. */
 interface ServiceStores {
   ownerUrl: string
   /** The role that the service runs with. */

@@ -24,7 +24,7 @@ export function createTorrentSource(): TorrentSource {
   const clock = { time: 1_000, now: () => clock.time }
   const source = new Map<string, Torrent>()
   const loads: string[] = []
-  /** What a load waits for; rejected, the source is away. */
+  /** What a load waits for; rejected, the source is unavailable. */
   let gate = Promise.resolve()
 
   return {

@@ -1,6 +1,6 @@
 import { buildXml } from '../xml/build-xml.ts'
 import { concatXml, escapeXml, type XmlText, xml } from '../xml/escape-xml.ts'
-import { attributesOf } from './attributes.ts'
+import { type Attribute, attributesOf } from './attributes.ts'
 import { type Feed, type FeedItem, TORRENT_TYPE } from './feed.ts'
 import { rfc822Date } from './rfc822-date.ts'
 
@@ -11,7 +11,13 @@ const ATOM_NAMESPACE = 'http://www.w3.org/2005/Atom'
 
 /** RSS 2.0 with the elements and attributes of Newznab and Torznab. */
 export function feedXml(feed: Feed): string {
-  const { limits } = feed
+  const frame = frameXml(feed)
+  const end = frame.lastIndexOf('</channel>')
+  return `${frame.slice(0, end)}${concatXml(feed.items, itemXml)}${frame.slice(end)}`
+}
+
+/** The document without its items, which would take the builder several times as long: a feed is nearly all items. */
+function frameXml({ title, description, siteUrl, selfUrl, offset, total, limits }: Feed): string {
   return buildXml({
     rss: {
       '@version': escapeXml('2.0'),
@@ -20,50 +26,43 @@ export function feedXml(feed: Feed): string {
       '@xmlns:newznab': escapeXml(NEWZNAB_NAMESPACE),
       channel: {
         'atom:link': {
-          '@href': escapeXml(feed.selfUrl),
+          '@href': escapeXml(selfUrl),
           '@rel': escapeXml('self'),
           '@type': escapeXml('application/rss+xml'),
         },
-        title: escapeXml(feed.title),
-        description: escapeXml(feed.description),
-        link: escapeXml(feed.siteUrl),
+        title: escapeXml(title),
+        description: escapeXml(description),
+        link: escapeXml(siteUrl),
         language: escapeXml('en-us'),
-        'newznab:response': { '@offset': escapeXml(feed.offset), '@total': escapeXml(feed.total) },
+        'newznab:response': { '@offset': escapeXml(offset), '@total': escapeXml(total) },
         'newznab:apilimits': limits && {
           '@apiCurrent': escapeXml(limits.apiCurrent),
           '@apiMax': escapeXml(limits.apiMax),
           '@grabCurrent': escapeXml(limits.grabCurrent),
           '@grabMax': escapeXml(limits.grabMax),
         },
-        '#text': concatXml(feed.items.map(itemXml)),
       },
     },
   })
 }
 
-/**
- * One item. Written out because a feed is nearly all items, of some thirty elements each: the builder takes several
- * times as long over them.
- *
- * The guid has no attribute: xml2js, which cross-seed uses, makes an object of an element that has one.
- */
+/** One item. The guid has no attribute: xml2js, which cross-seed uses, makes an object of an element that has one. */
 function itemXml(item: FeedItem): XmlText {
-  const [link, size] = [escapeXml(item.downloadUrl), escapeXml(item.size)]
-  return concatXml([
-    xml`<item><title>${escapeXml(item.title)}</title>`,
-    xml`<guid>${escapeXml(item.detailsUrl)}</guid>`,
-    xml`<link>${link}</link>`,
-    xml`<comments>${escapeXml(item.commentsUrl)}</comments>`,
-    xml`<pubDate>${escapeXml(rfc822Date(item.publishedAt))}</pubDate>`,
-    xml`<size>${size}</size>`,
-    xml`<files>${escapeXml(item.files)}</files>`,
-    xml`<grabs>${escapeXml(item.grabs)}</grabs>`,
-    xml`<description>${escapeXml(item.description)}</description>`,
-    ...item.categories.map((id) => xml`<category>${escapeXml(id)}</category>`),
-    xml`<enclosure url="${link}" length="${size}" type="${escapeXml(TORRENT_TYPE)}"/>`,
-    ...attributesOf(item).map(
-      ([name, value]) => xml`<torznab:attr name="${escapeXml(name)}" value="${escapeXml(value)}"/>`,
-    ),
-    xml`</item>`,
-  ])
+  const [title, guid] = [escapeXml(item.title), escapeXml(item.detailsUrl)]
+  const [link, comments] = [escapeXml(item.downloadUrl), escapeXml(item.commentsUrl)]
+  const [size, files, grabs] = [escapeXml(item.size), escapeXml(item.files), escapeXml(item.grabs)]
+  const date = escapeXml(rfc822Date(item.publishedAt))
+  const names = xml`<title>${title}</title><guid>${guid}</guid><link>${link}</link><comments>${comments}</comments>`
+  const facts = xml`<pubDate>${date}</pubDate><size>${size}</size><files>${files}</files><grabs>${grabs}</grabs>`
+  const about = xml`<description>${escapeXml(item.description)}</description>${concatXml(item.categories, categoryXml)}`
+  const file = xml`<enclosure url="${link}" length="${size}" type="${escapeXml(TORRENT_TYPE)}"/>`
+  return xml`<item>${names}${facts}${about}${file}${concatXml(attributesOf(item), attributeXml)}</item>`
+}
+
+function categoryXml(id: number): XmlText {
+  return xml`<category>${escapeXml(id)}</category>`
+}
+
+function attributeXml([name, value]: Attribute): XmlText {
+  return xml`<torznab:attr name="${escapeXml(name)}" value="${escapeXml(value)}"/>`
 }

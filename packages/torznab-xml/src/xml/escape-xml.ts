@@ -46,7 +46,9 @@ export function xml(strings: TemplateStringsArray, ...values: readonly XmlText[]
   return text as XmlText
 }
 
-/** Pieces one after the other. */
-export function concatXml(pieces: readonly XmlText[]): XmlText {
-  return pieces.join('') as XmlText
+/** What is made of each item, one after the other. */
+export function concatXml<Item>(items: readonly Item[], toXml: (item: Item) => XmlText): XmlText {
+  let text = ''
+  for (const item of items) text += toXml(item)
+  return text as XmlText
 }

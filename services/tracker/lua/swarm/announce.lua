@@ -1,3 +1,5 @@
+-- An announce: it is read, checked, credited and stored.
+
 -- Reads an announce and opens its swarm, free of some of the expired peers. Returns the owner's first index entry.
 local function begin(key, bytes)
   a.owner, a.id, a.families, a.ipv4, a.ipv6, a.event, a.state, a.up, a.down, a.left, a.want, a.random, a.up_percent,
@@ -20,7 +22,8 @@ local function answer(status, notes, last, records)
   return head .. records .. (has(a.options, WANTS_IDS) and ids_of(records) or '')
 end
 
--- Ends a peer. One that was reached over HTTP and over a socket stays, as long as it is over the other. Returns a status.
+-- Ends a peer. One that was reached over HTTP and over a socket stays, as long as it is over the other. Returns a
+-- status.
 local function stop(name, value, known, socket_only)
   local socket = has(a.options, OVER_SOCKET)
   if not value then return known and ACCEPTED or UNKNOWN_STOPPED end
@@ -51,7 +54,8 @@ local function announce(key, bytes)
   if socket then noted, held = claim() end
   if held ~= nil then
     close(a.completed)
-    return pack(RESULT, held and HELD or UNKNOWN_STOPPED, 0, s.complete, s.incomplete, s.completed, 0, 0) .. (held or '')
+    local status = held and HELD or UNKNOWN_STOPPED
+    return pack(RESULT, status, 0, s.complete, s.incomplete, s.completed, 0, 0) .. (held or '')
   end
   local seeder, paused, stops = a.state == SEEDER, a.state == PAUSED, a.state == STOPPED
   local name, value = find(first)

@@ -53,7 +53,8 @@ end
 local function counts_with(counts, flags, by)
   local complete, incomplete, paused = read(COUNTS, counts or NO_COUNTS)
   local seeder, pausing = has(flags, IS_SEEDER), has(flags, IS_PAUSED)
-  return pack(COUNTS, complete + (seeder and by or 0), incomplete + (seeder and 0 or by), paused + (pausing and by or 0))
+  if seeder then complete = complete + by else incomplete = incomplete + by end
+  return pack(COUNTS, complete, incomplete, pausing and paused + by or paused)
 end
 
 -- Moves a peer from one minute of expiry to another; nil for a peer that joins, or leaves.

@@ -1,14 +1,4 @@
--- The functions that a client of Redis calls.
-
-local function read_settings(bytes)
-  if not call then
-    call, sub, rep, floor, max, min = redis.call, string.sub, string.rep, math.floor, math.max, math.min
-    concat, spread, pack, read = table.concat, unpack, struct.pack, struct.unpack
-  end
-  settings.now, settings.ttl, settings.min_interval, settings.repeat_window, settings.recovery_interval,
-    settings.max_peers, settings.keep_counters, settings.max_rate = read(SETTINGS, bytes)
-  settings.minute = floor((settings.now - EPOCH) / MINUTE)
-end
+-- The functions that src/swarm/swarm.redis.ts calls. Each starts with `read_settings`.
 
 -- keys: {xx}:h:<info hash> of each announce; args: SETTINGS, the ANNOUNCEs one behind the other. Returns their RESULTs
 -- likewise, each behind its length: one long string costs a client far less to read than many short ones.
@@ -52,8 +42,8 @@ redis.register_function('sweep_VERSION', function(keys, args)
     open(tag .. 'h:' .. hash, entry, 0)
     if entry then
       fold()
-      local expired = s.seeders + s.others - s.complete - s.incomplete
-      sweep(min(steps, expired + s.complete + s.incomplete))
+      local expired = places() - s.complete - s.incomplete
+      sweep(min(steps, places()))
       steps = steps - expired - 1
       if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), hash) end
       if places() == 0 then s.completed = 0 end
@@ -79,19 +69,7 @@ redis.register_function('evict_VERSION', function(keys, args)
   open(key, call('HGET', key, '#'), 0)
   fold()
   local clients = call('HRANDFIELD', sockets_of(process), steps)
-  for i = 1, #clients do
-    a.owner, a.id = sub(clients[i], 1, 8), sub(clients[i], 9)
-    note_socket(process, noted_role(process), nil)
-    local name, value = find(call('HGET', key, a.owner .. '\0\0'))
-    local at, _, _, _, _, flags, expires = 0, nil, nil, nil, nil, 0, nil
-    if value then at, _, _, _, _, flags, expires = read_peer(value) end
-    if name and value and part_of(at) == SOCKETS_ONLY then
-      recount(expires, flags, nil, 0)
-      if written > 0 then call('HSET', key, spread(writes, 1, written)) end
-      written = 0
-      forget(at, record(at))
-    end
-  end
+  for i = 1, #clients do end_socket(process, clients[i]) end
   -- Counted by mistake, or noted without being counted: nothing of the process may stay.
   if #clients < steps then
     call('DEL', sockets_of(process))

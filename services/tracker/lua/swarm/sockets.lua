@@ -1,6 +1,4 @@
--- The sockets of a swarm.
-
--- A socket lives in one process; who has which is noted beside the swarm, and by role, since seeders are given leechers.
+-- The sockets of a swarm: how many each process has, and the role of each client: seeders are given leechers only.
 
 local function sockets_of(process)
   return key_of('w:') .. s.hash .. process
@@ -36,7 +34,7 @@ local function noted_role(process)
   return call('HGET', sockets_of(process), a.owner .. a.id) or nil
 end
 
--- Another process that has a socket of this client, and the role noted there.
+-- Another process that has a socket of this client, and the role noted there; nil when there is none.
 local function holder()
   local processes = call('HKEYS', key_of('n:') .. s.hash)
   for i = 1, #processes do
@@ -59,4 +57,18 @@ local function claim()
   end
   if has(a.options, CLOSES) then return nil, false end
   return nil, other
+end
+
+-- Ends a socket that a process has left behind. Its peer expires now, unless it is reached over HTTP too.
+local function end_socket(process, client)
+  a.owner, a.id = sub(client, 1, 8), sub(client, 9)
+  note_socket(process, noted_role(process), nil)
+  local _, value = find(call('HGET', s.h, a.owner .. '\0\0'))
+  if not value then return end
+  local at, _, _, _, _, flags, expires = read_peer(value)
+  if part_of(at) ~= SOCKETS_ONLY then return end
+  recount(expires, flags, nil, 0)
+  if written > 0 then call('HSET', s.h, spread(writes, 1, written)) end
+  written = 0
+  forget(at, record(at))
 end

@@ -17,3 +17,13 @@ end
 local function key_of(kind)
   return sub(s.h, 1, 5) .. kind
 end
+
+local function read_settings(bytes)
+  if not call then
+    call, sub, rep, floor, max, min = redis.call, string.sub, string.rep, math.floor, math.max, math.min
+    concat, spread, pack, read = table.concat, unpack, struct.pack, struct.unpack
+  end
+  settings.now, settings.ttl, settings.min_interval, settings.repeat_window, settings.recovery_interval,
+    settings.max_peers, settings.keep_counters, settings.max_rate = read(SETTINGS, bytes)
+  settings.minute = floor((settings.now - EPOCH) / MINUTE)
+end

@@ -16,7 +16,7 @@ export type BatchContents = {
   readonly changed: readonly SwarmName[]
 }
 
-/** Where deltas accumulate and wait. All methods throw UnavailableError when Redis is away. */
+/** Where deltas accumulate and wait. All methods throw UnavailableError when Redis is unavailable. */
 export type AccountingQueue = {
   /** Takes what accumulated, except where a batch still waits; returns every batch that waits. */
   take(now: number): Promise<readonly Batch[]>
@@ -37,7 +37,7 @@ export type CountedBatch = {
   readonly counts: readonly CountedSwarm[]
 }
 
-/** Where users' and torrents' totals are kept. All methods throw UnavailableError when Postgres is away. */
+/** Where users' and torrents' totals are kept. All methods throw UnavailableError when Postgres is unavailable. */
 export type Ledger = {
   /** Writes all batches, or none. One written before is skipped, with its counts: they may be outdated. */
   write(batches: readonly CountedBatch[]): Promise<void>
@@ -64,7 +64,8 @@ export type Flusher = {
   /**
    * Writes the batches that waited long enough and takes what accumulated.
    *
-   * @throws UnavailableError when Redis is away; a database that is away, and what cannot be read, makes batches wait
+   * @throws UnavailableError when Redis is unavailable. While Postgres is unavailable, batches wait; so does one that
+   *   cannot be read
    */
   flush(): Promise<FlushResult>
   /** Has the next flush correct the counts of swarms that vanished without an announce, as when Redis was emptied. */
@@ -80,7 +81,7 @@ const KEEP_BATCH_LOG_MS = 30 * 86_400_000
  * Creates the flusher.
  *
  * @param options `settleSeconds` is how long a batch waits before it is written. By then Redis has synced its append
- *   only file, so a crash of Redis cannot undo the taking of a batch that was written; `onFailure` gets the reason why a
+ *   only file, so a crash of Redis cannot undo the taking of a batch that was written; `onError` gets the reason why a
  *   batch has to be tried again
  */
 export function createFlusher(options: {
@@ -89,7 +90,7 @@ export function createFlusher(options: {
   count: (swarms: readonly { name: SwarmName; completed: number }[]) => Promise<readonly SwarmCounts[]>
   clock: Clock
   settleSeconds: number
-  onFailure: (error: unknown) => void
+  onError: (error: unknown) => void
 }): Flusher {
   const { queue, ledger, clock } = options
 
@@ -112,7 +113,7 @@ export function createFlusher(options: {
       return { ...batch, ...(await queue.read(batch)) }
     } catch (error) {
       if (error instanceof UnavailableError) throw error
-      options.onFailure(error)
+      options.onError(error)
       return undefined
     }
   }
@@ -126,7 +127,7 @@ export function createFlusher(options: {
         for (const batch of batches) written += await write([batch])
         return written
       }
-      options.onFailure(error)
+      options.onError(error)
       return 0
     }
     for (const batch of batches) await queue.drop(batch)

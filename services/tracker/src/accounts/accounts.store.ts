@@ -2,7 +2,7 @@ import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgre
 import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordDeed } from '../db/admin-log.ts'
+import { recordAdminAction } from '../db/admin-log.ts'
 import { escapeLike } from '../db/like.ts'
 import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
@@ -81,7 +81,7 @@ export function createAccountStore(db: Db): AccountStore {
         const account = toAccount(after)
         const changed = changedFields(managedFields(toAccount(before)), managedFields(account))
         if (by && changed)
-          await recordDeed(trx, { ...by, action: 'user.update', target: targetOf(account), ...changed })
+          await recordAdminAction(trx, { ...by, action: 'user.update', target: targetOf(account), ...changed })
         return account
       }),
 
@@ -97,8 +97,8 @@ export function createAccountStore(db: Db): AccountStore {
           .executeTakeFirstOrThrow()
         const account = toAccount(row)
         // Neither passkey is in the log: whoever reads it could announce as this user.
-        const deed = { action: 'user.passkey.reset', target: targetOf(account), before: null, after: null } as const
-        if (by) await recordDeed(trx, { ...by, ...deed })
+        const reset = { action: 'user.passkey.reset', target: targetOf(account), before: null, after: null } as const
+        if (by) await recordAdminAction(trx, { ...by, ...reset })
         return { account, oldPasskey: old.passkey }
       })
     },
@@ -194,7 +194,7 @@ function targetOf({ id, username }: Account) {
   return { type: 'user', id, name: username } as const
 }
 
-/** What the admin log tells of an account: what administrators may change. */
+/** The fields of an account that the admin log records: those that administrators may change. */
 function managedFields(account: Account) {
   const { role, state, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } = account
   return { role, state, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent }

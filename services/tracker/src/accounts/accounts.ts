@@ -77,9 +77,9 @@ export type AccountStore = {
    * @throws ApiError CONFLICT when the name or address is taken, FORBIDDEN when the invite cannot be used
    */
   create(account: NewAccount, invite: Buffer | undefined): Promise<Account>
-  /** Undefined for an unknown id. Where `by` tells who does it, it is in the admin log. */
+  /** Undefined for an unknown id. The admin log records the change when `by` is given. */
   change(id: string, changes: AccountChanges, by: ActedBy | undefined): Promise<Account | undefined>
-  /** Replaces the passkey and returns the old one too. Where `by` tells who does it, it is in the admin log. */
+  /** Replaces the passkey and returns the old one too. The admin log records it when `by` is given. */
   replacePasskey(
     id: string,
     passkey: string,

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { ABSOLUTE_MS, type SessionStore, type StoredSession } from './sessions.ts'
+import { MAX_SESSION_AGE_MS, type SessionStore, type StoredSession } from './sessions.ts'
 
 const sessionKey = (tokenHash: string): string => `session:${tokenHash}`
 const indexKey = (userId: string): string => `sessions:${userId}`
@@ -14,7 +14,7 @@ export function createSessionStore(redis: Redis): SessionStore {
   return {
     async save(tokenHash, session, ttlMs) {
       const index = indexKey(session.userId)
-      await redis.multi().hset(index, session.id, tokenHash).pexpire(index, ABSOLUTE_MS).exec()
+      await redis.multi().hset(index, session.id, tokenHash).pexpire(index, MAX_SESSION_AGE_MS).exec()
       await redis.set(sessionKey(tokenHash), JSON.stringify(session), 'PX', ttlMs)
     },
 

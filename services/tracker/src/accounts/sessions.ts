@@ -6,12 +6,12 @@ import type { Account, AccountStore } from './accounts.ts'
 const DAY_MS = 24 * 3_600_000
 
 /** A session ends after this long without a request. */
-const IDLE_MS = 14 * DAY_MS
+const MAX_IDLE_MS = 14 * DAY_MS
 /** A session ends this long after the sign-in, whatever happens. */
-export const ABSOLUTE_MS = 90 * DAY_MS
+export const MAX_SESSION_AGE_MS = 90 * DAY_MS
 
 /** The time of the last request is written at most this often. */
-const TOUCH_MS = 5 * 60_000
+const MIN_TOUCH_INTERVAL_MS = 5 * 60_000
 
 /** The number of sessions of a user; a further sign-in ends the oldest. */
 const MAX_SESSIONS = 20
@@ -71,7 +71,7 @@ export function createSessions(deps: { store: SessionStore; accounts: AccountSto
           address: from.address,
           userAgent: from.userAgent.slice(0, 200),
         },
-        IDLE_MS,
+        MAX_IDLE_MS,
       )
       return token
     },
@@ -83,11 +83,11 @@ export function createSessions(deps: { store: SessionStore; accounts: AccountSto
       const session = await store.byTokenHash(tokenHash)
       const now = clock.now()
       if (session === undefined) return undefined
-      if (now - session.lastSeenAt > IDLE_MS || now - session.createdAt > ABSOLUTE_MS) return undefined
+      if (now - session.lastSeenAt > MAX_IDLE_MS || now - session.createdAt > MAX_SESSION_AGE_MS) return undefined
       const account = await accounts.byId(session.userId)
       if (account === undefined || account.sessionEpoch !== session.epoch) return undefined
-      if (now - session.lastSeenAt >= TOUCH_MS) {
-        const ttl = Math.min(IDLE_MS, session.createdAt + ABSOLUTE_MS - now)
+      if (now - session.lastSeenAt >= MIN_TOUCH_INTERVAL_MS) {
+        const ttl = Math.min(MAX_IDLE_MS, session.createdAt + MAX_SESSION_AGE_MS - now)
         await store.touch(tokenHash, { ...session, lastSeenAt: now }, ttl)
         await accounts.recordLastSeen(account.id, new Date(now))
       }

@@ -42,7 +42,7 @@ export const userEndpoints = [
     method: 'PATCH',
     path: '/api/admin/users/:id',
     operationId: 'updateUser',
-    summary: 'Change role, state, downloads, invites, what counts, and access to the Torznab API',
+    summary: 'Change role, state, downloads, invites, percentages, and access to the Torznab API',
     params: idParams,
     body: z
       .object({
@@ -65,7 +65,7 @@ export const userEndpoints = [
     method: 'POST',
     path: '/api/admin/users/:id/passkey',
     operationId: 'resetUserPasskey',
-    summary: 'Give a user a new passkey; the user finds it in the own account',
+    summary: 'Give a user a new passkey; they find it in their own account',
     params: idParams,
     answer: managedUser,
     errors: ['NOT_FOUND'],

@@ -1,7 +1,7 @@
 import { isId } from '@vault-and-tracker/service-kit/ids'
 import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type ExpressionBuilder, sql } from 'kysely'
-import { recordDeed } from '../db/admin-log.ts'
+import { recordAdminAction } from '../db/admin-log.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
 import type { AdminLog, AdminLogEntry, AdminLogQuery } from './admin-log.ts'
@@ -9,7 +9,7 @@ import type { AdminLog, AdminLogEntry, AdminLogQuery } from './admin-log.ts'
 /** The admin log in Postgres. */
 export function createAdminLog(db: Db): AdminLog {
   return {
-    record: (deed) => orPostgresUnavailable(() => recordDeed(db, deed)),
+    record: (entry) => orPostgresUnavailable(() => recordAdminAction(db, entry)),
 
     list: (query) =>
       orPostgresUnavailable(async () => {

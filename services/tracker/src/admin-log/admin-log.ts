@@ -31,7 +31,7 @@ export type ActedBy = { readonly actorId: string; readonly at: Date }
 export type Fields = Readonly<Record<string, string | number | boolean | null>>
 
 /** An action to record. `before` and `after` hold the fields that changed; null where there was or is nothing. */
-export type AdminDeed = ActedBy & {
+export type NewAdminLogEntry = ActedBy & {
   readonly action: AdminAction
   readonly target: Target
   readonly before: Fields | null
@@ -39,7 +39,7 @@ export type AdminDeed = ActedBy & {
 }
 
 /** An action that was recorded. */
-export type AdminLogEntry = Omit<AdminDeed, 'actorId'> & {
+export type AdminLogEntry = Omit<NewAdminLogEntry, 'actorId'> & {
   readonly id: string
   readonly actor: { readonly id: string; readonly username: string }
 }
@@ -73,10 +73,10 @@ export type AdminLogQuery = {
 
 /**
  * The admin log. Entries are never changed or deleted: the run-time role has no right to. All methods throw
- * UnavailableError when Postgres is away.
+ * UnavailableError when Postgres is unavailable.
  */
 export type AdminLog = {
   /** Records what was done outside of Postgres, right after it. What is done in Postgres is recorded by its store. */
-  record(deed: AdminDeed): Promise<void>
+  record(entry: NewAdminLogEntry): Promise<void>
   list(query: AdminLogQuery): Promise<{ readonly items: readonly AdminLogEntry[] } & Total>
 }

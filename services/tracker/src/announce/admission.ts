@@ -2,7 +2,7 @@ import { type AnnounceRequest, type FailureName, isRefusedPort, type Passkey } f
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
 import type { AnnounceLimit } from './announce-limit.ts'
-import { type ClientRules, isClientAllowed } from './clients.ts'
+import { type ClientRules, isClientAllowed } from './client-rules.ts'
 import type { AnnounceTorrent, AnnounceUser, Directory, Multipliers } from './directory.ts'
 import type { Identify } from './identify.ts'
 import { bestOf } from './multipliers.ts'
@@ -36,7 +36,7 @@ export type Admitted = {
  * @param address where it came from, 4 or 16 bytes
  * @param socketOwner 8 bytes, of an announce over a socket: in open mode the owner of its peers. Such a peer has no
  *   address, whatever the client claims
- * @throws UnavailableError when Postgres or Redis had to be asked and is away
+ * @throws UnavailableError when Postgres or Redis is needed and unavailable
  */
 export type Admit = (
   request: AnnounceRequest,
@@ -64,7 +64,7 @@ export function createAdmission(options: {
     const endpoints = socketOwner ? NO_ENDPOINTS : endpointsOf(request, address, settings)
     if (typeof endpoints === 'string') return refuse('announce', endpoints)
 
-    const taken = limit.take(user ? user.key : limitKeyOf(address))
+    const taken = limit.take(user ? user.limitKey : limitKeyOf(address))
     const wait = typeof taken === 'number' ? taken : await taken
     if (wait > 0) return refuseOverLimit(wait)
 

@@ -90,7 +90,13 @@ export function announceRoutes({ announces, scrapes, refusals, addressOf }: Anno
     const failure = line.length > LONG_LINE ? 'query_too_long' : 'invalid_query'
     const refusal = refusals.refuse(target.action, failure)
     const body = failureReply(failure, refusal).toString('latin1')
-    return `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${String(body.length)}\r\nConnection: close\r\n\r\n${body}`
+    const head = [
+      'HTTP/1.1 200 OK',
+      'Content-Type: text/plain',
+      `Content-Length: ${String(body.length)}`,
+      'Connection: close',
+    ]
+    return `${head.join('\r\n')}\r\n\r\n${body}`
   }
 
   return { answer, answerMalformed }

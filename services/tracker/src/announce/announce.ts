@@ -37,7 +37,7 @@ export type Announces = {
    * Checks an announce against the rules in their order, carries it out and chooses peers.
    *
    * @param address where it came from, 4 or 16 bytes
-   * @throws UnavailableError when Postgres or Redis had to be asked and is away
+   * @throws UnavailableError when Postgres or Redis is needed and unavailable
    */
   announce(request: AnnounceRequest, passkey: Passkey | undefined, address: Uint8Array): Promise<AnnounceOutcome>
 }
@@ -87,10 +87,7 @@ export function createAnnounces(options: {
 
     const regular = answer.recovering ? recoveryInterval(settings.interval) : settings.interval
     const minimum = Math.min(settings.minInterval, regular)
-    const fixed =
-      name === 'announce_too_soon'
-        ? Math.max(1, answer.lastAnnounce + minimum - Math.floor(now))
-        : name && WARNINGS[name].interval
+    const fixed = name && warningInterval(name, answer.lastAnnounce + minimum - Math.floor(now))
     const interval = fixed ?? withJitter(regular, random)
     const minInterval = fixed ?? minimum
 
@@ -141,6 +138,11 @@ export function createAnnounces(options: {
       return accept(request, address, answer, peer.owner, user ? undefined : endpoints)
     },
   }
+}
+
+/** The interval of an answer with a warning, in seconds; undefined for the regular one. */
+function warningInterval(name: WarningName, untilAllowed: number): number | undefined {
+  return name === 'announce_too_soon' ? Math.max(1, untilAllowed) : WARNINGS[name].interval
 }
 
 /** Counts an announce that was carried out, and what was unusual about it. */

@@ -21,7 +21,7 @@ export function createDirectoryStore(db: Db): DirectoryStore {
           const id = uuidBytes(row.id)
           users.set(passkey, {
             id,
-            key: row.id,
+            limitKey: row.id,
             owner: id.subarray(8),
             state: row.state,
             canDownload: row.can_download,

@@ -12,8 +12,8 @@ export type Multipliers = { readonly uploadPercent: number; readonly downloadPer
 export type AnnounceUser = Multipliers & {
   /** The 16 bytes of the id. */
   readonly id: Buffer
-  /** The id as text. */
-  readonly key: string
+  /** What the announce limit counts by: the id as text. */
+  readonly limitKey: string
   /** The last 8 bytes of the id, which are random: the owner of the user's peers. */
   readonly owner: Buffer
   readonly state: 'active' | 'suspended' | 'banned'
@@ -38,7 +38,7 @@ export type AnnounceTorrent = Multipliers & {
 
 /**
  * Where users and torrents are kept. A deleted torrent is found for 30 days, unless it was uploaded again. All methods
- * throw UnavailableError when Postgres is away.
+ * throw UnavailableError when Postgres is unavailable.
  */
 export type DirectoryStore = {
   users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, AnnounceUser>>
@@ -48,7 +48,7 @@ export type DirectoryStore = {
 
 /**
  * Users and torrents by what clients send; at once where they are cached, absences too. Lookups throw UnavailableError
- * when Postgres is away and nothing is cached.
+ * when Postgres is unavailable and nothing is cached.
  */
 export type Directory = {
   user(passkey: Passkey): Lookup<AnnounceUser>
@@ -70,7 +70,10 @@ const MAX_ABSENCES = 20_000
 const BATCHES: BatcherOptions = { concurrency: 1, maxBatchSize: 500, lingerMs: 5, isReady: (waiting) => waiting >= 200 }
 const SITE = 'site'
 
-/** A directory that reads many users or torrents in one query and caches them. Stale entries serve while Postgres is away. */
+/**
+ * A directory that reads many users or torrents in one query and caches them. Outdated entries are used while Postgres
+ * is unavailable.
+ */
 export function createDirectory({ store, clock }: { store: DirectoryStore; clock: Clock }): Directory {
   const common = { clock, maxAbsences: MAX_ABSENCES, valueTtlMs: TTL_MS, absenceTtlMs: TTL_MS, serveStale: true }
   const users = createLookupCache<Passkey, AnnounceUser>({
@@ -86,7 +89,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
     keysOf: (torrent) => torrent.infoHashes,
     copyKey: (infoHash) => parseInfoHash(copyOf(infoHash)) ?? infoHash,
   })
-  const sites = createLookupCache<typeof SITE, Multipliers>({
+  const siteMultipliers = createLookupCache<typeof SITE, Multipliers>({
     ...common,
     load: () => store.siteMultipliers(),
     maxValues: 1,
@@ -94,7 +97,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
   return {
     user: (passkey) => users.get(passkey),
     torrent: (infoHash) => torrents.get(infoHash),
-    siteMultipliers: () => sites.get(SITE),
+    siteMultipliers: () => siteMultipliers.get(SITE),
     forget: (change) => {
       switch (change.kind) {
         case 'user': {
@@ -108,7 +111,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
           break
         }
         case 'site':
-          sites.forget(SITE)
+          siteMultipliers.forget(SITE)
           break
         case 'categories':
         case 'torznab':
@@ -118,7 +121,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
     revalidateAll: () => {
       users.revalidateAll()
       torrents.revalidateAll()
-      sites.revalidateAll()
+      siteMultipliers.revalidateAll()
     },
   }
 }

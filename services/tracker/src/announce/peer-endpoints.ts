@@ -59,8 +59,8 @@ function oneEndpoint(address: Uint8Array, port: number, allowPrivate: boolean): 
 
 /**
  * The owner of a peer in open mode: its addresses and port. For a client that sends a `key` (BEP 7) it is the key with
- * the peer id and port instead, so that its IPv4 and IPv6 announces belong together; with the key alone, all clients whose
- * key is a constant would be one peer.
+ * the peer id and port instead, so that its IPv4 and IPv6 announces belong together. With the key alone, all clients
+ * whose key is a constant would be one peer.
  *
  * @returns 8 bytes
  */

@@ -19,20 +19,20 @@ export type Refusals = {
   readonly refuse: (action: TrackerAction, failure: FailureName, detail?: string | null) => Refusal
   /** Refuses an announce over the limit; `wait` in seconds. */
   readonly refuseOverLimit: (wait: number) => Refusal
-  /** Refuses because of an error: a dependency that is away, or else a fault of ours, which is reported. */
+  /** Refuses because of an error: an unavailable dependency, or else a fault of ours, which is reported. */
   readonly refuseError: (action: TrackerAction, error: unknown) => Refusal
 }
 
 /**
  * Creates the maker of refusals.
  *
- * @param options intervals in seconds; `reportError` gets every error that is a fault of ours
+ * @param options intervals in seconds; `onError` gets every error that is a fault of ours
  */
 export function createRefusals(options: {
   interval: number
   minInterval: number
   counters: AnnounceCounters
-  reportError: (error: unknown, action: TrackerAction) => void
+  onError: (error: unknown, action: TrackerAction) => void
 }): Refusals {
   const { counters } = options
 
@@ -56,7 +56,7 @@ export function createRefusals(options: {
 
     refuseError: (action, error) => {
       if (error instanceof UnavailableError) return refuse(action, 'tracker_unavailable')
-      options.reportError(error, action)
+      options.onError(error, action)
       return refuse(action, 'internal_error')
     },
   }

@@ -1,7 +1,7 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
 import { type Selectable, sql } from 'kysely'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordDeed } from '../db/admin-log.ts'
+import { recordAdminAction } from '../db/admin-log.ts'
 import type { CategoriesTable, Db } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'
 import { apiError } from '../errors.ts'
@@ -34,7 +34,7 @@ export function createCategoryStore(db: Db): CategoryStore {
           .execute()
         const target = { type: 'category', id: null, name: null } as const
         const after = { categories: categories.length }
-        if (by) await recordDeed(trx, { ...by, action: 'category.seed', target, before: null, after })
+        if (by) await recordAdminAction(trx, { ...by, action: 'category.seed', target, before: null, after })
         return true
       }),
 
@@ -43,7 +43,8 @@ export function createCategoryStore(db: Db): CategoryStore {
         await db.transaction().execute(async (trx) => {
           await trx.insertInto('categories').values(toRow(category, now)).execute()
           const change = { before: null, after: fieldsOf(category) }
-          if (by) await recordDeed(trx, { ...by, action: 'category.create', target: targetOf(category), ...change })
+          if (by)
+            await recordAdminAction(trx, { ...by, action: 'category.create', target: targetOf(category), ...change })
         })
       } catch (error) {
         throw isForeignKeyViolation(error)
@@ -77,7 +78,7 @@ export function createCategoryStore(db: Db): CategoryStore {
           const after = toCategory(row)
           const changed = changedFields(fieldsOf(toCategory(before)), fieldsOf(after))
           if (by && changed)
-            await recordDeed(trx, { ...by, action: 'category.update', target: targetOf(after), ...changed })
+            await recordAdminAction(trx, { ...by, action: 'category.update', target: targetOf(after), ...changed })
           return after
         })
       } catch (error) {
@@ -92,7 +93,8 @@ export function createCategoryStore(db: Db): CategoryStore {
           if (row === undefined) return false
           const removed = toCategory(row)
           const change = { before: fieldsOf(removed), after: null }
-          if (by) await recordDeed(trx, { ...by, action: 'category.delete', target: targetOf(removed), ...change })
+          if (by)
+            await recordAdminAction(trx, { ...by, action: 'category.delete', target: targetOf(removed), ...change })
           return true
         })
       } catch (error) {
@@ -108,7 +110,7 @@ function targetOf({ id, name }: Category) {
   return { type: 'category', id, name } as const
 }
 
-/** What the admin log tells of a category. */
+/** The fields of a category that the admin log records. */
 function fieldsOf({ slug, name, torznabId, parentId, position }: Category) {
   return { slug, name, torznabId, parentId, position }
 }

@@ -24,9 +24,7 @@ export type CategoryChanges = {
   readonly position?: number | undefined
 }
 
-/**
- * The store of categories. Each method is one atomic change, and writes the admin log where `by` tells who does it.
- */
+/** The store of categories. Each method is one atomic change, which the admin log records when `by` is given. */
 export type CategoryStore = {
   /** Roots before children, each by position and name. */
   all(): Promise<readonly Category[]>

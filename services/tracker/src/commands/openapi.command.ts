@@ -1,4 +1,5 @@
+import { openApiCommand } from '@vault-and-tracker/rest'
+import { runIfMain } from '@vault-and-tracker/service-kit/command'
 import { describeApi } from '../app.ts'
 
-// Writes the OpenAPI document of the tracker to standard output.
-process.stdout.write(`${JSON.stringify(describeApi(), undefined, 2)}\n`)
+await runIfMain(import.meta, openApiCommand(describeApi))

@@ -106,12 +106,12 @@ const list = defineAction({
   run: ({ search }, terminal) =>
     withAccounts(terminal, async (accounts) => {
       for (let page = 1; ; page++) {
-        const { items, total } = await accounts.list({ search, page, limit: LIST_PAGE })
+        const { items } = await accounts.list({ search, page, limit: LIST_PAGE })
         for (const account of items) {
           const { email, state, createdAt, lastSeenAt } = account
           print(terminal, { ...present(account), email, state, created: createdAt, lastSeen: lastSeenAt })
         }
-        if (page * LIST_PAGE >= total) return
+        if (items.length < LIST_PAGE) return
       }
     }),
 })

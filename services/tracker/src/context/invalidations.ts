@@ -2,44 +2,45 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Redis } from 'ioredis'
 import { createInvalidationPublisher, subscribeToInvalidations } from '../invalidation/invalidation.redis.ts'
 import type { Invalidation, InvalidationHandlers, PublishInvalidation } from '../invalidation/invalidation.ts'
+import type { Resources } from './resources.ts'
 
 /**
- * What changed anywhere, told to every cache of this process, over one connection. What this process changes itself its
- * caches hear at once, so that whoever changes something finds it changed.
+ * Delivers changes made by any process to every cache of this process, over one connection. Changes made by this
+ * process are delivered at once, so that whoever changes something reads the new value.
  */
 export type Invalidations = {
   readonly publish: PublishInvalidation
-  /** Adds a cache that is to hear of changes from now on. */
+  /** Adds a cache that receives changes from now on. */
   addCache(cache: InvalidationHandlers): void
-  close(): void
 }
 
-/** @throws UnavailableError when Redis does not answer */
+/** @throws UnavailableError when Redis does not respond */
 export async function createInvalidations(options: {
   url: string
   redis: Redis
   logger: Logger
+  resources: Resources
 }): Promise<Invalidations> {
-  const { url, redis, logger } = options
+  const { url, redis, logger, resources } = options
   const caches: InvalidationHandlers[] = []
-  const tell = (change: Invalidation): void => {
+  const deliver = (change: Invalidation): void => {
     for (const cache of caches) cache.onChange(change)
   }
   const publishToAll = createInvalidationPublisher(redis, logger)
   const subscription = await subscribeToInvalidations({
     url,
     logger,
-    onChange: tell,
+    onChange: deliver,
     onMissed: () => {
       for (const cache of caches) cache.onMissed()
     },
   })
+  resources.defer(() => subscription.close())
   return {
     publish: async (...changes) => {
-      for (const change of changes) tell(change)
+      for (const change of changes) deliver(change)
       await publishToAll(...changes)
     },
     addCache: (cache) => void caches.push(cache),
-    close: () => subscription.close(),
   }
 }

@@ -1,28 +1,24 @@
 import type { Guard, Serving } from '@vault-and-tracker/rest'
-import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import type { Redis } from 'ioredis'
-import { ABSOLUTE_MS, type Sessions } from '../accounts/sessions.ts'
-import type { Config } from '../config.ts'
+import { MAX_SESSION_AGE_MS, type Sessions } from '../accounts/sessions.ts'
 import { apiError } from '../errors.ts'
 import { type Access, isCrossSite, mayAccess } from '../http/access.ts'
-import { createReadBody } from '../http/body.ts'
-import { createLimits } from '../http/limits.middleware.ts'
+import { createReadBody } from '../http/input.ts'
+import { createLimits } from '../http/limits.ts'
 import type { SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
-import { createFindVisitor } from '../http/visitor.middleware.ts'
+import { createFindVisitor } from '../http/visitor.ts'
+import type { Connections } from './connections.ts'
 
 /** The REST surface: how requests are guarded and read. */
 export type Rest = { readonly serving: Serving<TrackerSurface> }
 
 /** Joins limits, sessions and roles into the guards of the REST surface. */
-export function createRest(options: { config: Config; logger: Logger; redis: Redis; sessions: Sessions }): Rest {
-  const { config, logger, redis, sessions } = options
+export function createRest({ config, logger, redis }: Connections, sessions: Sessions): Rest {
   const ownOrigin = new URL(config.PUBLIC_URL).origin
   const readBody = createReadBody()
   const findVisitor = createFindVisitor({
     secure: config.PUBLIC_URL.startsWith('https:'),
-    cookieMaxAgeMs: ABSOLUTE_MS,
-    proxies: trustedProxies(config.TRUSTED_PROXIES),
+    cookieMaxAgeMs: MAX_SESSION_AGE_MS,
+    proxies: config.proxies,
     findSession: (token) => sessions.find(token),
   })
   const applyLimit = createLimits({

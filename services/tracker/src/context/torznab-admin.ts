@@ -1,12 +1,6 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
-import type { Redis } from 'ioredis'
+import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { AdminLog } from '../admin-log/admin-log.ts'
-import { repeat } from '../background/background.ts'
 import { createLeadership } from '../background/leadership.redis.ts'
-import type { Config } from '../config.ts'
-import type { Db } from '../db/schema.ts'
 import { createRedisFunctions } from '../swarm/functions.redis.ts'
 import { createTorznabBlocks } from '../torznab/blocks.ts'
 import { createTorznabLimits } from '../torznab/ladder.redis.ts'
@@ -18,24 +12,15 @@ import { createTorznabSettingsStore } from '../torznab/settings.store.ts'
 import { createTorznabSettings } from '../torznab/settings.ts'
 import { createStatisticsStore } from '../torznab/statistics.store.ts'
 import { createTorznabStatistics } from '../torznab/statistics.ts'
-import type { Invalidations } from './invalidations.ts'
+import type { Connections } from './connections.ts'
 
 const PRUNE_EVERY_MS = 600_000
 
 export type TorznabAdmin = ReturnType<typeof createTorznabAdmin>
 
 /** Joins what administrators set and see of the Torznab API: settings, request log, statistics. */
-export function createTorznabAdmin(options: {
-  config: Config
-  db: Db
-  redis: Redis
-  invalidations: Invalidations
-  adminLog: AdminLog
-  metrics: Metrics
-  logger: Logger
-  clock: Clock
-}) {
-  const { config, db, redis, invalidations, adminLog, metrics, logger, clock } = options
+export function createTorznabAdmin(connections: Connections, adminLog: AdminLog) {
+  const { config, db, redis, invalidations, metrics, logger, clock, resources } = connections
   const settings = createTorznabSettings({
     store: createTorznabSettingsStore(db),
     publish: invalidations.publish,
@@ -48,16 +33,19 @@ export function createTorznabAdmin(options: {
     counters: createRequestLogMetrics(metrics.registry),
     clock,
     keepDays: config.TORZNAB_LOG_DAYS,
-    onFailure: (error) => logger.warn({ err: error }, 'could not write the Torznab request log'),
+    onError: (error) => logger.warn({ err: error }, 'could not write the Torznab request log'),
   })
+  resources.defer(() => log.close())
   const leadership = createLeadership(redis, 'torznab-log')
   const pruning = repeat({
     everyMs: PRUNE_EVERY_MS,
     task: async () => {
       if (await leadership.acquire()) await log.prune()
     },
-    failed: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is tried again'),
+    onError: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is tried again'),
   })
+  resources.defer(() => leadership.release())
+  resources.defer(() => pruning.stop())
   const limits = createTorznabLimits({ redis, functions: createRedisFunctions(redis, 'torznab'), clock })
   return {
     useCases: {
@@ -69,10 +57,5 @@ export function createTorznabAdmin(options: {
     settings,
     limits,
     log,
-    /** Writes what waits; requests must have ended. */
-    close: async (): Promise<void> => {
-      await pruning.stop()
-      await Promise.all([leadership.release(), log.close()])
-    },
   }
 }

@@ -1,37 +1,26 @@
-import { clientAddress, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
-import type { Config } from '../config.ts'
-import type { Db } from '../db/schema.ts'
-import type { Search } from '../search/search.ts'
-import type { Torrents } from '../torrents/torrents.ts'
 import { createAdmit } from '../torznab/admission.ts'
 import { createAnswers } from '../torznab/answers.ts'
 import { createCallerStore } from '../torznab/callers.store.ts'
 import { createCallers } from '../torznab/callers.ts'
-import type { SiteStates } from '../torznab/site-state.ts'
 import { torznabRoutes } from '../torznab/torznab.routes.ts'
 import { createTorznab } from '../torznab/torznab.ts'
-import type { Invalidations } from './invalidations.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { Connections } from './connections.ts'
 import type { TorznabAdmin } from './torznab-admin.ts'
 
+export type TorznabApi = ReturnType<typeof createTorznabApi>
+
 /** Joins the routes of the Torznab API. */
-export function createTorznabApi(options: {
-  config: Config
-  db: Db
-  invalidations: Invalidations
-  logger: Logger
-  clock: Clock
-  torznabAdmin: Pick<TorznabAdmin, 'settings' | 'limits' | 'log'>
-  siteStates: SiteStates
-  torrents: Torrents
-  search: Search
-}) {
-  const { config, db, invalidations, logger, clock, torznabAdmin, siteStates, torrents, search } = options
+export function createTorznabApi(
+  { config, db, invalidations, logger, clock }: Connections,
+  { catalogue, torznabAdmin }: { catalogue: Catalogue; torznabAdmin: TorznabAdmin },
+) {
   const { settings, limits, log } = torznabAdmin
+  const { siteStates, useCases } = catalogue
   const callers = createCallers({ store: createCallerStore(db), clock })
   invalidations.addCache({ onChange: (change) => callers.forget(change), onMissed: () => callers.revalidateAll() })
   const torznab = createTorznab({
@@ -44,17 +33,18 @@ export function createTorznabApi(options: {
         registration: { available: config.REGISTRATION !== 'closed', open: config.REGISTRATION === 'open' },
       },
       siteState: () => siteStates.current(),
-      ...{ search, torrents, clock },
+      search: useCases.search,
+      torrents: useCases.torrents,
+      clock,
     }),
     isOutage: (error) => error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error),
-    reportError: (error) => logger.error({ err: error }, 'a Torznab request failed'),
+    onError: (error) => logger.error({ err: error }, 'a Torznab request failed'),
   })
-  const proxies = trustedProxies(config.TRUSTED_PROXIES)
   return {
     routes: torznabRoutes({
       torznab,
       onAnswered: (request) => log.record(request),
-      addressOf: (request) => clientAddress(request, proxies),
+      addressOf: (request) => clientAddress(request, config.proxies),
       errorStatus: config.TORZNAB_ERROR_STATUS,
     }),
   }

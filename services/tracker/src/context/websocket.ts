@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { addressKey, clientAddress, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { connectRedis } from '@vault-and-tracker/service-kit/redis'
+import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { Cluster, Redis } from 'ioredis'
 import type { Admit } from '../announce/admission.ts'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
@@ -19,18 +20,16 @@ import { createProcesses, createRelays } from '../announce/ws-relays.redis.ts'
 import { relayChannel } from '../announce/ws-relays.ts'
 import type { Seat } from '../announce/ws-session.ts'
 import { createSocketTracker, type SocketTracker } from '../announce/ws-tracker.ts'
-import { repeat } from '../background/background.ts'
 import type { Config } from '../config.ts'
 import { subscribeToChannel } from '../invalidation/invalidation.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
+import type { Resources } from './resources.ts'
 
 /** WebSockets, joined. */
 export type WebSockets = Sockets &
   Pick<SocketTracker, 'forget' | 'revalidateAll'> & {
     /** Ends the peers of processes that are gone, as the process that leads does. */
     evictGone(): Promise<void>
-    /** Closes the connections to Redis; `drain` comes before it. */
-    close(): Promise<void>
   }
 
 /** Offers are a browser's only way to new peers, so it announces more often. Seconds. */
@@ -43,8 +42,8 @@ const BEAT_EVERY_MS = 5_000
 /**
  * Joins the sockets of this process with what they share with HTTP announces.
  *
- * @param options `redis` is that of the swarms
- * @throws UnavailableError when Redis does not answer
+ * @param options `redis` is that of the swarms; `drain` comes before `resources` are closed
+ * @throws UnavailableError when Redis does not respond
  */
 export async function createWebSockets(options: {
   config: Config
@@ -52,6 +51,7 @@ export async function createWebSockets(options: {
   metrics: Metrics
   logger: Logger
   clock: Clock
+  resources: Resources
   admit: Admit
   scrapes: Scrapes
   identify: Identify
@@ -60,12 +60,13 @@ export async function createWebSockets(options: {
   refusals: Refusals
   counters: AnnounceCounters
 }): Promise<WebSockets> {
-  const { config, logger, clock, admit, swarms, refusals } = options
+  const { config, logger, clock, resources, admit, swarms, refusals } = options
   const processId = randomBytes(8)
   const process = processId.toString('hex')
   const counters = createSocketMetrics(options.metrics.registry)
   const publisher = await connectRedis({ url: config.REDIS_URL, name: 'tracker-relay', logger, gatherWrites: true })
   const relays = createRelays(publisher, counters)
+  resources.defer(() => relays.close())
   const tracker = createSocketTracker({
     ...options,
     process,
@@ -95,7 +96,9 @@ export async function createWebSockets(options: {
     // What was lost is offered again with the next announce.
     onMissed: () => undefined,
   })
+  resources.defer(() => subscription.close())
   const processes = createProcesses(options.redis, processId)
+  resources.defer(() => processes.forget(processId).catch(() => undefined))
   await processes.beat()
   const heartbeat = repeat({
     everyMs: BEAT_EVERY_MS,
@@ -103,9 +106,9 @@ export async function createWebSockets(options: {
       await processes.beat()
       await tracker.retry()
     },
-    failed: (error) => logger.warn({ err: error }, 'could not tell Redis that this process runs; it is retried'),
+    onError: (error) => logger.warn({ err: error }, 'could not tell Redis that this process runs; it is retried'),
   })
-  const proxies = trustedProxies(config.TRUSTED_PROXIES)
+  resources.defer(() => heartbeat.stop())
   const sockets = createSockets({
     tracker,
     limits: {
@@ -114,7 +117,7 @@ export async function createWebSockets(options: {
       messagesPerSecond: config.WS_MESSAGES_PER_SECOND,
     },
     counters,
-    addressOf: (request) => clientAddress(request, proxies),
+    addressOf: (request) => clientAddress(request, config.proxies),
     keyOf: addressKey,
   })
   return {
@@ -126,12 +129,6 @@ export async function createWebSockets(options: {
         await swarms.evict(gone)
         await processes.forget(gone)
       }
-    },
-    close: async () => {
-      await heartbeat.stop()
-      subscription.close()
-      await processes.forget(processId).catch(() => undefined)
-      await relays.close()
     },
   }
 }

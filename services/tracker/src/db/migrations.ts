@@ -3,12 +3,18 @@ import { grants } from './grants.ts'
 import { init } from './migrations/0001-init.ts'
 import { search } from './migrations/0002-search.ts'
 import { torznabAdmin } from './migrations/0004-torznab-admin.ts'
+import { searchWords } from './migrations/0006-search-words.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
  * changed.
  */
 export const migrate: Migrate = createMigrate({
-  migrations: { '0001-init': init, '0002-search': search, '0004-torznab-admin': torznabAdmin },
+  migrations: {
+    '0001-init': init,
+    '0002-search': search,
+    '0004-torznab-admin': torznabAdmin,
+    '0006-search-words': searchWords,
+  },
   grants,
 })

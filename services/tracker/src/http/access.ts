@@ -13,8 +13,8 @@ export function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access
 /**
  * Whether a request that changes something may have been made by another site with the user's cookie.
  *
- * Browsers say where a request comes from in Sec-Fetch-Site, older ones in Origin; clients that are no browsers send
- * neither, and no cookie of somebody else either.
+ * Browsers say where a request comes from in Sec-Fetch-Site, older ones in Origin. Clients that are not browsers send
+ * neither, and have no cookie of another user.
  *
  * @param ownOrigin scheme, host and port of PUBLIC_URL
  */

@@ -1,7 +1,7 @@
 import { createErrorHandler } from '@vault-and-tracker/rest'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { ErrorRequestHandler } from 'express'
-import { apiError, ERRORS, type ErrorCode, presentApiError } from '../errors.ts'
+import { apiError, ERRORS, type ErrorCode, errorBody } from '../errors.ts'
 
 const HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   UNAVAILABLE: { 'Retry-After': '5' },
@@ -14,7 +14,7 @@ export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
   const caused = (code: ErrorCode, message: string) => (cause: unknown) => apiError(code, message, { cause })
   return createErrorHandler<ErrorCode>({
     table: ERRORS,
-    present: (error) => ({ body: presentApiError(error).body, headers: HEADERS[error.code] ?? {} }),
+    present: (error) => ({ body: errorBody(error), headers: HEADERS[error.code] ?? {} }),
     standard: {
       unavailable: caused('UNAVAILABLE', 'The service cannot do this right now. Try again in a moment.'),
       internal: caused('INTERNAL_ERROR', 'Something went wrong on our side.'),

@@ -1,6 +1,6 @@
 import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } from '@vault-and-tracker/rest'
 import type { Session } from '../accounts/sessions.ts'
-import { ERRORS, type ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { Access, LimitKind } from './access.ts'
 
 /** Where a request came from, and the session of its cookie if there is one. */
@@ -40,5 +40,5 @@ export function codesOf(endpoint: Description<TrackerSurface>): readonly ErrorCo
   if (method !== 'GET') codes.add('FORBIDDEN')
   if (hasBody) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
   codes.add('RATE_LIMITED').add('INTERNAL_ERROR').add('UNAVAILABLE')
-  return Object.keys(ERRORS).filter((code): code is ErrorCode => codes.has(code as ErrorCode))
+  return [...codes]
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import { Redis } from 'ioredis'
 import {
   type Invalidation,
@@ -47,6 +48,7 @@ export function subscribeToInvalidations(
  * and replaced when there is no answer.
  *
  * @param options `channel` names it for the number of a logical database; `heartbeatMs` is how often it is checked
+ * @throws UnavailableError when Redis does not respond
  */
 export async function subscribeToChannel(options: {
   url: string
@@ -69,8 +71,14 @@ export async function subscribeToChannel(options: {
   redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
   redis.on('message', (_channel: string, message: string) => options.onMessage(message))
   const channel = options.channel(redis.options.db ?? 0)
-  await redis.connect()
-  await redis.subscribe(channel)
+  await orRedisUnavailable(async () => {
+    await redis.connect()
+    await redis.subscribe(channel)
+  }).catch((error: unknown) => {
+    // Otherwise it would connect again and again.
+    redis.disconnect()
+    throw error
+  })
   const reconnect = (): void => {
     if (redis.status === 'ready') redis.disconnect(true)
   }

@@ -8,8 +8,8 @@ export function invalidationChannel(database: number): string {
 
 /**
  * What changed. The announce engine caches users by passkey and torrents by info hash, absences too; a message names
- * the entry to forget. `infoHash` and `passkey` are 40 lower-case hex digits. `site` are the settings of the whole site, `categories` their tree,
- * `torznab` those of the Torznab API.
+ * the entry to forget. `infoHash` and `passkey` are 40 lower-case hex digits. `site` stands for the settings of the
+ * whole site, `categories` for their tree, `torznab` for the settings of the Torznab API.
  */
 export type Invalidation =
   | { readonly kind: 'user'; readonly passkey: string }
@@ -20,7 +20,8 @@ export type Invalidation =
 
 /**
  * Publishes changes to all replicas. Called after the change is committed, so that whoever reads again reads the new
- * state. Never fails: without Redis no announce is answered, and subscribers revalidate their caches when they reconnect.
+ * state. Never fails: without Redis no announce is answered, and subscribers revalidate their caches when they
+ * reconnect.
  */
 export type PublishInvalidation = (...changes: readonly Invalidation[]) => Promise<void>
 

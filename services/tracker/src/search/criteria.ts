@@ -4,6 +4,9 @@ import type { TorrentState } from '../torrents/torrents.ts'
 /** One of these must hold. */
 export type AnyOf = readonly string[]
 
+/** Whether what is downloaded of a torrent is charged to users. */
+export type Charge = 'free' | 'charged'
+
 /** What torrents must have, as the index knows it. Of each list of alternatives one must hold. */
 export type Criteria = {
   readonly state: TorrentState
@@ -21,6 +24,7 @@ export type Criteria = {
   readonly idWithin: { readonly id: string; readonly categoryIds: AnyOf } | undefined
   /** Lower-case hex of either info hash. */
   readonly infoHash: string | undefined
+  readonly charge: Charge | undefined
   readonly minSize: number | undefined
   readonly maxSize: number | undefined
   readonly createdAfter: Date | undefined
@@ -37,6 +41,7 @@ export function allOf(state: TorrentState): Criteria {
     ids: [],
     idWithin: undefined,
     infoHash: undefined,
+    charge: undefined,
     minSize: undefined,
     maxSize: undefined,
     createdAfter: undefined,
@@ -45,8 +50,8 @@ export function allOf(state: TorrentState): Criteria {
 
 /** Whether nothing but state and categories is asked for. */
 export function isPlain(criteria: Criteria): boolean {
-  const { words, prefix, facets, ids, idWithin, infoHash, minSize, maxSize, createdAfter } = criteria
-  const parts = [prefix, idWithin, infoHash, minSize, maxSize, createdAfter]
+  const { words, prefix, facets, ids, idWithin, infoHash, charge, minSize, maxSize, createdAfter } = criteria
+  const parts = [prefix, idWithin, infoHash, charge, minSize, maxSize, createdAfter]
   return words.length + facets.length + ids.length === 0 && parts.every((part) => part === undefined)
 }
 

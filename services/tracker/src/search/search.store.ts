@@ -1,9 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
+import { escapeLike } from '../db/like.ts'
 import type { Db } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL } from '../lists/total.ts'
 import { type Criteria, isPlain } from './criteria.ts'
 import type { Page, SearchStore } from './search.ts'
 import { anyCategory, conditions, SORT_COLUMNS } from './search-conditions.store.ts'
+import { SIMILAR_WORDS } from './similar-words.ts'
 
 const MAX_SIMILAR = 3
 
@@ -13,15 +15,24 @@ const WALKED = 20_000
 /** A bitmap of a million torrents is exact within it. */
 const WORK_MEMORY = '16MB'
 
-/** Of so many of the newest torrents, so many are 8 %, above which a walk counts faster than the GIN index. */
+/** How many of the newest torrents tell whether matches are frequent. */
 const PROBED = 600
-const FREQUENT = 48
-const COUNTED = 75_000
+/**
+ * Where so many of the probed ones match, a walk of so many torrents counts to `MAX_EXACT_TOTAL` sooner than the GIN
+ * index, of which all matches would have to be read: from 10 % on for a single word, from 6 % on for several conditions
+ * and beginnings of words, for which the index reads more than what matches.
+ */
+const FREQUENT = { single: { probed: 60, walked: 60_000 }, several: { probed: 36, walked: 100_000 } } as const
+
+/** A beginning of more words than these is left to the GIN index. */
+const MAX_WORDS_OF_PREFIX = 30
 
 const NEWEST_FIRST: Walked = { sort: 'created', order: 'desc' }
 
 type Walked = Pick<Page, 'sort' | 'order' | 'allCategoryIds'>
 type Result = { ids: readonly string[]; counted: number }
+
+const NOTHING: Result = { ids: [], counted: 0 }
 
 /**
  * Searches in Postgres. Three plans, none of which reads the catalogue because two conditions are common and never hold
@@ -38,7 +49,7 @@ export function createSearchStore(db: Db): SearchStore {
 
     some: (criteria, limit) =>
       db.transaction().execute(async (trx) => {
-        await plan(trx, 'bitmap')
+        await setPlanner(trx)
         const found = sql`with found as materialized (${matches(criteria)})`
         const few = sql`(select * from found limit ${MAX_EXACT_TOTAL}) as few`
         return idsOf(trx, sql`${found} select id from ${few}`, { ...NEWEST_FIRST, offset: 0, limit })
@@ -56,11 +67,18 @@ export function createSearchStore(db: Db): SearchStore {
       return row?.id
     },
 
+    async wordsWithPrefix(prefix) {
+      const { rows } = await sql<{ word: string }>`
+        select word from search_words where word like ${`${escapeLike(prefix)}%`}
+        limit ${MAX_WORDS_OF_PREFIX + 1}`.execute(db)
+      return rows.length > MAX_WORDS_OF_PREFIX ? undefined : rows.map(({ word }) => word)
+    },
+
     async similarWords(words) {
       const { rows } = await sql<{ similar: readonly string[] }>`
         select array(
           select word from search_words
-          where word % wanted
+          where word % wanted and word ~ ${sql.raw(SIMILAR_WORDS)}
           order by similarity(word, wanted) desc, word limit ${MAX_SIMILAR}
         ) as similar
         from unnest(${[...words]}::text[]) as wanted`.execute(db)
@@ -71,63 +89,59 @@ export function createSearchStore(db: Db): SearchStore {
 
 async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
   const { state, categoryIds } = criteria
-  const [{ rows: counts }, ids] = await Promise.all([
-    sql<{ counted: number }>`
-      select count(*) as counted from (
+  const { rows } = await sql<Result>`
+    select (
+      select count(*) from (
         select 1 from torrents where deleted_at is null and state = ${state} and ${anyCategory(categoryIds)}
         limit ${MAX_EXACT_TOTAL + 1}
-      ) as matches`.execute(db),
-    page.limit === 0 ? [] : idsOf(db, sql`select id ${walk(criteria, page, page.offset + page.limit)}`, page),
-  ])
-  return { ids, counted: counts[0]?.counted ?? 0 }
+      ) as matches
+    ) as counted,
+    array(select id from ${walk(criteria, page, page.offset + page.limit)} ${inOrder(page)}) as ids`.execute(db)
+  return rows[0] ?? NOTHING
 }
 
 function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
   return db.transaction().execute(async (trx) => {
-    await plan(trx, 'walk')
-    if (!(await areEverywhere(trx, criteria))) {
-      await plan(trx, 'bitmap')
+    await setPlanner(trx)
+    const { probed, walked } = isSingle(criteria) ? FREQUENT.single : FREQUENT.several
+    const newest = await countWalked(trx, criteria, PROBED)
+    if (newest < probed || (await countWalked(trx, criteria, walked)) <= MAX_EXACT_TOTAL) {
       // The index is slow at beginnings of frequent words; that there are many matches, whole words tell sooner.
-      if (!(await haveMany(trx, wholeWords(criteria)))) {
+      if (newest === 0 || !(await haveMany(trx, wholeWords(criteria)))) {
         const result = await fewMatches(trx, criteria, page)
         if (result.counted <= MAX_EXACT_TOTAL) return result
       }
-      await plan(trx, 'walk')
     }
     if (page.limit === 0) return { ids: [], counted: MAX_EXACT_TOTAL + 1 }
-    const walked = sql`select id ${walk(criteria, page, WALKED + 3 * (page.offset + page.limit))}`
-    const ids = await idsOf(trx, sql`${walked} where ${conditions(criteria)}`, page)
-    if (ids.length === page.limit) return { ids, counted: MAX_EXACT_TOTAL + 1 }
-    await plan(trx, 'bitmap')
-    return { ids: await allSorted(trx, criteria, page), counted: MAX_EXACT_TOTAL + 1 }
+    const walk = walkedTorrents(criteria, page, WALKED + 3 * (page.offset + page.limit))
+    const ids = await idsOf(trx, sql`select id from ${walk} where ${conditions(criteria)}`, page)
+    if (ids.length < page.limit) return { ids: await allSorted(trx, criteria, page), counted: MAX_EXACT_TOTAL + 1 }
+    return { ids, counted: MAX_EXACT_TOTAL + 1 }
   })
 }
 
-/**
- * Whether there are more matches than are counted, for matches so frequent that a walk finds this out sooner than the
- * GIN index, of which all would have to be read.
- */
-async function areEverywhere(trx: Db, criteria: Criteria): Promise<boolean> {
-  const count = async (walked: number, most: number): Promise<number> => {
-    const { rows } = await sql<{ counted: number }>`select count(*) as counted from (
-      select 1 ${walk(criteria, NEWEST_FIRST, walked)} where ${conditions(criteria)} limit ${most}
-    ) as matches`.execute(trx)
-    return rows[0]?.counted ?? 0
-  }
-  if ((await count(PROBED, PROBED)) < FREQUENT) return false
-  return (await count(COUNTED, MAX_EXACT_TOTAL + 1)) > MAX_EXACT_TOTAL
+function isSingle({ words, prefix, facets, categoryIds }: Criteria): boolean {
+  return prefix === undefined && categoryIds === undefined && words.length + facets.length === 1
+}
+
+/** How many of the newest torrents match; counted to one beyond `MAX_EXACT_TOTAL`. */
+async function countWalked(trx: Db, criteria: Criteria, most: number): Promise<number> {
+  const { rows } = await sql<{ counted: number }>`select count(*) as counted from (
+    select 1 from ${walk(criteria, NEWEST_FIRST, most)} where ${conditions(criteria)} limit ${MAX_EXACT_TOTAL + 1}
+  ) as matches`.execute(trx)
+  return rows[0]?.counted ?? 0
 }
 
 /**
- * Chooses how Postgres goes about the statements that follow in this transaction. Left alone, it takes conditions as
- * independent: of two that never hold together it expects many matches, and reads the table until it has met enough.
- * Of a walk it expects that all of it is needed, and sorts the category instead.
+ * Chooses how Postgres goes about the statements of this transaction: torrents in an order by the index that has it,
+ * torrents in none by a bitmap of the GIN index. Left alone, it takes conditions as independent: of two that never hold
+ * together it expects many matches, and reads the table until it has met enough. Of a walk it expects that all of it is
+ * needed, and sorts the category instead.
  */
-async function plan(trx: Db, how: 'bitmap' | 'walk'): Promise<void> {
-  const ofWalk = how === 'walk' ? 'off' : 'on'
-  await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
-    set_config('max_parallel_workers_per_gather', '0', true), set_config('enable_sort', ${ofWalk}, true),
-    set_config('enable_bitmapscan', ${ofWalk}, true), set_config('work_mem', ${WORK_MEMORY}, true)`.execute(trx)
+async function setPlanner(trx: Db): Promise<void> {
+  await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
+    set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
+    set_config('work_mem', ${WORK_MEMORY}, true)`.execute(trx)
 }
 
 /** The criteria with the prefix as a whole word; undefined without a prefix. */
@@ -154,7 +168,7 @@ async function fewMatches(trx: Db, criteria: Criteria, page: Page): Promise<Resu
       select id from few ${withStats(page)}
       where counted <= ${MAX_EXACT_TOTAL} ${inOrder(page)}
     ) as ids from counted`.execute(trx)
-  return rows[0] ?? { ids: [], counted: 0 }
+  return rows[0] ?? NOTHING
 }
 
 /** Sorts all matches. */
@@ -169,37 +183,44 @@ function matches(criteria: Criteria): RawBuilder<unknown> {
     where deleted_at is null and state = ${criteria.state} and ${conditions(criteria)}`
 }
 
-function withStats({ sort }: Page): RawBuilder<unknown> {
-  return sort === 'seeders' || sort === 'leechers' ? sql`join torrent_stats on torrent_stats.torrent_id = id` : sql``
+function withStats(page: Page): RawBuilder<unknown> {
+  return isCounted(page) ? sql`join torrent_stats on torrent_stats.torrent_id = id` : sql``
 }
 
 /**
- * The first torrents of a sort index, as many as given. Of several categories each has an index range of its own, which
- * the planner merges.
+ * The first torrents of a sort index, as many as given, with what conditions are about; with their ids and what they are
+ * sorted by alone where they are sorted by counts. Of several categories each has an index range of its own, which the
+ * planner merges.
  */
 function walk({ state, categoryIds }: Criteria, page: Walked, most: number): RawBuilder<unknown> {
   const { sort, order } = page
-  const by = sql`${sql.ref(SORT_COLUMNS[sort])} ${sql.raw(order)}`
-  const isCount = sort === 'seeders' || sort === 'leechers'
-  const id = sql.ref(isCount ? 'torrent_id' : 'id')
+  const isCount = isCounted(page)
+  const by = sql`${sql.ref(SORT_COLUMNS[sort])} ${sql.raw(order)}, ${sql.ref(isCount ? 'torrent_id' : 'id')} ${sql.raw(order)}`
   const part = (category: RawBuilder<unknown>): RawBuilder<unknown> => {
     const source = isCount
-      ? sql`select torrent_id, ${sql.ref(sort)} from torrent_stats where ${category}`
-      : sql`select id, created_at, size, search, facets, info_hash, info_hash_v2
+      ? sql`select torrent_id as id, ${sql.ref(sort)} from torrent_stats where ${category}`
+      : sql`select id, created_at, size, search, facets, info_hash, info_hash_v2, download_percent
           from torrents where deleted_at is null and state = ${state} and ${category}`
-    return sql`(${source} order by ${by}, ${id} ${sql.raw(order)} limit ${most})`
+    return sql`(${source} order by ${by} limit ${most})`
   }
   const column = sql.ref(isCount ? 'listed_in' : 'category_id')
   const within = categoryIds ?? (isCount ? page.allCategoryIds : undefined)
   const parts = within?.map((category) => part(sql`${column} = ${category}`)) ?? [part(sql`true`)]
-  const all = sql`(select * from (${sql.join(parts, sql` union all `)}) as parts
-    order by ${by}, ${id} ${sql.raw(order)} limit ${most})`
-  return isCount
-    ? sql`from ${all} as walked join torrents on torrents.id = walked.torrent_id`
-    : sql`from ${all} as walked`
+  const all = sql`select * from (${sql.join(parts, sql` union all `)}) as parts`
+  return sql`(${all} ${inOrder({ sort, order, offset: 0, limit: most })}) as walked`
 }
 
-function inOrder({ sort, order, offset, limit }: Page): RawBuilder<unknown> {
+/** The same with what conditions are about, whatever they are sorted by. */
+function walkedTorrents(criteria: Criteria, page: Walked, most: number): RawBuilder<unknown> {
+  const walked = walk(criteria, page, most)
+  return isCounted(page) ? sql`${walked} join torrents using (id)` : walked
+}
+
+function isCounted({ sort }: Walked): boolean {
+  return sort === 'seeders' || sort === 'leechers'
+}
+
+function inOrder({ sort, order, offset, limit }: Omit<Page, 'allCategoryIds'>): RawBuilder<unknown> {
   const direction = sql.raw(order)
   return sql`order by ${sql.ref(SORT_COLUMNS[sort])} ${direction}, id ${direction} limit ${limit} offset ${offset}`
 }

@@ -4,7 +4,7 @@ import { apiError } from '../errors.ts'
 import { type Total, totalOf } from '../lists/total.ts'
 import { memberWords, searchWords } from '../releases/search-words.ts'
 import type { ListedTorrent, TorrentState } from '../torrents/torrents.ts'
-import { type AnyOf, allOf, type Criteria, episodeFacets, idFacets, yearFacets } from './criteria.ts'
+import { type AnyOf, allOf, type Charge, type Criteria, episodeFacets, idFacets, yearFacets } from './criteria.ts'
 import { isSimilarWord } from './similar-words.ts'
 
 /** A search of approved torrents. What is undefined is not asked for; everything that is there must hold. */
@@ -19,6 +19,8 @@ export type SearchQuery = {
   readonly ids?: WantedIds | undefined
   readonly wanted?: WantedEpisode | undefined
   readonly year?: number | undefined
+  /** Whether the torrent itself makes downloads free; users and the site may too. */
+  readonly charge?: Charge | undefined
   /** Bytes, both included. */
   readonly minSize?: number | undefined
   readonly maxSize?: number | undefined
@@ -43,11 +45,8 @@ export type WantedIds = {
   readonly infoHash?: string | undefined
 }
 
-/** A torrent with the Torznab ids of its category and of that category's root, its own first, each once. */
-export type FoundTorrent = ListedTorrent & { readonly torznabIds: readonly number[] }
-
 /** A page of what was found, newest first. */
-export type Found = Total & { readonly items: readonly FoundTorrent[] }
+export type Found = Total & { readonly items: readonly ListedTorrent[] }
 
 export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
 export type Sort = (typeof SORTS)[number]
@@ -89,6 +88,8 @@ export type SearchStore = {
   some(criteria: Criteria, limit: number): Promise<readonly string[]>
   /** An approved torrent by either info hash, in lower-case hex. */
   byInfoHash(infoHash: string): Promise<string | undefined>
+  /** The words of names that begin so; undefined where there are too many to ask for. */
+  wordsWithPrefix(prefix: string): Promise<AnyOf | undefined>
   /** For each word the most similar ones that names have, itself included if they have it. */
   similarWords(words: readonly string[]): Promise<readonly AnyOf[]>
 }
@@ -116,13 +117,13 @@ export function createSearch(deps: {
       const { offset } = query
       const limit = offset > MAX_OFFSET ? 0 : query.limit
       const { ids, counted } = await store.page(criteria, { ...NEWEST_FIRST, offset, limit })
-      return { items: await found(ids), ...totalOf(counted) }
+      return { items: await torrents(ids), ...totalOf(counted) }
     },
 
     /** An approved torrent by either info hash, in lower-case hex. */
-    async byInfoHash(infoHash: string): Promise<FoundTorrent | undefined> {
+    async byInfoHash(infoHash: string): Promise<ListedTorrent | undefined> {
       const id = await store.byInfoHash(infoHash)
-      return id === undefined ? undefined : (await found([id]))[0]
+      return id === undefined ? undefined : (await torrents([id]))[0]
     },
 
     /** One page of the torrents in a state. @throws ApiError BAD_REQUEST when there is no such category */
@@ -136,7 +137,7 @@ export function createSearch(deps: {
         query.category === undefined && (sort === 'created' || sort === 'size') ? [] : await deps.categories.all()
       const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
       const { ids, counted } = await store.page(
-        { ...within, words: words.map((word) => [word]), prefix },
+        { ...within, ...(await wordCriteria(words, prefix)) },
         { sort, order, offset: (page - 1) * limit, limit, allCategoryIds: all.map(({ id }) => id) },
       )
       const listed = { items: await torrents(ids), ...totalOf(counted) }
@@ -144,10 +145,14 @@ export function createSearch(deps: {
     },
   }
 
-  async function found(ids: readonly string[]): Promise<readonly FoundTorrent[]> {
-    if (ids.length === 0) return []
-    const [items, categories] = await Promise.all([torrents(ids), deps.categories.all()])
-    return items.map((item) => ({ ...item, torznabIds: torznabIdsOf(categories, item.category) }))
+  /** A beginning of few words is these words, which the index finds sooner. */
+  async function wordCriteria(
+    words: readonly string[],
+    prefix: string | undefined,
+  ): Promise<Pick<Criteria, 'words' | 'prefix'>> {
+    const whole = words.map((word) => [word])
+    const known = prefix === undefined ? undefined : await store.wordsWithPrefix(prefix)
+    return known === undefined ? { words: whole, prefix } : { words: [...whole, known], prefix: undefined }
   }
 
   /**
@@ -179,7 +184,7 @@ function categoryIdsFor(all: readonly Category[], slug: string | undefined): rea
 
 /** What a query asks for; undefined when nothing can fulfil it. */
 function criteriaOf(query: SearchQuery): Criteria | undefined {
-  const { ids = {}, wanted, year, minSize, maxSize, createdAfter, categoryIds } = query
+  const { ids = {}, wanted, year, charge, minSize, maxSize, createdAfter, categoryIds } = query
   if (categoryIds?.length === 0) return undefined
   const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '')
   const tokens = texts.map(searchWords)
@@ -191,13 +196,7 @@ function criteriaOf(query: SearchQuery): Criteria | undefined {
   ]
   return {
     ...allOf('approved'),
-    ...{ categoryIds, words, facets, minSize, maxSize, createdAfter },
+    ...{ categoryIds, words, facets, charge, minSize, maxSize, createdAfter },
     ...{ ...idFacets(ids), infoHash: ids.infoHash },
   }
-}
-
-function torznabIdsOf(categories: readonly Category[], slug: string): readonly number[] {
-  const own = categories.find((category) => category.slug === slug)
-  const root = categories.find(({ id }) => id === own?.parentId)
-  return [...new Set([own, root].flatMap((category) => (category === undefined ? [] : [category.torznabId])))]
 }

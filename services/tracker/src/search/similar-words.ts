@@ -1,4 +1,9 @@
-/** Whether similar words are looked for, as the trigger `add_search_words` of the database decides. */
+/** The words among which similar ones are looked for; numbers and short words are too much like many others. */
+const SIMILAR = /^[^0-9]{4,40}$/u
+
+/** The same as the condition of the index of `search_words`, which Postgres uses only for this very text. */
+export const SIMILAR_WORDS = `'${SIMILAR.source}'`
+
 export function isSimilarWord(token: string): boolean {
-  return /^[^0-9]{4,40}$/u.test(token)
+  return SIMILAR.test(token)
 }

@@ -16,7 +16,7 @@ export const siteSettingsEndpoints = [
     limit: 'read',
     path: '/api/admin/site',
     operationId: 'getSiteSettings',
-    summary: 'What holds for the whole site',
+    summary: 'The settings of the whole site',
     answer: settings,
     handle: (_input, { siteSettings }) => siteSettings.read(),
   }),

@@ -1,9 +1,9 @@
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { connectUntilReady } from '@vault-and-tracker/service-kit/redis'
 import { Cluster } from 'ioredis'
 
 /**
- * Connects to a Redis Cluster for the swarms. As with a single Redis, commands fail at once while it is away.
+ * Connects to a Redis Cluster for the swarms. As with a single Redis, commands fail at once while it is unavailable.
  *
  * @param options `urls` of some of its nodes, which know the others; the first one's user and password are used for all
  * @throws UnavailableError when the cluster is not ready within ten seconds
@@ -29,17 +29,6 @@ export async function connectSwarmCluster(options: { urls: readonly string[]; lo
     },
   )
   cluster.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis Cluster connection error'))
-  const ready = new Promise<void>((resolve, reject) => {
-    const giveUp = setTimeout(() => {
-      cluster.disconnect()
-      reject(new UnavailableError('redis'))
-    }, 10_000)
-    cluster.once('ready', () => {
-      clearTimeout(giveUp)
-      resolve()
-    })
-  })
-  cluster.connect().catch(() => undefined)
-  await ready
+  await connectUntilReady(cluster)
   return cluster
 }

@@ -19,7 +19,7 @@ export type RedisFunctions = {
    *
    * @param name as registered in lua/, without its version
    * @returns integers as numbers, strings as buffers
-   * @throws UnavailableError when Redis is away or refuses work
+   * @throws UnavailableError when Redis is unavailable or refuses work
    */
   call(name: string, keys: readonly (Buffer | string)[], args: readonly (Buffer | string)[]): Promise<unknown>
 }

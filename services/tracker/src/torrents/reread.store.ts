@@ -3,7 +3,7 @@ import type { Db } from '../db/schema.ts'
 import type { RereadStore } from './reread.ts'
 import { releaseRow } from './torrent-rows.store.ts'
 
-/** Names in Postgres that an older version of the reader read. */
+/** Names in Postgres that an older version has read. */
 export function createRereadStore(db: Db): RereadStore {
   return {
     reread: ({ version, limit, read }) =>

@@ -3,26 +3,26 @@ import type { ParsedRelease, Release } from '../releases/release.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
 import { releaseTokens } from '../releases/search-words.ts'
 
-/** What is derived of a name: the release as it was read, and the words of the search index. */
+/** A name and what is derived from it: the release, and the words of the search index. */
 export type NameFields = { readonly name: string; readonly release: Release; readonly tokens: readonly string[] }
 
-/** Counted up when names are read in a new way, so that all names that are there already are read again. */
+/** Incremented when the reading of names changes, so that all stored names are read again. */
 export const READER_VERSION = 1
 
-/** Fifty names take about 20 ms, for which nothing else is done. */
-const AT_ONCE = 50
-/** In one run, so that a service that stops does not wait. */
-const MOST = 1_000
+/** Fifty names block the event loop for about 20 ms. */
+const BATCH_SIZE = 50
+/** Bounds one run, so that a service that stops does not wait for it. */
+const MAX_PER_RUN = 1_000
 
-/** A name with what is derived of it. */
-export function namedAs(name: string, release: ParsedRelease): NameFields {
+/** Derives the release and the words from a name. */
+export function nameFieldsOf(name: string, release: ParsedRelease): NameFields {
   return { name, release, tokens: releaseTokens(name, release) }
 }
 
-/** The store of names that an older version of the reader read. */
+/** The store of names that an older version has read. */
 export type RereadStore = {
   /**
-   * Reads names again, in one transaction. Names that another process reads at the moment are left to it.
+   * Reads names again, in one transaction. Names that another process is reading are skipped.
    *
    * @returns how many there were
    */
@@ -30,15 +30,15 @@ export type RereadStore = {
 }
 
 /**
- * Makes the background task that reads names again after an upgrade. What lists and searches knew before, they know
- * meanwhile.
+ * Creates the background task that reads stored names again after an upgrade. Until then, lists and searches use what
+ * the older version has read.
  */
 export function createReread(deps: { store: RereadStore }): () => Promise<void> {
-  const read = (name: string): NameFields => namedAs(name, parseReleaseName(name))
+  const read = (name: string): NameFields => nameFieldsOf(name, parseReleaseName(name))
   return async () => {
-    for (let done = 0; done < MOST; done += AT_ONCE) {
-      const found = await deps.store.reread({ version: READER_VERSION, limit: AT_ONCE, read })
-      if (found < AT_ONCE) return
+    for (let done = 0; done < MAX_PER_RUN; done += BATCH_SIZE) {
+      const found = await deps.store.reread({ version: READER_VERSION, limit: BATCH_SIZE, read })
+      if (found < BATCH_SIZE) return
       await nextTurn()
     }
   }

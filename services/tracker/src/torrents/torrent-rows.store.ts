@@ -55,7 +55,8 @@ export function listedColumns(db: Db) {
     .select(sql<string | null>`torrents.air_date::text`.as('air_date'))
 }
 
-type ListedRow = Awaited<ReturnType<ReturnType<typeof listedColumns>['executeTakeFirstOrThrow']>>
+/** A row of `listedColumns`. */
+export type ListedRow = Awaited<ReturnType<ReturnType<typeof listedColumns>['executeTakeFirstOrThrow']>>
 
 /** Maps a row to the domain. */
 export function toListed(row: ListedRow): ListedTorrent {

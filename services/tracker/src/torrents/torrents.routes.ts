@@ -34,7 +34,7 @@ export const releaseSchema = z
     isProper: z.boolean(),
     isRepack: z.boolean(),
   })
-  .meta({ id: 'Release', description: 'what the release name tells; null where it says nothing' })
+  .meta({ id: 'Release', description: 'what the release name says; null where it says nothing' })
 
 export const listedTorrent = z
   .object({
@@ -201,7 +201,7 @@ export const torrentEndpoints = [
     method: 'PATCH',
     path: '/api/torrents/:id',
     operationId: 'updateTorrent',
-    summary: 'Change a torrent: its uploader and staff; what counts: staff only',
+    summary: 'Change a torrent: its uploader and staff; its percentages: staff only',
     params: idParams,
     body: z
       .object({
@@ -230,7 +230,7 @@ export const torrentEndpoints = [
     method: 'DELETE',
     path: '/api/torrents/:id',
     operationId: 'deleteTorrent',
-    summary: 'Delete a torrent: its uploader and staff; announces tell the reason for 30 days',
+    summary: 'Delete a torrent: its uploader and staff; announces get the reason for 30 days',
     params: idParams,
     query: z.object({
       reason: z

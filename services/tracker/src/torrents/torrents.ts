@@ -8,7 +8,7 @@ import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import { leafCategoryFor } from '../releases/leaf-category.ts'
 import type { ParsedRelease, Release } from '../releases/release.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
-import { type NameFields, namedAs } from './reread.ts'
+import { type NameFields, nameFieldsOf } from './reread.ts'
 import { readUpload, type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
@@ -87,9 +87,9 @@ export type TorrentStore = {
   files(id: string): Promise<readonly { path: string; size: number }[]>
   /** The bencoded info dictionary and piece layers. */
   source(id: string): Promise<Pick<TorrentContent, 'info' | 'pieceLayers'> | undefined>
-  /** Where `by` tells who of the staff does it, it is in the admin log. */
+  /** The admin log records the change when `by`, a member of the staff, is given. */
   change(id: string, changes: TorrentChanges, by: ActedBy | undefined): Promise<Torrent | undefined>
-  /** Where `by` tells who of the staff does it, it is in the admin log. */
+  /** The admin log records the change when `by`, a member of the staff, is given. */
   remove(id: string, reason: string, at: Date, by: ActedBy | undefined): Promise<Torrent | undefined>
   /** Removes torrents that were deleted before a time, with the accounting of each user. @returns how many */
   purgeDeleted(before: Date): Promise<number>
@@ -142,7 +142,7 @@ export function createTorrents(deps: {
     )
 
   const actedBy = (staff: Account): ActedBy => ({ actorId: staff.id, at: new Date(clock.now()) })
-  /** What uploaders do with their own torrents is no matter of the admin log, also where they are staff. */
+  /** Changes of uploaders to their own torrents are not in the admin log, even if they are staff. */
   const actedByStaff = (torrent: Torrent, editor: Account): ActedBy | undefined =>
     torrent.uploader?.id === editor.id ? undefined : actedBy(editor)
 
@@ -192,7 +192,7 @@ export function createTorrents(deps: {
         externalIds: upload.externalIds,
         state: deps.approval === 'manual' && by.role === 'member' ? 'pending' : 'approved',
         createdAt: new Date(clock.now()),
-        ...namedAs(name, release),
+        ...nameFieldsOf(name, release),
       })
       await publishInvalidation(torrent)
       return torrent
@@ -252,7 +252,7 @@ export function createTorrents(deps: {
       const { name, category, ...others } = edit
       const changes: TorrentChanges = {
         ...others,
-        name: name === undefined ? undefined : namedAs(name, parseReleaseName(name)),
+        name: name === undefined ? undefined : nameFieldsOf(name, parseReleaseName(name)),
         categoryId: category === undefined ? undefined : (await categories.bySlug(category)).id,
       }
       const by = changesMultipliers ? actedBy(editor) : actedByStaff(torrent, editor)
@@ -288,7 +288,9 @@ function mayEdit(torrent: Torrent, user: Viewer): boolean {
   return user.role !== 'member' || torrent.uploader?.id === user.id
 }
 
-/** Of a root, the subcategory that the name speaks for; automation tools do not look into roots. */
+/**
+ * The chosen category or, when it is a root, the subcategory that fits the name: automation tools do not search roots.
+ */
 function leafFor(release: ParsedRelease, chosen: Category, all: readonly Category[]): Category {
   if (chosen.parentId !== null) return chosen
   return leafCategoryFor(release, chosen, withSubcategories(all, chosen).slice(1))

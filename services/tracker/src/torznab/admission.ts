@@ -19,7 +19,8 @@ export type Admit = (
 
 /**
  * Who may use the API: active users who are not blocked from it, within their limits, from an address that is not
- * blocked. A banned account is a wrong key, so that nobody learns whose key it was.
+ * blocked. The limits come first, so that the requests of suspended and blocked users are limited too. A banned account
+ * is a wrong key, so that nobody learns whose key it was.
  */
 export function createAdmit({ callers, limits }: { callers: Callers; limits: TorznabLimits }): Admit {
   return async (apiKey, { address, kind }, settings) => {
@@ -34,13 +35,12 @@ export function createAdmit({ callers, limits }: { callers: Callers; limits: Tor
       const wait = await limits.takeWrongKey(address)
       return wait > 0 ? overLimit(wait) : refused(torznabError('incorrectCredentials'))
     }
-    if (caller.state === 'suspended') return refused(torznabError('accountSuspended'))
-    if (caller.apiBlocked) return refused(torznabError('notAuthorized'))
-
     const { windowSeconds, searchLimit, downloadLimit } = settings
     const limit = kind === 'search' ? searchLimit : downloadLimit
     const verdict = await limits.take({ userId: caller.id, address, kind, limit, windowSeconds })
     if (!verdict.allowed) return overLimit(verdict.retryAfterSeconds)
+    if (caller.state === 'suspended') return refused(torznabError('accountSuspended'))
+    if (caller.apiBlocked) return refused(torznabError('notAuthorized'))
     const { searches, downloads } = verdict.usage
     return {
       admitted: true,

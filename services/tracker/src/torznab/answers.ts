@@ -1,6 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { ApiError } from '@vault-and-tracker/service-kit/errors'
 import { type ApiLimits, type SearchQuery, torznabError } from '@vault-and-tracker/torznab-xml'
+import { bestOf } from '../announce/multipliers.ts'
 import type { Found, Search } from '../search/search.ts'
 import type { Torrents } from '../torrents/torrents.ts'
 import type { TorznabCaller } from './callers.ts'
@@ -53,7 +54,8 @@ export function createAnswers(deps: {
     /** A page of what is found, newest first. */
     async search(query: SearchQuery, admitted: Admitted): Promise<Outcome> {
       const state = await siteState()
-      const wanted = toSearchQuery(query, state.categories, clock.now())
+      const isAllFree = bestOf([admitted.caller, state.multipliers]).downloadPercent === 0
+      const wanted = toSearchQuery(query, { categories: state.categories, isAllFree, now: clock.now() })
       const found = wanted === undefined ? { items: [], total: 0 } : await search.find(wanted)
       return feed(query.function, admitted, state, { ...found, offset: query.offset })
     },

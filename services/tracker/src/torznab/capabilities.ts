@@ -1,6 +1,7 @@
 import { type Caps, capsCategories } from '@vault-and-tracker/torznab-xml'
 import type { Category } from '../categories/categories.ts'
 import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
+import { FREELEECH } from './tags.ts'
 
 /** Items on a page: unless the request says otherwise, and at most. */
 export const PAGE_LIMITS = { default: 25, max: 100 } as const
@@ -21,6 +22,6 @@ export function capsOf(site: Site, categories: readonly Category[]): Caps {
     registration: site.registration,
     supported: SUPPORTED_PARAMETERS,
     categories: capsCategories(categories),
-    tags: [{ name: 'freeleech', description: 'Downloads are not charged' }],
+    tags: [{ name: FREELEECH, description: 'Downloads are not charged' }],
   }
 }

@@ -47,8 +47,7 @@ test.each([
   expect(clientFamily(userAgent)).toBe(family)
 })
 
-test('a User-Agent of any length is read in no time', () => {
-  const started = performance.now()
-  expect(clientFamily(`Mozilla/5.0 ${'('.repeat(1_000_000)}`)).toBe('other')
-  expect(performance.now() - started).toBeLessThan(100)
+test('of a User-Agent only the beginning is read', () => {
+  expect(clientFamily(`${' '.repeat(300)}Sonarr/4.0`)).toBe('other')
+  expect(clientFamily(`Mozilla/5.0 ${'('.repeat(1_000_000)} Firefox`)).toBe('other')
 })

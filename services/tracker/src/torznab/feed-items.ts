@@ -2,8 +2,12 @@ import { type FeedItem, type ItemAttributes, itemCategories } from '@vault-and-t
 import type { Multipliers } from '../announce/directory.ts'
 import { bestOf } from '../announce/multipliers.ts'
 import type { Category } from '../categories/categories.ts'
-import type { FoundTorrent } from '../search/search.ts'
+import type { ListedTorrent } from '../torrents/torrents.ts'
 import type { TorznabCaller } from './callers.ts'
+import { FREELEECH } from './tags.ts'
+
+/** The Torznab id of what has no category. */
+const OTHER = 8000
 
 /** What items are made with. */
 export type ItemContext = {
@@ -15,15 +19,15 @@ export type ItemContext = {
 }
 
 /** Torrents as the items of a caller's feed. */
-export function feedItems(torrents: readonly FoundTorrent[], context: ItemContext): readonly FeedItem[] {
+export function feedItems(torrents: readonly ListedTorrent[], context: ItemContext): readonly FeedItem[] {
   const { caller, categories, multipliers, publicUrl } = context
   const idsOfSlugs = new Map<string, readonly number[]>()
-  const idsOf = ({ category: slug, torznabIds }: FoundTorrent): readonly number[] => {
+  const idsOf = (slug: string): readonly number[] => {
     const known = idsOfSlugs.get(slug)
     if (known !== undefined) return known
     const category = categories.find((each) => each.slug === slug)
-    // A category may be renamed while a search is under way.
-    const ids = category === undefined ? torznabIds : itemCategories(category.id, categories)
+    // A category may be renamed while a search is under way, and an item without any is lost to tools.
+    const ids = category === undefined ? [OTHER] : itemCategories(category.id, categories)
     idsOfSlugs.set(slug, ids)
     return ids
   }
@@ -41,18 +45,18 @@ export function feedItems(torrents: readonly FoundTorrent[], context: ItemContex
       files: torrent.fileCount,
       grabs: torrent.completed,
       description: '',
-      categories: idsOf(torrent),
+      categories: idsOf(torrent.category),
       seeders: torrent.seeders,
       leechers: torrent.leechers,
       infoHash: torrent.infoHash,
       factors: { download: best.downloadPercent / 100, upload: best.uploadPercent / 100 },
-      attributes: { ...attributesOf(torrent), tags: best.downloadPercent === 0 ? ['freeleech'] : [] },
+      attributes: { ...attributesOf(torrent), tags: best.downloadPercent === 0 ? [FREELEECH] : [] },
     }
   })
 }
 
 /** What is known of a torrent beside what every item tells. */
-function attributesOf({ externalIds, release, uploader }: FoundTorrent): ItemAttributes {
+function attributesOf({ externalIds, release, uploader }: ListedTorrent): ItemAttributes {
   const { imdb, tmdb, tvdb } = externalIds
   const isSeries = release.seasonFrom !== null || release.airDate !== null
   return {

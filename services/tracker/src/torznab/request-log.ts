@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { repeat } from '../background/background.ts'
+import { repeat } from '@vault-and-tracker/service-kit/repeat'
+import { cleanText } from '@vault-and-tracker/torznab-xml'
 import { type ClientFamily, clientFamily } from './client-family.ts'
 import type { TorznabSettings } from './settings.ts'
 import { type Rollup, rollUp } from './statistics-rollup.ts'
@@ -14,7 +15,7 @@ export type LoggedRequest = {
   readonly at: Date
   readonly userId: string | null
   readonly function: string
-  /** The parameters, decoded. */
+  /** Names and values of the parameters, decoded, without the function and the key; at most 500 characters. */
   readonly query: string
   readonly results: number
   readonly durationMs: number
@@ -52,6 +53,8 @@ const MAX_WAITING = 20_000
 const CLOSE_MS = 3_000
 const CLOSE_RETRY_MS = 300
 const MAX_QUERY = 500
+/** Parameters that have a column of their own, and those that nobody may read. */
+const NOT_LOGGED: ReadonlySet<string> = new Set(['t', 'apikey', 'passkey'])
 /** Of requests that name no function that there is. */
 const UNKNOWN_FUNCTION = 'unknown'
 const DAY_MS = 86_400_000
@@ -68,7 +71,7 @@ export function createRequestLog(deps: {
   counters: RequestLogCounters
   clock: Clock
   keepDays: number
-  onFailure: (error: unknown) => void
+  onError: (error: unknown) => void
 }) {
   const { store, counters, clock } = deps
   let waiting: LoggedRequest[] = []
@@ -90,7 +93,7 @@ export function createRequestLog(deps: {
       await store.write({ id: batchId, requests: logging ? batch : [], rollup: rollUp(batch) })
       counters.countWritten(batch.length)
     } catch (error) {
-      deps.onFailure(error)
+      deps.onError(error)
       if (error instanceof UnavailableError) return false
       // What cannot be written at all must not stop what follows.
       counters.countDropped(batch.length)
@@ -114,7 +117,7 @@ export function createRequestLog(deps: {
     task: async () => {
       await flush()
     },
-    failed: deps.onFailure,
+    onError: deps.onError,
   })
 
   return {
@@ -129,7 +132,7 @@ export function createRequestLog(deps: {
         at: new Date(clock.now()),
         userId: request.userId ?? null,
         function: request.function ?? UNKNOWN_FUNCTION,
-        query: readableQuery(request.query),
+        query: readableQuery(request.rawQuery),
         results: request.results,
         durationMs: Math.max(0, request.durationMs),
         error: request.error ?? null,
@@ -161,13 +164,10 @@ export function createRequestLog(deps: {
   }
 }
 
-/**
- * A query string as people read it, bounded. It comes without keys; where one is in it all the same, it goes no further.
- * NUL and lone surrogates are left out, which Postgres does not store.
- */
-function readableQuery(query: string): string {
-  const parts = [...new URLSearchParams(query)]
-    .filter(([name]) => !/^(?:apikey|passkey)$/i.test(name))
+/** The parameters of a query string for people to read, without control characters, some of which Postgres refuses. */
+function readableQuery(rawQuery: string): string {
+  const parts = [...new URLSearchParams(rawQuery)]
+    .filter(([name]) => !NOT_LOGGED.has(name.trim().toLowerCase()))
     .map(([name, value]) => `${name}=${value}`)
-  return Buffer.from(parts.join('&').slice(0, MAX_QUERY).replaceAll('\0', ''), 'utf8').toString('utf8')
+  return cleanText(parts.join('&').slice(0, MAX_QUERY))
 }

@@ -1,29 +1,41 @@
-import { coveredCategories, type SearchQuery as TorznabSearch } from '@vault-and-tracker/torznab-xml'
-import type { Category } from '../categories/categories.ts'
+import {
+  coveredCategories,
+  type SiteCategory,
+  type TagFilter,
+  type SearchQuery as TorznabSearch,
+} from '@vault-and-tracker/torznab-xml'
 import type { SearchQuery } from '../search/search.ts'
+import { FREELEECH } from './tags.ts'
 
 const DAY_MS = 86_400_000
 /** Torznab ids. */
 const FILMS = 2000
 const SERIES = 5000
 
+/** What a search is made with. */
+export type SearchContext = {
+  readonly categories: readonly SiteCategory[]
+  /** Whether no download of the caller is charged, whichever torrent it is. */
+  readonly isAllFree: boolean
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+}
+
 /**
  * What a Torznab search asks of the catalogue; undefined when the answer is an empty feed whatever the catalogue holds:
- * the search has a parameter that is not heeded (Torznab 1.1, "Service Changes"), or only categories that the site does
- * not have.
- *
- * @param now milliseconds since the Unix epoch
+ * the search has a parameter that is not heeded (Torznab 1.1, "Service Changes"), only categories that the site does
+ * not have, or tags that no torrent has.
  */
 export function toSearchQuery(
   search: TorznabSearch,
-  categories: readonly Category[],
-  now: number,
+  { categories, isAllFree, now }: SearchContext,
 ): SearchQuery | undefined {
   if (search.unsupported.length > 0) return undefined
   const idsCovered = (torznabIds: readonly number[]): readonly string[] =>
     coveredCategories(torznabIds, categories).map(({ id }) => id)
   const categoryIds = search.categories && idsCovered(search.categories)
-  if (categoryIds?.length === 0) return undefined
+  const charge = chargeWanted(search.tags, isAllFree)
+  if (categoryIds?.length === 0 || charge === 'none') return undefined
   const { imdbid, tmdbid, tvdbid } = search.ids
   return {
     text: search.q,
@@ -35,12 +47,22 @@ export function toSearchQuery(
     },
     wanted: search.episode,
     year: search.year,
+    charge: charge === 'any' ? undefined : charge,
     minSize: search.minSize,
     maxSize: search.maxSize,
     createdAfter: search.maxAgeDays === undefined ? undefined : daysBefore(now, search.maxAgeDays),
     offset: search.offset,
     limit: search.limit,
   }
+}
+
+/** Which torrents have the tags that are wanted and none of the others. `freeleech` is the only tag of this indexer. */
+function chargeWanted(tags: TagFilter | undefined, isAllFree: boolean): 'free' | 'charged' | 'any' | 'none' {
+  if (tags === undefined) return 'any'
+  const [isWanted, isUnwanted] = [tags.include.includes(FREELEECH), tags.exclude.includes(FREELEECH)]
+  if (tags.include.some((tag) => tag !== FREELEECH) || (isWanted && isUnwanted)) return 'none'
+  if (isAllFree) return isUnwanted ? 'none' : 'any'
+  return isWanted ? 'free' : isUnwanted ? 'charged' : 'any'
 }
 
 /** So many days before a time, but not before 1970: a `Date` does not reach back for ever, and no torrent is older. */

@@ -1,7 +1,7 @@
 import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import type { Selectable } from 'kysely'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordDeed } from '../db/admin-log.ts'
+import { recordAdminAction } from '../db/admin-log.ts'
 import type { Db, TorznabSettingsTable } from '../db/schema.ts'
 import type { TorznabSettings, TorznabSettingsStore } from './settings.ts'
 
@@ -29,7 +29,7 @@ export function createTorznabSettingsStore(db: Db): TorznabSettingsStore {
           .executeTakeFirstOrThrow()
         const changed = changedFields(toSettings(before), toSettings(after))
         const target = { type: 'torznab', id: null, name: null } as const
-        if (changed) await recordDeed(trx, { ...by, action: 'torznab.settings.update', target, ...changed })
+        if (changed) await recordAdminAction(trx, { ...by, action: 'torznab.settings.update', target, ...changed })
         return toSettings(after)
       }),
   }

@@ -7,8 +7,6 @@ import type { Invalidation } from '../invalidation/invalidation.ts'
 /** What holds for the whole site, and nearly every request needs. */
 export type SiteState = { readonly categories: readonly Category[]; readonly multipliers: Multipliers }
 
-export type SiteStates = ReturnType<typeof createSiteStates>
-
 /** The bound on how long a lost invalidation has consequences. */
 const TTL_MS = 30_000
 const SITE = 'site'

@@ -66,18 +66,24 @@ export type Statistics = Range & {
 
 export type TorznabStatistics = ReturnType<typeof createTorznabStatistics>
 
+const OLDEST = Date.UTC(2000, 0)
+const NEWEST = Date.UTC(2100, 0)
 const HOUR_MS = 3_600_000
 const MAX_HOURLY_MS = 31 * 24 * HOUR_MS
 const MAX_DAILY_MS = 366 * 24 * HOUR_MS
 
 /** Statistics of the requests to the Torznab API, of any range of whole hours. */
 export function createTorznabStatistics({ store, clock }: { store: StatisticsStore; clock: Clock }) {
-  /** @throws ApiError BAD_REQUEST when `from` is not before `to` */
+  /** @throws ApiError BAD_REQUEST when `from` is not before `to`, after both were bounded */
   function rangeOf({ range = '24h', from, to }: AskedRange, first: Date, end: Date): Range {
     if (from === undefined && to === undefined)
       return { from: range === 'all' ? first : back(end, RANGE_HOURS[range] * HOUR_MS), to: end }
-    const asked = { from: from === undefined ? first : startOf('hour', from), to: to ? endOf('hour', to) : end }
-    if (asked.from.getTime() >= asked.to.getTime()) throw apiError('BAD_REQUEST', 'from: must be before to.')
+    const asked = {
+      from: from === undefined ? first : startOf('hour', bounded(from)),
+      to: to === undefined ? end : endOf('hour', bounded(to)),
+    }
+    if (asked.from.getTime() >= asked.to.getTime())
+      throw apiError('BAD_REQUEST', 'from: must be before to; no request is older than 2000 or newer than 2100.')
     return asked
   }
 
@@ -130,6 +136,11 @@ export type AskedRange = {
   readonly range?: RangeName | undefined
   readonly from?: Date | undefined
   readonly to?: Date | undefined
+}
+
+/** The nearest time that a request can have, so that no range has more spans than can be told. */
+function bounded(time: Date): Date {
+  return new Date(Math.min(Math.max(time.getTime(), OLDEST), NEWEST))
 }
 
 function back(time: Date, milliseconds: number): Date {

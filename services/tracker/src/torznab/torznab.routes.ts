@@ -16,10 +16,6 @@ import { asciiFileName, safeFileName } from '../torrents/file-name.ts'
 import type { Outcome } from './outcome.ts'
 import type { Answer, Asked, OnAnswered, Torznab } from './torznab.ts'
 
-const MAX_LOGGED_QUERY = 1_000
-/** Of the query; the others say who asks or what for, which is noted by itself. */
-const NOT_LOGGED = new Set(['t', 'apikey', 'passkey'])
-
 export type TorznabRouteOptions = {
   readonly torznab: Torznab
   readonly onAnswered: OnAnswered
@@ -67,12 +63,11 @@ function handlerOf(
     onAnswered({
       function: answer.function,
       userId: answer.userId,
-      query: loggedQuery(asked.rawQuery),
+      rawQuery: asked.rawQuery,
       results: resultsOf(outcome),
       durationMs: performance.now() - started,
       error: outcome.kind === 'refusal' ? outcome.error.code : undefined,
       userAgent: request.get('user-agent') ?? '',
-      address: asked.address,
     })
   }
 }
@@ -142,19 +137,13 @@ function sendError(response: Response, error: TorznabError, format: Format): voi
 }
 
 function sendText(response: Response, type: string, text: string): void {
+  const bytes = Buffer.from(text)
   response.setHeader('Content-Type', type)
-  response.setHeader('Content-Length', Buffer.byteLength(text))
-  response.end(text)
+  response.setHeader('Content-Length', bytes.length)
+  response.end(bytes)
 }
 
 function resultsOf(outcome: Outcome): number {
   if (outcome.kind === 'feed') return outcome.feed.items.length
   return outcome.kind === 'file' ? 1 : 0
-}
-
-/** What was asked, to be read: without who asks, and for which function. */
-function loggedQuery(rawQuery: string): string {
-  const asked = [...new URLSearchParams(rawQuery)].filter(([name]) => !NOT_LOGGED.has(name.toLowerCase()))
-  const text = asked.map(([name, value]) => `${name}=${value}`).join('&')
-  return text.slice(0, MAX_LOGGED_QUERY)
 }

@@ -2,12 +2,13 @@ import {
   type Format,
   parseTorznabQuery,
   type TorznabFunction,
+  type TorznabQuery,
   type TorznabRequest,
   torznabError,
 } from '@vault-and-tracker/torznab-xml'
 import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
 import type { Admit } from './admission.ts'
-import type { Answers } from './answers.ts'
+import type { Admitted, Answers } from './answers.ts'
 import { PAGE_LIMITS } from './capabilities.ts'
 import { type Outcome, type Refusal, refusal } from './outcome.ts'
 import type { TorznabSettings } from './settings.ts'
@@ -31,15 +32,14 @@ export type Answer = {
 
 /** A request that was answered, for the request log and the statistics. */
 export type AnsweredRequest = Pick<Answer, 'function' | 'userId'> & {
-  /** Names and values of what was asked, without the key and the function; at most 1,000 characters. */
-  readonly query: string
+  /** As it arrived, with the key. */
+  readonly rawQuery: string
   /** How many items were returned; 1 for a download. */
   readonly results: number
   readonly durationMs: number
   /** The Torznab error code; undefined for a success. */
   readonly error: number | undefined
   readonly userAgent: string
-  readonly address: string
 }
 
 /** Hears of every request that was answered, caps included. Returns at once and never throws. */
@@ -47,7 +47,7 @@ export type OnAnswered = (request: AnsweredRequest) => void
 
 export type Torznab = ReturnType<typeof createTorznab>
 
-/** When to ask again while Postgres or Redis is away. */
+/** When to ask again while Postgres or Redis is unavailable. */
 const UNAVAILABLE_RETRY_SECONDS = 5
 
 const UNAVAILABLE: Refusal = {
@@ -56,17 +56,17 @@ const UNAVAILABLE: Refusal = {
 }
 
 /**
- * The Torznab API (Torznab 1.3, Newznab Web API). It answers whatever happens: when Postgres or Redis is away, with
+ * The Torznab API (Torznab 1.3, Newznab Web API). It answers whatever happens: when Postgres or Redis is unavailable, with
  * error 900 and status 503.
  */
 export function createTorznab(deps: {
   settings: () => Promise<TorznabSettings>
   admit: Admit
   answers: Answers
-  /** Whether an error means that Postgres or Redis is away. */
+  /** Whether an error means that Postgres or Redis is unavailable. */
   isOutage: (error: unknown) => boolean
   /** Gets every error that is a fault of ours. */
-  reportError: (error: unknown) => void
+  onError: (error: unknown) => void
 }) {
   const { admit, answers } = deps
 
@@ -85,23 +85,25 @@ export function createTorznab(deps: {
     const userId = admission.caller?.id
     if (!admission.admitted) return { userId, outcome: refusal(admission) }
     if (!request.ok) return { userId, outcome: refusal(request) }
-    const { query } = request
-    if (query.function === 'caps') return { userId, outcome: await answers.caps() }
-    if (query.function !== 'details') return { userId, outcome: await answers.search(query, admission) }
-    const isDownload = kind === 'download'
-    const outcome = await (isDownload
-      ? answers.file(query.infoHash, admission)
-      : answers.details(query.infoHash, admission))
-    return { userId, outcome }
+    return { userId, outcome: await outcomeFor(request.query, kind, admission).catch(failed) }
+  }
+
+  /** What a request is answered with whose user was admitted. */
+  function outcomeFor(query: TorznabQuery, kind: 'search' | 'download', admitted: Admitted): Promise<Outcome> {
+    if (query.function === 'caps') return answers.caps()
+    if (query.function !== 'details') return answers.search(query, admitted)
+    return kind === 'download' ? answers.file(query.infoHash, admitted) : answers.details(query.infoHash, admitted)
+  }
+
+  function failed(error: unknown): Outcome {
+    if (deps.isOutage(error)) return refusal(UNAVAILABLE)
+    deps.onError(error)
+    return refusal({ error: torznabError('unknownError') })
   }
 
   async function answer(rawQuery: string, kind: 'search' | 'download', address: string): Promise<Answer> {
     const request = parseTorznabQuery(rawQuery, { supported: SUPPORTED_PARAMETERS, limits: PAGE_LIMITS })
-    const answered = await outcomeOf(request, kind, address).catch((error: unknown) => {
-      if (deps.isOutage(error)) return anonymous(refusal(UNAVAILABLE))
-      deps.reportError(error)
-      return anonymous(refusal({ error: torznabError('unknownError') }))
-    })
+    const answered = await outcomeOf(request, kind, address).catch((error: unknown) => anonymous(failed(error)))
     return { format: request.format, function: kind === 'download' ? kind : request.function, ...answered }
   }
 

@@ -1,7 +1,4 @@
-import { undocumentedAnswer } from '@vault-and-tracker/rest'
-import { ENDPOINTS } from '../../src/app.ts'
-import { ERRORS } from '../../src/errors.ts'
-import { codesOf } from '../../src/http/surface.ts'
+import { requireDocumented } from './documented.ts'
 
 /** What came back. */
 export type Answer = {
@@ -45,7 +42,7 @@ export function createClient(url: string): Client {
       const set = response.headers.getSetCookie().find((header) => header.startsWith('session='))
       if (set !== undefined) client.cookie = /^session=([^;]*)/.exec(set)?.[1] || undefined
       const answer = await readAnswer(response)
-      checkDocumented(method, path, answer)
+      requireDocumented(method, path, answer)
       return answer
     },
     get: (path, headers) => client.send('GET', path, headers && { headers }),
@@ -86,13 +83,4 @@ async function readAnswer(response: Response): Promise<Answer> {
       return value
     },
   }
-}
-
-/** Whatever a test asks, the answer must be one that the OpenAPI document announces. */
-function checkDocumented(method: string, path: string, answer: Answer): void {
-  const { pathname } = new URL(path, 'http://tracker.test')
-  const { status, json: body } = answer
-  const { code } = (body as { error?: { code?: string } } | undefined)?.error ?? {}
-  const problem = undocumentedAnswer(ENDPOINTS, codesOf, ERRORS, { method, pathname, status, body, code })
-  if (problem !== undefined) throw new Error(problem)
 }

@@ -47,7 +47,7 @@ const flusher = createFlusher({
   count: (swarms) => Promise.resolve(swarms.map(() => noCounts)),
   clock: systemClock,
   settleSeconds: 0,
-  onFailure: (error) => logger.error({ err: error }, 'could not write'),
+  onError: (error) => logger.error({ err: error }, 'could not write'),
 })
 await flusher.flush()
 redis.disconnect()

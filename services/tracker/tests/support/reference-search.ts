@@ -1,9 +1,10 @@
-import { coveredCategories, familyOfId, parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
+import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
 import { parseReleaseName } from '../../src/releases/release-name.ts'
-import { memberWords, releaseTokens } from '../../src/releases/search-words.ts'
+import { memberWords, releaseTokens, searchWords } from '../../src/releases/search-words.ts'
 import { matchesEpisode } from '../../src/search/episode-match.ts'
-import { criteriaOf, type SearchCriteria, type WantedIds } from '../../src/search/search-criteria.ts'
+import type { SearchQuery, WantedIds } from '../../src/search/search.ts'
 import { SUPPORTED_PARAMETERS } from '../../src/search/supported-parameters.ts'
+import { toSearchQuery } from '../../src/torznab/search-query.ts'
 import { CATALOGUE, type CatalogueEntry, SITE } from '../data/search-quality.ts'
 
 /** The catalogue as it is searched: what every implementation of the search is held against, in memory. */
@@ -23,10 +24,8 @@ export function searchTorznab(rawQuery: string): readonly string[] {
   if (!request.ok || request.query.function === 'caps' || request.query.function === 'details') {
     throw new Error(`not a search: ${rawQuery}`)
   }
-  const criteria = criteriaOf(request.query)
-  if (criteria === undefined) return []
-  const slugs = criteria.categories && slugsOf(criteria.categories)
-  return keysWhere((indexed) => (slugs?.has(indexed.entry.category) ?? true) && fulfils(indexed, criteria))
+  const wanted = toSearchQuery(request.query, { categories: SITE, isAllFree: false, now: 0 })
+  return wanted === undefined ? [] : keysWhere((indexed) => fulfils(indexed, wanted))
 }
 
 /** The keys of what a member's search in the REST API returns, on all pages. */
@@ -48,25 +47,25 @@ function keysWhere(isFound: (indexed: Indexed) => boolean): readonly string[] {
   return INDEX.filter(isFound).map(({ entry }) => entry.key)
 }
 
-function fulfils({ entry, release, tokens }: Indexed, criteria: SearchCriteria): boolean {
+function fulfils({ entry, release, tokens }: Indexed, query: SearchQuery): boolean {
+  const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '').map(searchWords)
   return (
-    criteria.words.every((word) => tokens.has(word)) &&
-    (criteria.ids === undefined || hasOneOf(entry, criteria.ids)) &&
-    (criteria.episode === undefined || matchesEpisode(release, criteria.episode)) &&
-    (criteria.year === undefined || release.year === criteria.year)
+    texts.every((words) => words.length > 0 && words.every((word) => tokens.has(word))) &&
+    (query.categoryIds?.includes(entry.category) ?? true) &&
+    hasOneOf(entry, query.ids ?? {}) &&
+    (query.wanted === undefined || matchesEpisode(release, query.wanted)) &&
+    (query.year === undefined || release.year === query.year)
   )
 }
 
-function hasOneOf({ ids, category }: CatalogueEntry, { imdb, tvdb, tmdb, tmdbFamily }: WantedIds): boolean {
-  const torznabId = SITE.find(({ id }) => id === category)?.torznabId ?? 0
+function hasOneOf({ ids, category }: CatalogueEntry, { imdb, tvdb, tmdb, tmdbCategoryIds }: WantedIds): boolean {
   const isSame = (wanted: number | undefined, id: number | null): boolean => wanted !== undefined && wanted === id
   return (
-    isSame(imdb, ids.imdb) || isSame(tvdb, ids.tvdb) || (isSame(tmdb, ids.tmdb) && familyOfId(torznabId) === tmdbFamily)
+    (imdb === undefined && tvdb === undefined && tmdb === undefined) ||
+    isSame(imdb, ids.imdb) ||
+    isSame(tvdb, ids.tvdb) ||
+    (isSame(tmdb, ids.tmdb) && (tmdbCategoryIds?.includes(category) ?? true))
   )
-}
-
-function slugsOf(categories: readonly number[]): ReadonlySet<string> {
-  return new Set(coveredCategories(categories, SITE).map(({ id }) => id))
 }
 
 function childrenOf(slug: string): readonly string[] {

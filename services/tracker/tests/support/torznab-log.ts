@@ -5,13 +5,12 @@ import { startTracker, type TestTracker } from './tracker.ts'
 
 export const SEARCH: AnsweredRequest = {
   function: 'tvsearch',
-  query: 'q=example+show&season=1',
+  rawQuery: 't=tvsearch&q=example+show&season=1',
   results: 12,
   durationMs: 8.4,
   error: undefined,
   userId: undefined,
   userAgent: 'Sonarr/4.0.10.2544 (alpine 3.20.3)',
-  address: '192.0.2.1',
 }
 
 export type Listed = { query: string; user: { username: string } | null; function: string; error: number | null }

@@ -3,7 +3,6 @@ import {
   createTestDatabase,
   type TestClock,
   type TestDatabase,
-  type TestRedis,
   testRedis,
   withClient,
 } from '@vault-and-tracker/dev-env'
@@ -12,25 +11,29 @@ import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { connectRedis } from '@vault-and-tracker/service-kit/redis'
 import type { Redis } from 'ioredis'
+import type pg from 'pg'
 import { createHttpServer } from '../../src/app.ts'
-import { type Config, readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import { migrate } from '../../src/db/migrations.ts'
 import type { Db, Schema } from '../../src/db/schema.ts'
 import { type Client, createClient } from './client.ts'
 
+type Env = Readonly<Record<string, string>>
+
 /** A tracker of its own: a fresh database, an empty Redis, a free port, a clock that tests move. */
 export type TestTracker = {
   readonly url: string
   readonly context: Context
-  readonly config: Config
+  readonly database: TestDatabase
+  readonly redisUrl: string
   /** Connections of the test's own, to look behind the scenes. */
   readonly db: Db
   readonly redisClient: Redis
-  readonly database: TestDatabase
-  readonly redis: TestRedis
   /** Everything that was logged so far. */
   logged(): string
+  /** What time it is for the tracker, in milliseconds. */
+  now(): number
   advance(ms: number): void
   /** From here on the clock moves by `advance` only. */
   holdClock: TestClock['hold']
@@ -39,48 +42,75 @@ export type TestTracker = {
   /** A client signed in as a new user. */
   signedIn(username: string, role?: 'member' | 'moderator' | 'admin'): Promise<Client>
   /** Runs a statement as superuser, to look behind the scenes. */
-  sql(statement: string, parameters?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
+  sql<Row extends pg.QueryResultRow = Record<string, unknown>>(
+    statement: string,
+    parameters?: readonly unknown[],
+  ): Promise<Row[]>
+  /** Starts another tracker on the same database and Redis, with a clock of its own. */
+  replica(env?: Env): Promise<TestTracker>
   stop(): Promise<void>
 }
 
 export const PASSWORD = 'correct horse battery'
 
-/** The limits are off unless a test is about them. `servers` are for tests that stop or freeze theirs. */
-export async function startTracker(
-  env: Readonly<Record<string, string>> = {},
-  servers: { postgres?: { url: string }; redisUrl?: string } = {},
-): Promise<TestTracker> {
-  const database = await trackerDatabase(servers.postgres)
-  const redis = await testRedis()
-  const lines: string[] = []
-  const clock = createTestClock()
-  const config = readConfig({
-    DATABASE_URL: database.appUrl,
-    REDIS_URL: servers.redisUrl ?? redis.url,
+/** A migrated database, with the two roles of production; on the run's server unless another is given. */
+export function createTrackerDatabase(server?: { url: string }): Promise<TestDatabase> {
+  return createTestDatabase({
+    service: 'tracker',
+    ...(server && { server }),
+    migrate: async (target) => {
+      await migrate(target)
+    },
+  })
+}
+
+/** The environment of a tracker on given stores, as the process would get it. The limits of the REST API are off. */
+export function trackerEnv(stores: { databaseUrl: string; redisUrl: string }, env: Env = {}) {
+  return {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATABASE_URL: stores.databaseUrl,
+    REDIS_URL: stores.redisUrl,
     PUBLIC_URL: 'http://tracker.test',
     REST_READ_LIMIT: '0',
     REST_WRITE_LIMIT: '0',
     AUTH_LIMIT: '0',
     ...env,
-  })
+  }
+}
+
+/**
+ * The limits are off unless a test is about them. `servers` are for tests that stop or freeze theirs; a `database` that
+ * is given is not dropped in the end.
+ */
+export async function startTracker(
+  env: Env = {},
+  servers: { postgres?: { url: string }; database?: TestDatabase; redisUrl?: string } = {},
+): Promise<TestTracker> {
+  const database = servers.database ?? (await createTrackerDatabase(servers.postgres))
+  const redisUrl = servers.redisUrl ?? (await testRedis()).url
+  const lines: string[] = []
+  const clock = createTestClock()
+  const config = readConfig(trackerEnv({ databaseUrl: database.appUrl, redisUrl }, { LOG_LEVEL: 'debug', ...env }))
   const destination = { write: (line: string) => void lines.push(line) }
-  const logger = createLogger({ name: 'tracker', level: 'debug', destination })
+  const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL, destination })
   const context = await createContext({ config, logger, clock })
-  const server = createHttpServer(context, { logger, stopping: new AbortController().signal })
-  const running = await listen(server, { host: env['HOST'] ?? '127.0.0.1', port: Number(env['PORT'] ?? 0) })
-  const url = `http://127.0.0.1:${running.port}`
-  const db = createKysely<Schema>(createPool({ url: config.DATABASE_URL, name: 'test', size: 2, logger }))
-  const redisClient = await connectRedis({ url: config.REDIS_URL, name: 'test', logger })
+  const stopping = new AbortController()
+  const server = createHttpServer(context, { logger, stopping: stopping.signal })
+  const running = await listen(server, { host: config.HOST, port: config.PORT })
+  const url = `http://127.0.0.1:${String(running.port)}`
+  const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
+  const redisClient = await connectRedis({ url: redisUrl, name: 'test', logger })
 
   return {
     url,
     context,
-    config,
+    database,
+    redisUrl,
     db,
     redisClient,
-    database,
-    redis,
     logged: () => lines.join(''),
+    now: clock.now,
     advance: clock.advance,
     holdClock: clock.hold,
     client: () => createClient(url),
@@ -91,28 +121,16 @@ export async function startTracker(
       if (answer.status !== 200) throw new Error(`could not sign in: ${answer.text}`)
       return client
     },
-    sql: (statement, parameters = []) =>
-      withClient(database.adminUrl, async (client) => {
-        const result = await client.query<Record<string, unknown>>(statement, [...parameters])
-        return result.rows
-      }),
+    sql: <Row extends pg.QueryResultRow>(statement: string, parameters: readonly unknown[] = []) =>
+      withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows),
+    replica: (more = {}) => startTracker({ ...env, ...more }, { database, redisUrl }),
     async stop() {
-      await Promise.all([running.drain(), context.announces.sockets?.drain()])
+      stopping.abort()
+      await Promise.all([running.drain(), context.announceEngine.sockets?.drain()])
       await context.close()
       redisClient.disconnect()
       await db.destroy()
-      await database.drop()
+      if (servers.database === undefined) await database.drop()
     },
   }
-}
-
-/** A migrated database, with the two roles of production; on the run's server unless another is given. */
-function trackerDatabase(server?: { url: string }): Promise<TestDatabase> {
-  return createTestDatabase({
-    service: 'tracker',
-    ...(server && { server }),
-    migrate: async (target) => {
-      await migrate(target)
-    },
-  })
 }

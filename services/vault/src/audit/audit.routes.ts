@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { time, uuid } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { PROJECT_NAME } from '../projects/projects.ts'
-import { ACTIONS, type AuditStore, LISTED_ACTIONS } from './audit.ts'
+import { ACTIONS } from './audit.ts'
+import type { AuditLog } from './audit-log.ts'
 
 const limit = 'must be a whole number from 1 to 1000'
 
@@ -19,7 +20,7 @@ const entry = z
   })
   .meta({ id: 'AuditEntry' })
 
-const endpoint = endpoints<{ audit: Pick<AuditStore, 'list'> }>()
+const endpoint = endpoints<{ audit: Pick<AuditLog, 'list'> }>()
 
 /** The audit log, newest first. */
 export const auditEndpoints = [
@@ -45,9 +46,12 @@ export const auditEndpoints = [
     }),
     answer: z.array(entry),
     handle: async ({ query: { projectId, action, before, limit } }, { audit }) => {
-      const actions = action === undefined ? LISTED_ACTIONS : [action]
-      const entries = await audit.list({ projectId, actions, before, limit })
-      return entries.map(({ requestedAt, ...rest }) => ({ ...rest, requestedAt: requestedAt.toISOString() }))
+      const entries = await audit.list({ projectId, action, before, limit })
+      return entries.map(({ requestedAt, address, ...rest }) => ({
+        ...rest,
+        requestedAt: requestedAt.toISOString(),
+        ip: address,
+      }))
     },
   }),
 ]

@@ -8,7 +8,7 @@ export function createAuditStore(db: Db): AuditStore {
     list: async ({ projectId, actions, before, limit }) => {
       const rows = await db
         .selectFrom('audit')
-        .select(['id', 'project_id', 'action', 'env', 'requested_at', 'detail', sql<string>`host(ip)`.as('ip')])
+        .select(['id', 'project_id', 'action', 'env', 'requested_at', 'detail', sql<string>`host(ip)`.as('address')])
         .where('action', 'in', actions)
         .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId ?? ''))
         .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
@@ -23,7 +23,7 @@ export function createAuditStore(db: Db): AuditStore {
           action,
           env: row.env,
           requestedAt: row.requested_at,
-          ip: row.ip,
+          address: row.address,
           ...(LISTED_ACTIONS.includes(action) ? {} : { detail: row.detail as Detail | null }),
         }
       })

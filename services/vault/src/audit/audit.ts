@@ -30,7 +30,7 @@ export type NewEntry = Readonly<{
   action: Action
   env: string | null
   requestedAt: Date
-  ip: string
+  address: string
   detail: Detail | null
 }>
 
@@ -41,7 +41,7 @@ export type ListedEntry = Readonly<{
   action: Action
   env: string | null
   requestedAt: Date
-  ip: string
+  address: string
   detail?: Detail | null
 }>
 
@@ -64,14 +64,14 @@ export type AuditStore = {
 /** A new entry with the current time. */
 export function newEntry(
   clock: Clock,
-  entry: { action: Action; ip: string; env?: string | null; detail?: Detail },
+  entry: { action: Action; address: string; env?: string | null; detail?: Detail },
 ): NewEntry {
   return {
     id: newId(),
     action: entry.action,
     env: entry.env ?? null,
     requestedAt: new Date(clock.now()),
-    ip: entry.ip,
+    address: entry.address,
     detail: entry.detail ?? null,
   }
 }

@@ -11,7 +11,7 @@ const row: ChainedRow = {
   action: 'fetch',
   env: 'production',
   requestedAt: '2026-11-21T08:00:00.123000',
-  ip: '127.0.0.1',
+  address: '127.0.0.1',
   detail: null,
 }
 
@@ -23,7 +23,7 @@ test.each<Partial<ChainedRow>>([
   { action: 'rotate' },
   { env: null },
   { requestedAt: '2026-11-21T08:00:00.123001' },
-  { ip: '127.0.0.2' },
+  { address: '127.0.0.2' },
   { detail: '{}' },
   // The same letters, divided differently.
   { projectId: 'shopfetch', action: '' },

@@ -10,7 +10,7 @@ export type ChainedRow = Readonly<{
   env: string | null
   /** UTC, with microseconds. */
   requestedAt: string
-  ip: string
+  address: string
   detail: string | null
 }>
 
@@ -25,9 +25,9 @@ export const CODE_LENGTH = 32
  * the key, a row that is changed, removed, added or moved breaks the chain at that row.
  */
 export function chainCode(key: KeyObject, previous: Uint8Array, row: ChainedRow): Buffer {
-  const { seq, id, projectUid, projectId, action, env, requestedAt, ip, detail } = row
+  const { seq, id, projectUid, projectId, action, env, requestedAt, address, detail } = row
   // Each column follows its length, and null differs from the empty text: no two rows give the same bytes.
-  const columns = [String(seq), id, projectUid, projectId, action, env, requestedAt, ip, detail]
+  const columns = [String(seq), id, projectUid, projectId, action, env, requestedAt, address, detail]
     .map((column) => (column === null ? '-;' : `${String(Buffer.byteLength(column))}:${column}`))
     .join('')
   return createHmac('sha256', key).update('vault/audit-chain/1').update(previous).update(columns).digest()

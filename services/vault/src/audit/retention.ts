@@ -41,7 +41,9 @@ export async function pruneAudit(
   for (const month of months) {
     const result = await store.dropMonth(month, seal)
     if (result === 'unsealed')
-      throw new Error(`${month} holds rows that are not sealed yet; let the service run for a moment first`)
+      throw new Error(
+        `${month} has rows that are not sealed yet; run again while the service runs, or a few seconds after its start`,
+      )
     if (result === 'busy')
       throw new Error('another session is reading the audit log (a dump or a verification); try again later')
   }

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { type RepeatedTask, repeat } from '@vault-and-tracker/service-kit/repeat'
 import { CHAIN_START, type ChainedRow, chainCode, type Gap, gapsAfter } from './chain.ts'
 
 /** The end of the chain. `position` is the highest number that the sealer has read. */
@@ -65,7 +66,7 @@ export function createSealer(deps: {
   onError: (error: unknown) => void
 }): Sealer {
   const { store, clock } = deps
-  let timer: NodeJS.Timeout | undefined
+  let repeated: RepeatedTask | undefined
   let pass: Promise<number> | undefined
   let stopped = false
   let end: { sealNo: number; code: string } | undefined
@@ -99,19 +100,17 @@ export function createSealer(deps: {
     return pass
   }
 
-  function schedule(): void {
-    if (stopped) return
-    timer = setTimeout(() => {
-      sealNow().catch(deps.onError).finally(schedule)
-    }, INTERVAL_MS)
-  }
-
   return {
     sealNow,
-    start: schedule,
+    start: () => {
+      const task = async (): Promise<void> => {
+        await sealNow()
+      }
+      repeated = repeat({ everyMs: INTERVAL_MS, task, onError: deps.onError })
+    },
     stop: async () => {
       stopped = true
-      clearTimeout(timer)
+      await repeated?.stop()
       // The current pass may have read the rows before the last request was committed, so one more follows.
       await pass?.catch(deps.onError)
       await sealNow()

@@ -12,15 +12,15 @@ import {
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
 import { z } from 'zod'
-import { readCommandConfig, readCommandEnv } from '../config.ts'
+import { readCommandConfig, readCommandConfigWithoutKeyring } from '../config.ts'
 import type { Db } from '../db/schema.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { assertIdIsFree, checkKeyring } from '../keyring/key-check.ts'
 import { createKeyRotationStore } from '../keyring/key-rotation.store.ts'
 import { createKeyRotation, type KeyRotation } from '../keyring/key-rotation.ts'
+import { activateInKeyringFile, addToKeyringFile, removeFromKeyringFile } from '../keyring/keyring.file.ts'
 import { createDataKeyStore, createKekStore } from '../keyring/keyring.store.ts'
 import { KeyringError } from '../keyring/keyring.ts'
-import { activateInKeyringFile, addToKeyringFile, removeFromKeyringFile } from './keyring-file.ts'
 
 const id = operand('ID', z.string())
 const days = z.string().regex(/^\d{1,5}$/, 'takes a number of days')
@@ -42,7 +42,7 @@ const add = defineAction({
         assertIdIsFree(input.id, keyring, await createKekStore(db).list()),
       )
     } else {
-      const { DATABASE_URL: url, LOG_LEVEL: level } = readCommandEnv(terminal.env)
+      const { DATABASE_URL: url, LOG_LEVEL: level } = readCommandConfigWithoutKeyring(terminal.env)
       await withDatabase(poolOptions(url, level, terminal), async (db: Db) =>
         assertIdIsFree(input.id, undefined, await createKekStore(db).list()),
       )
@@ -87,9 +87,11 @@ const retire = defineAction({
 })
 
 function keyringFile({ env }: Terminal): string {
-  const { keyringFile: file } = readCommandEnv(env)
+  const { keyringFile: file } = readCommandConfigWithoutKeyring(env)
   if (file === undefined)
-    throw new KeyringError(['the keyring is not in a file (VAULT_KEYRING_FILE): change VAULT_KEYRING yourself'])
+    throw new KeyringError([
+      'VAULT_KEYRING_FILE is not set: the keyring is in VAULT_KEYRING, which commands cannot change',
+    ])
   return file
 }
 

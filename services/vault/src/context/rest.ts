@@ -1,21 +1,22 @@
 import type { IncomingMessage } from 'node:http'
-import { runMiddleware, type Serving } from '@vault-and-tracker/rest'
+import { type Around, runMiddleware, type Serving } from '@vault-and-tracker/rest'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
 import type { Redis } from 'ioredis'
 import type { Registry } from 'prom-client'
-import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admin/admin.middleware.ts'
+import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admin/admin.guard.ts'
 import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
 import type { Config } from '../config.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
-import { createLimitFailures, type LimitFailures } from '../http/failure-limit.middleware.ts'
+import { createLimitFailures } from '../http/failure-limit.ts'
 import { parseJsonBody, readBody, readQuery } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
 import { createFailureLimit } from '../limits/failure-limit.ts'
-import { createVerifySignature } from '../signed-requests/signed-requests.middleware.ts'
+import type { PendingFetches } from '../secrets/pending-fetches.ts'
+import { createVerifySignature } from '../signed-requests/signed-requests.guard.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 
 /** The REST surface: how requests are guarded and read. */
@@ -23,8 +24,6 @@ export type Rest = {
   readonly serving: Serving<VaultSurface>
   /** Lets administrators in, also below paths that name nothing. */
   readonly administrator: IdentifyAdministrator
-  /** How many requests for a fetch are being verified now. */
-  readonly fetchesExpected: () => number
 }
 
 /** Joins limits, the admin token and signatures into the guards of the REST surface. */
@@ -35,8 +34,9 @@ export function createRest(options: {
   redis: Redis
   registry: Registry
   signedRequests: SignedRequests
+  pendingFetches: PendingFetches
 }): Rest {
-  const { config, logger, clock, redis, signedRequests } = options
+  const { config, logger, clock, redis, signedRequests, pendingFetches } = options
   const { proxies } = config
   const authentication = createAuthenticationMetrics(options.registry)
 
@@ -48,15 +48,15 @@ export function createRest(options: {
       windowMs,
       logger,
       keyOf: (request) => addressKey(clientAddress(request, proxies)),
-      refusal: () => apiError('rate_limited'),
-      whenRedisIsAway: 'refuse',
+      createError: () => apiError('rate_limited'),
+      whenRedisIsUnavailable: 'refuse',
     })
   const failureLimit = (
     name: string,
     limit: number,
     windowMs: number,
     isAttempt: (request: IncomingMessage) => boolean,
-  ): LimitFailures =>
+  ): Around =>
     createLimitFailures({
       limit: createFailureLimit({
         limit,
@@ -78,31 +78,29 @@ export function createRest(options: {
     limitFailures: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000, hasToken),
     addressOf: (request) => clientAddress(request, proxies),
   })
-  const verifySignature = createVerifySignature({
-    signedRequests,
-    limitFailures: failureLimit('signature-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000, () => true),
-    proxies,
-  })
+  const verifySignature = createVerifySignature({ signedRequests, proxies })
   const fetchLimit = sharedLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
-  let fetchesExpected = 0
 
   return {
     administrator,
-    fetchesExpected: () => fetchesExpected,
-    serving: servingWith({
-      admin: (_endpoint, request, response) => administrator(request, response),
-      signature: async ({ limit, method }, request, response) => {
-        const isWrite = method === 'PUT'
-        if (limit === 'none') return verifySignature(request, response, { isWrite })
-        fetchesExpected++
-        try {
-          await runMiddleware(fetchLimit, request, response)
-          return await verifySignature(request, response, { isWrite })
-        } finally {
-          fetchesExpected--
-        }
+    serving: {
+      ...READING,
+      guards: {
+        admin: (_endpoint, request, response) => administrator(request, response),
+        signature: ({ limit, method }, request, response) => {
+          const isWrite = method === 'PUT'
+          if (limit === 'none') return verifySignature(request, response, { isWrite })
+          return pendingFetches.during(async () => {
+            await runMiddleware(fetchLimit, request, response)
+            return verifySignature(request, response, { isWrite })
+          })
+        },
       },
-    }),
+      // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.
+      around: {
+        signature: failureLimit('signature-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000, () => true),
+      },
+    },
   }
 }
 
@@ -111,20 +109,17 @@ function hasToken(request: IncomingMessage): boolean {
   return bearerToken(request.headers.authorization) !== undefined
 }
 
-/** How the vault reads and guards requests. HEAD is refused: it would read secrets under a signature made for GET. */
-function servingWith(guards: Serving<VaultSurface>['guards']): Serving<VaultSurface> {
-  return {
-    guards,
-    readQuery: (request, names) => readQuery(request.originalUrl, names),
-    readBody: async (_endpoint, request, response, caller) => {
-      const bytes = 'body' in caller ? caller.body : await readBody(request, response)
-      return { body: parseJsonBody(request, bytes) }
-    },
-    malformed: ({ name, problem }) =>
-      apiError('invalid_request', name === '' ? `the body ${problem}` : `${name}: ${problem}`),
-    notFound: () => apiError('not_found'),
-    methodNotAllowed: () => apiError('method_not_allowed'),
-    answersHead: false,
-    guardsMethods: (access) => access === 'admin',
-  }
+/** How the vault reads requests. HEAD is refused: it would read secrets under a signature made for GET. */
+const READING: Omit<Serving<VaultSurface>, 'guards'> = {
+  readQuery: (request, names) => readQuery(request.originalUrl, names),
+  readBody: async (_endpoint, request, response, caller) => {
+    const bytes = caller.kind === 'project' ? caller.body : await readBody(request, response)
+    return { body: parseJsonBody(request, bytes) }
+  },
+  malformed: ({ name, problem }) =>
+    apiError('invalid_request', name === '' ? `the body ${problem}` : `${name}: ${problem}`),
+  notFound: () => apiError('not_found'),
+  methodNotAllowed: () => apiError('method_not_allowed'),
+  answersHead: false,
+  guardsMethods: (access) => access === 'admin',
 }

@@ -1,14 +1,15 @@
 import { createErrorHandler } from '@vault-and-tracker/rest'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { ErrorRequestHandler } from 'express'
-import { apiError, ERRORS, type ErrorCode, presentApiError } from '../errors.ts'
+import { apiError, ERRORS, type ErrorCode } from '../errors.ts'
+import { errorBody } from './error-body.ts'
 
 /** Answers every error in the vault's shape. */
 export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
   const caused = (code: ErrorCode, message?: string) => (cause: unknown) => apiError(code, message, { cause })
   return createErrorHandler<ErrorCode>({
     table: ERRORS,
-    present: presentApiError,
+    present: (error) => ({ body: errorBody(error) }),
     standard: {
       unavailable: caused('unavailable'),
       internal: caused('internal_error'),

@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http'
-import { expressClasses } from '@vault-and-tracker/service-kit/express-classes'
 import { answerMalformed } from '@vault-and-tracker/service-kit/http-server'
 import type { Express } from 'express'
-import { apiError, presentApiError } from '../errors.ts'
+import { apiError, ERRORS } from '../errors.ts'
+import { errorBody } from './error-body.ts'
+import { expressClasses } from './express-classes.ts'
 
 /** Slow senders: 10 s for the headers, 30 s for all of a request. A missing Host is refused in our own words. */
 const OPTIONS = { headersTimeout: 10_000, requestTimeout: 30_000, requireHostHeader: false }
@@ -18,10 +19,10 @@ export function createVaultServer(app: Express): Server {
 }
 
 function answerToMalformed(): string {
-  const { status, body } = presentApiError(apiError('invalid_request', 'this is not a request of HTTP/1.1'))
-  const text = JSON.stringify(body)
+  const error = apiError('invalid_request', 'this is not a request of HTTP/1.1')
+  const text = JSON.stringify(errorBody(error))
   return [
-    `HTTP/1.1 ${String(status)} Bad Request`,
+    `HTTP/1.1 ${String(ERRORS[error.code].status)} Bad Request`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${String(text.length)}`,
     'Cache-Control: no-store',

@@ -1,9 +1,9 @@
 import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } from '@vault-and-tracker/rest'
-import { ERRORS, type ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { VerifiedCaller } from '../signed-requests/signed-requests.ts'
 
 /** What a handler knows of an administrator. */
-export type Administrator = { readonly ip: string }
+export type Administrator = { readonly kind: 'administrator'; readonly address: string }
 
 /** What the vault's endpoints have in common. */
 export type VaultSurface = {
@@ -39,10 +39,5 @@ const OF_ACCESS: Readonly<Record<keyof VaultSurface['callers'], readonly ErrorCo
 
 /** The codes that an endpoint can answer: its own, and those of its guard and its body. */
 export function codesOf(endpoint: Description<VaultSurface>): readonly ErrorCode[] {
-  const codes = new Set([
-    ...endpoint.errors,
-    ...OF_ACCESS[endpoint.access],
-    ...(endpoint.body === undefined ? [] : BODY),
-  ])
-  return Object.keys(ERRORS).filter((code): code is ErrorCode => codes.has(code as ErrorCode))
+  return [...endpoint.errors, ...OF_ACCESS[endpoint.access], ...(endpoint.body === undefined ? [] : BODY)]
 }

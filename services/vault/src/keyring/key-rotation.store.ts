@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { auditRow } from '../db/audit-row.ts'
-import { lockKek } from '../db/lock-kek.ts'
+import { insertAuditEntries, insertAuditEntry } from '../db/audit-entries.store.ts'
+import { lockKek } from '../db/kek-lock.store.ts'
 import type { Db } from '../db/schema.ts'
 import type { KeyRotationStore, ProjectDataKey, ValueToReencrypt } from './key-rotation.ts'
 
@@ -71,8 +71,10 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
           from unnest(${keys.map((key) => key.projectUid)}::uuid[], ${keys.map((key) => key.dekV)}::int[],
             ${wrapped}::bytea[]) as new (project_uid, dek_v, wrapped)
           where d.project_uid = new.project_uid and d.dek_v = new.dek_v`.execute(trx)
-        const entries = keys.map((key) => auditRow(entryFor(key), { uid: key.projectUid, name: key.project }))
-        await trx.insertInto('audit').values(entries).execute()
+        await insertAuditEntries(
+          trx,
+          keys.map((key) => ({ entry: entryFor(key), project: { uid: key.projectUid, name: key.project } })),
+        )
         return keys.length
       }),
 
@@ -125,10 +127,7 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
             .returning('dek_v')
             .executeTakeFirst()
           if (inserted === undefined) continue
-          await trx
-            .insertInto('audit')
-            .values(auditRow(entryFor(key.dekV), { uid, name }))
-            .execute()
+          await insertAuditEntry(trx, entryFor(key.dekV), { uid, name })
           made++
         }
         return made

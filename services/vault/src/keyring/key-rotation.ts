@@ -132,7 +132,7 @@ export function createKeyRotation(deps: {
       const entryFor = (key: ProjectDataKey) =>
         newEntry(clock, {
           action: 'key.rewrap',
-          ip: LOCAL_ADDRESS,
+          address: LOCAL_ADDRESS,
           detail: { dekV: key.dekV, from: key.kekId, to: keyring.activeId },
         })
       await repeatUntilDone(
@@ -155,7 +155,8 @@ export function createKeyRotation(deps: {
     renew: async (olderThanDays: number): Promise<{ renewed: number; moved: number; dropped: number }> => {
       const now = clock.now()
       const limits = { before: new Date(now - olderThanDays * DAY_MS), encryptions: MAX_ENCRYPTIONS }
-      const entryFor = (dekV: number) => newEntry(clock, { action: 'key.rotate', ip: LOCAL_ADDRESS, detail: { dekV } })
+      const entryFor = (dekV: number) =>
+        newEntry(clock, { action: 'key.rotate', address: LOCAL_ADDRESS, detail: { dekV } })
       const result = { renewed: 0, moved: 0, dropped: 0 }
       const create = (projectUid: string, dekV: number) => dataKeys.create(projectUid, dekV)
       let made: number

@@ -39,9 +39,9 @@ test('when the other replicas have seen too many, the address is blocked here as
 
 test('while the shared count fails, its failure is passed on and the own count goes on', async () => {
   const failures = limitOf(2)
-  const away = () => Promise.reject(new Error('Connection is closed.'))
-  for (let i = 0; i < 2; i++) await expect(failures.count('a', away)).rejects.toThrow('Connection is closed.')
-  await expect(failures.count('a', away)).rejects.toMatchObject({ code: 'rate_limited' })
+  const unavailable = () => Promise.reject(new Error('Connection is closed.'))
+  for (let i = 0; i < 2; i++) await expect(failures.count('a', unavailable)).rejects.toThrow('Connection is closed.')
+  await expect(failures.count('a', unavailable)).rejects.toMatchObject({ code: 'rate_limited' })
   expect(() => failures.assertAllowed('a')).toThrow()
 })
 

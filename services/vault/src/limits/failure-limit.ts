@@ -26,7 +26,7 @@ const MAX_ADDRESSES = 50_000
 
 /**
  * A limit on failures per address and window. Redis is asked only about failures, so requests that succeed cost
- * nothing. Each process also counts by itself, which holds the limit while Redis is away: the failing request is then
+ * nothing. Each process also counts by itself, which holds the limit while Redis is unavailable: the failing request is then
  * answered 503, and the address is blocked as soon as it reached the limit in this process.
  *
  * @param options `limit` failures per `windowMs`, 0 for no limit; `onBlocked` is called once when an address is blocked

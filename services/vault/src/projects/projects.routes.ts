@@ -61,7 +61,7 @@ export const projectEndpoints = [
     answer: ok.extend({ id: z.string() }),
     errors: ['invalid_public_key', 'project_exists'],
     handle: async ({ body, caller }, { projects }) => {
-      await projects.create({ ...body, ip: caller.ip })
+      await projects.create({ ...body, address: caller.address })
       return { ...OK, id: body.name }
     },
   }),
@@ -70,13 +70,17 @@ export const projectEndpoints = [
     method: 'PATCH',
     path: '/v1/admin/projects/:id',
     operationId: 'updateProject',
-    summary: 'Say whether writes have to cover their body with a digest',
+    summary: 'Set whether signatures of writes must cover the body',
     params,
     body: z.strictObject({ requireContentDigest: z.boolean() }),
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, body, caller }, { projects }) => {
-      await projects.setRequireContentDigest({ name: params.id, required: body.requireContentDigest, ip: caller.ip })
+      await projects.setRequireContentDigest({
+        name: params.id,
+        required: body.requireContentDigest,
+        address: caller.address,
+      })
       return OK
     },
   }),
@@ -85,12 +89,12 @@ export const projectEndpoints = [
     method: 'DELETE',
     path: '/v1/admin/projects/:id',
     operationId: 'deleteProject',
-    summary: 'Delete a project with all its secrets, for good',
+    summary: 'Delete a project and all its secrets permanently',
     params,
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { projects }) => {
-      await projects.remove({ name: params.id, ip: caller.ip })
+      await projects.remove({ name: params.id, address: caller.address })
       return OK
     },
   }),
@@ -99,7 +103,7 @@ export const projectEndpoints = [
     method: 'PUT',
     path: '/v1/admin/projects/:id/rotate',
     operationId: 'rotateProjectKey',
-    summary: 'Replace the key; the private half of a generated one is answered this once',
+    summary: 'Replace the key; a private key that is generated is in this response only',
     params,
     body: z.strictObject({
       publicKey: publicKey.optional(),
@@ -118,7 +122,7 @@ export const projectEndpoints = [
         name: params.id,
         publicKey: body.publicKey,
         overlapMs: body.overlap * 1000,
-        ip: caller.ip,
+        address: caller.address,
       })
       return { ...OK, ...rotated }
     },

@@ -1,7 +1,7 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
 import type { Selectable } from 'kysely'
-import { auditRow } from '../db/audit-row.ts'
-import { lockKek } from '../db/lock-kek.ts'
+import { insertAuditEntry } from '../db/audit-entries.store.ts'
+import { lockKek } from '../db/kek-lock.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import type { ProjectKey } from './project-keys.ts'
 import type { ProjectStore, StoredProject } from './projects.ts'
@@ -67,7 +67,7 @@ export function createProjectStore(db: Db): ProjectStore {
               created_at: project.createdAt,
             })
             .execute()
-          await trx.insertInto('audit').values(auditRow(entry, project)).execute()
+          await insertAuditEntry(trx, entry, project)
         })
         return 'created'
       } catch (error) {
@@ -92,7 +92,7 @@ export function createProjectStore(db: Db): ProjectStore {
         for (const { id, notAfter } of change.end)
           await trx.updateTable('project_keys').set({ not_after: notAfter }).where('id', '=', id).execute()
         await trx.insertInto('project_keys').values(keyRow(project.uid, change.add)).execute()
-        await trx.insertInto('audit').values(auditRow(entry, project)).execute()
+        await insertAuditEntry(trx, entry, project)
         return true
       }),
 
@@ -104,7 +104,7 @@ export function createProjectStore(db: Db): ProjectStore {
           .where('name', '=', name)
           .returning(['uid', 'name'])
           .executeTakeFirst()
-        if (project !== undefined) await trx.insertInto('audit').values(auditRow(entry, project)).execute()
+        if (project !== undefined) await insertAuditEntry(trx, entry, project)
         return project !== undefined
       }),
 
@@ -115,7 +115,7 @@ export function createProjectStore(db: Db): ProjectStore {
           .where('name', '=', name)
           .returning(['uid', 'name'])
           .executeTakeFirst()
-        if (project !== undefined) await trx.insertInto('audit').values(auditRow(entry, project)).execute()
+        if (project !== undefined) await insertAuditEntry(trx, entry, project)
         return project !== undefined
       }),
   }

@@ -80,14 +80,14 @@ export function createProjects(deps: {
       name: string
       publicKey: string
       requireContentDigest: boolean
-      ip: string
+      address: string
     }): Promise<void> => {
       const publicKey = readPublicKey(input.publicKey)
       const now = new Date(clock.now())
       const uid = newId()
       const entry = newEntry(clock, {
         action: 'project.create',
-        ip: input.ip,
+        address: input.address,
         detail: { publicKey: publicKeyToHex(publicKey) },
       })
       const project = {
@@ -111,7 +111,7 @@ export function createProjects(deps: {
       name: string
       publicKey: string | undefined
       overlapMs: number
-      ip: string
+      address: string
     }): Promise<{ privateKey: string } | undefined> => {
       const pair = input.publicKey === undefined ? generateKeyPair() : undefined
       const publicKey =
@@ -119,7 +119,7 @@ export function createProjects(deps: {
       const now = new Date(clock.now())
       const entry = newEntry(clock, {
         action: 'rotate',
-        ip: input.ip,
+        address: input.address,
         detail: { publicKey: publicKeyToHex(publicKey), overlapSeconds: input.overlapMs / 1000 },
       })
       const added = { id: newId(), publicKey, createdAt: now, notAfter: null }
@@ -131,23 +131,23 @@ export function createProjects(deps: {
     },
 
     /** @throws not_found */
-    setRequireContentDigest: async (input: { name: string; required: boolean; ip: string }): Promise<void> => {
-      const { name, required, ip } = input
-      const entry = newEntry(clock, { action: 'project.update', ip, detail: { requireContentDigest: required } })
+    setRequireContentDigest: async (input: { name: string; required: boolean; address: string }): Promise<void> => {
+      const { name, required, address } = input
+      const entry = newEntry(clock, { action: 'project.update', address, detail: { requireContentDigest: required } })
       if (!isProjectName(name) || !(await store.setRequireContentDigest(name, required, entry)))
         throw apiError('not_found')
       onChange(name)
     },
 
     /** @throws not_found */
-    remove: async (input: { name: string; ip: string }): Promise<void> => {
-      const entry = newEntry(clock, { action: 'project.delete', ip: input.ip })
+    remove: async (input: { name: string; address: string }): Promise<void> => {
+      const entry = newEntry(clock, { action: 'project.delete', address: input.address })
       if (!isProjectName(input.name) || !(await store.remove(input.name, entry))) throw apiError('not_found')
       onChange(input.name)
     },
 
     /** What signatures of the project are verified with; undefined for an unknown project. */
-    findSigning: async (name: string): Promise<SigningProject | undefined> => {
+    findWithVerifyKeys: async (name: string): Promise<SigningProject | undefined> => {
       const project = isProjectName(name) ? await store.find(name) : undefined
       if (project === undefined) return undefined
       const now = new Date(clock.now())

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createBatcher } from '@vault-and-tracker/service-kit/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newEntry } from '../audit/audit.ts'
+import type { PendingFetches } from './pending-fetches.ts'
 import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue } from './secrets.ts'
 
 /**
@@ -34,10 +35,9 @@ export function createBatchedFetch(deps: {
   store: Pick<SecretStore, 'readAll'>
   decrypt: Secrets['decrypt']
   clock: Clock
-  /** How many requests for a fetch are being verified now. */
-  fetchesExpected: () => number
+  pending: Pick<PendingFetches, 'count'>
 }): BatchedFetch {
-  const { store, decrypt, clock, fetchesExpected } = deps
+  const { store, decrypt, clock, pending } = deps
   const large = new Set<string>()
 
   /** One value that does not decrypt fails them all: a variable that is silently missing is worse than an error. */
@@ -83,12 +83,12 @@ export function createBatchedFetch(deps: {
 
   const fetchSmall = createBatcher(readTogether, {
     ...SMALL,
-    isReady: (waiting) => fetchesExpected() === 0 || waiting >= SMALL.maxBatchSize,
+    isReady: (waiting) => pending.count() === 0 || waiting >= SMALL.maxBatchSize,
   })
   const fetchLarge = createBatcher(readTogether, LARGE)
 
   return (caller, env) => {
-    const entry = newEntry(clock, { action: 'fetch', env, ip: caller.ip })
+    const entry = newEntry(clock, { action: 'fetch', env, address: caller.address })
     const asked = { caller, env, now: new Date(clock.now()), entry }
     return large.has(placeOf(caller, env)) ? fetchLarge(asked) : fetchSmall(asked)
   }

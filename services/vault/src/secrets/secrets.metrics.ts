@@ -1,4 +1,5 @@
-import { Counter, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { PendingFetches } from './pending-fetches.ts'
 
 /** Counts stored values that do not decrypt. */
 export function createDecryptionMetrics(registry: Registry): { failed: () => void } {
@@ -8,4 +9,16 @@ export function createDecryptionMetrics(registry: Registry): { failed: () => voi
     registers: [registry],
   })
   return { failed: () => failures.inc() }
+}
+
+/** Tells how many fetches are being verified; the value is read when the metrics are. */
+export function createPendingFetchMetrics(registry: Registry, pending: Pick<PendingFetches, 'count'>): void {
+  new Gauge({
+    name: 'vault_pending_fetches',
+    help: 'Requests for all secrets of an environment whose signature is being verified.',
+    registers: [registry],
+    collect() {
+      this.set(pending.count())
+    },
+  })
 }

@@ -1,10 +1,8 @@
 import { JsonText } from '@vault-and-tracker/rest'
 import { z } from 'zod'
-import { apiError } from '../errors.ts'
 import { OK, ok, time, uuid } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
-import { whileCurrent } from '../signed-requests/signed-requests.ts'
-import type { BatchedFetch } from './batched-fetch.ts'
+import type { ProjectSecrets } from './project-secrets.ts'
 import { DEFAULT_ENV, ENV, MAX_VALUE_BYTES, SECRET_KEY, type Secrets } from './secrets.ts'
 
 const env = z
@@ -21,7 +19,7 @@ const version = z
 
 const versionNumber = z.string().regex(/^[1-9][0-9]{0,9}$/)
 
-const signed = endpoints<{ secrets: Secrets; fetchSecrets: BatchedFetch }>()
+const signed = endpoints<{ projectSecrets: ProjectSecrets }>()
 const admin = endpoints<{ secrets: Secrets }>()
 
 /** What applications do with the secrets of their own project, by signed requests. */
@@ -37,8 +35,8 @@ export const secretEndpoints = [
     query: z.object({ env: env.default(DEFAULT_ENV) }),
     answer: z.record(z.string(), z.string()),
     errors: ['decryption_failed'],
-    handle: async ({ query, caller }, { fetchSecrets }) =>
-      new JsonText((await whileCurrent(caller, (current) => fetchSecrets(current, query.env))).json),
+    handle: async ({ query, caller }, { projectSecrets }) =>
+      new JsonText((await projectSecrets.fetch(caller, query.env)).json),
   }),
   signed({
     method: 'PUT',
@@ -57,8 +55,8 @@ export const secretEndpoints = [
     }),
     answer: ok,
     errors: ['decryption_failed'],
-    handle: async ({ body, caller }, { secrets }) => {
-      await whileCurrent(caller, (current) => secrets.put(current, body))
+    handle: async ({ body, caller }, { projectSecrets }) => {
+      await projectSecrets.put(caller, body)
       return OK
     },
   }),
@@ -66,16 +64,15 @@ export const secretEndpoints = [
     method: 'DELETE',
     path: '/v1/secrets/:id',
     operationId: 'deleteOwnSecret',
-    summary: 'Delete a secret of the signing project, for good',
+    summary: 'Delete a secret of the signing project permanently',
     tag: 'secrets',
     access: 'signature',
     limit: 'none',
     params: z.object({ id: z.string() }),
     answer: ok,
     errors: ['not_found'],
-    handle: async ({ params, caller }, { secrets }) => {
-      const result = await whileCurrent(caller, (current) => secrets.remove(current, params.id))
-      if (result === 'absent') throw apiError('not_found')
+    handle: async ({ params, caller }, { projectSecrets }) => {
+      await projectSecrets.remove(caller, params.id)
       return OK
     },
   }),
@@ -104,7 +101,7 @@ export const secretAdminEndpoints = [
     method: 'DELETE',
     path: '/v1/admin/secrets/:id',
     operationId: 'deleteSecret',
-    summary: 'Delete a secret with all its versions, for good',
+    summary: 'Delete a secret and all its versions permanently',
     tag: 'administration',
     access: 'admin',
     limit: 'none',
@@ -112,7 +109,7 @@ export const secretAdminEndpoints = [
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { secrets }) => {
-      await secrets.removeAny(params.id, caller.ip)
+      await secrets.removeAny(params.id, caller.address)
       return OK
     },
   }),
@@ -145,7 +142,7 @@ export const secretAdminEndpoints = [
     errors: ['not_found', 'decryption_failed'],
     handle: async ({ params, caller }, { secrets }) => ({
       ...OK,
-      version: await secrets.restore(params.id, Number(params.version), caller.ip),
+      version: await secrets.restore(params.id, Number(params.version), caller.address),
     }),
   }),
 ]

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
-import { auditRow } from '../db/audit-row.ts'
+import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
@@ -50,7 +50,7 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
         fetches.map(({ entry }) => entry.id),
         fetches.map(({ entry }) => entry.action),
         fetches.map(({ env }) => env),
-        fetches.map(({ entry }) => entry.ip),
+        fetches.map(({ entry }) => entry.address),
       ]
       const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
       return answersOf(fetches, rows)
@@ -85,10 +85,7 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
         await addVersion(trx, { id, version, dataKey, blob: encrypt(version, dataKey), now: secret.now })
         await requireSpace(trx, caller.projectUid, secret.env)
         const project = { uid: caller.projectUid, name: caller.project }
-        await trx
-          .insertInto('audit')
-          .values(auditRow(entryFor(id, version), project))
-          .execute()
+        await insertAuditEntry(trx, entryFor(id, version), project)
         return 'stored'
       }),
 
@@ -103,10 +100,7 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
           .executeTakeFirst()
         if (deleted === undefined) return 'absent'
         const project = { uid: caller.projectUid, name: caller.project }
-        await trx
-          .insertInto('audit')
-          .values(auditRow(entryFor(deleted), project))
-          .execute()
+        await insertAuditEntry(trx, entryFor(deleted), project)
         return 'deleted'
       }),
 
@@ -120,10 +114,7 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
           .returning(['s.env', 's.key', 'p.uid', 'p.name'])
           .executeTakeFirst()
         if (deleted === undefined) return false
-        await trx
-          .insertInto('audit')
-          .values(auditRow(entryFor(deleted), deleted))
-          .execute()
+        await insertAuditEntry(trx, entryFor(deleted), deleted)
         return true
       }),
 
@@ -196,10 +187,7 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
         await addVersion(trx, { id, version: next, dataKey, blob, now })
         await requireSpace(trx, secret.project_uid, secret.env)
         const project = { uid: secret.project_uid, name: secret.name }
-        await trx
-          .insertInto('audit')
-          .values(auditRow(entryFor(secret.env, next), project))
-          .execute()
+        await insertAuditEntry(trx, entryFor(secret.env, next), project)
         return next
       }),
   }

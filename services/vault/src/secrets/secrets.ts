@@ -19,7 +19,7 @@ export type Caller = Readonly<{
   publicKey: Buffer
   /** Whether the signature covers the body. */
   coversContent: boolean
-  ip: string
+  address: string
 }>
 
 /** The project, its keys or its rules changed after the signature was verified: verify it again. */
@@ -109,28 +109,28 @@ export function createSecrets(deps: {
   store: SecretStore
   dataKeys: DataKeys
   clock: Clock
-  /** Called for every stored value that does not decrypt, with names and never with a value. */
-  onDecryptionFailure: (place: NamedPlace, cause: unknown) => void
+  /** Gets why a stored value does not decrypt, and the names of its place; never a value. */
+  onDecryptionError: (error: unknown, place: NamedPlace) => void
 }) {
   const { store, dataKeys, clock } = deps
 
   /** Reports a failed decryption and returns the error to throw. */
-  function reportDecryptionFailure(place: NamedPlace, error: unknown): unknown {
+  function toApiError(error: unknown, place: NamedPlace): unknown {
     if (!(error instanceof DecryptionError || error instanceof KeyringError)) return error
-    deps.onDecryptionFailure(place, error)
+    deps.onDecryptionError(error, place)
     return apiError('decryption_failed', undefined, { cause: error })
   }
 
-  function withFailureReport<T>(place: NamedPlace, step: () => T): T {
+  function reportingErrors<T>(place: NamedPlace, step: () => T): T {
     try {
       return step()
     } catch (error) {
-      throw reportDecryptionFailure(place, error)
+      throw toApiError(error, place)
     }
   }
 
-  function deletionEntry(secretId: string, ip: string): EntryForDeleted {
-    return ({ env, key }) => newEntry(clock, { action: 'delete', env, ip, detail: { secretId, key } })
+  function deletionEntry(secretId: string, address: string): EntryForDeleted {
+    return ({ env, key }) => newEntry(clock, { action: 'delete', env, address, detail: { secretId, key } })
   }
 
   /** The data key of a value; undefined when its project was deleted in the meantime. */
@@ -141,7 +141,7 @@ export function createSecrets(deps: {
         throw new DecryptionError(`data key ${dekV} is not stored`)
       return key
     } catch (error) {
-      throw reportDecryptionFailure(place, error)
+      throw toApiError(error, place)
     }
   }
 
@@ -155,11 +155,11 @@ export function createSecrets(deps: {
     decrypt: (caller: Caller, env: string, stored: StoredValue): string | Promise<string | undefined> => {
       const { key, version, blob } = stored
       const place = { projectUid: caller.projectUid, project: caller.project, env, key, version }
-      const dekV = withFailureReport(place, () => dataKeyVersionOf(blob))
+      const dekV = reportingErrors(place, () => dataKeyVersionOf(blob))
       const known = dataKeys.cached(caller.projectUid, dekV)
-      if (known !== undefined) return withFailureReport(place, () => decryptValue(known, place, blob))
+      if (known !== undefined) return reportingErrors(place, () => decryptValue(known, place, blob))
       return findKey(place, dekV).then(
-        (dataKey) => dataKey && withFailureReport(place, () => decryptValue(dataKey, place, blob)),
+        (dataKey) => dataKey && reportingErrors(place, () => decryptValue(dataKey, place, blob)),
       )
     },
 
@@ -170,19 +170,19 @@ export function createSecrets(deps: {
         return encryptValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value)
       }
       return store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, (secretId, version) =>
-        newEntry(clock, { action: 'put', env, ip: caller.ip, detail: { secretId, key, version } }),
+        newEntry(clock, { action: 'put', env, address: caller.address, detail: { secretId, key, version } }),
       )
     },
 
     /** An id of another project and text that is no id are `absent`, like an unknown id. */
     remove: async (caller: Caller, id: string): Promise<'deleted' | 'absent' | Stale> => {
       if (!isId(id)) return 'absent'
-      return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller.ip))
+      return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller.address))
     },
 
     /** @throws not_found */
-    removeAny: async (id: string, ip: string): Promise<void> => {
-      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, ip)))) throw apiError('not_found')
+    removeAny: async (id: string, address: string): Promise<void> => {
+      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, address)))) throw apiError('not_found')
     },
 
     /** @throws not_found */
@@ -205,11 +205,11 @@ export function createSecrets(deps: {
      * @returns the number of the new version
      * @throws not_found, decryption_failed
      */
-    restore: async (id: string, version: number, ip: string): Promise<number> => {
+    restore: async (id: string, version: number, address: string): Promise<number> => {
       const reencrypt = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {
         const { projectUid, project, env, key } = old
         const place = { projectUid, project, env, key, version: old.version }
-        return withFailureReport(place, () => {
+        return reportingErrors(place, () => {
           const value = decryptValue(dataKeys.unwrap(old.projectUid, oldKey), place, old.blob)
           const target = { ...place, version: next }
           return encryptValue(dataKeys.unwrap(old.projectUid, old.dataKey), old.dataKey.dekV, target, value)
@@ -221,7 +221,7 @@ export function createSecrets(deps: {
               newEntry(clock, {
                 action: 'restore',
                 env,
-                ip,
+                address,
                 detail: { secretId: id, restored: version, version: next },
               }),
             )

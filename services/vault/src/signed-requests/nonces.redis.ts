@@ -8,8 +8,8 @@ import type { NonceStore } from './signed-requests.ts'
 const NONCE_TTL_MS = 605_000
 
 /**
- * Spent nonces in Redis, shared by all replicas: `SET NX` lets exactly one of them spend one. A Redis that is away
- * makes `spend` fail; nothing is ever let through unchecked.
+ * Spent nonces in Redis, shared by all replicas: `SET NX` lets exactly one of them spend one. While Redis is
+ * unavailable, `spend` fails and no request is accepted.
  */
 export function createNonceStore(redis: Redis): NonceStore {
   return {

@@ -7,44 +7,10 @@ import {
   type VerifiedRequest,
   verifySignatureOffThread,
 } from '@vault-and-tracker/http-signatures'
-import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, type ErrorCode } from '../errors.ts'
 import type { SigningProject } from '../projects/projects.ts'
-
-/** What signatures are verified against, cached for a short time. */
-export type SigningProjects = {
-  /** The project, undefined when there is none. `fresh` reads it from the database now. */
-  find(name: string, fresh: boolean): Promise<SigningProject | undefined>
-  /** Drops what is cached of a project that was changed by this process. */
-  forget(name: string): void
-}
-
-/** Whoever acts on a cached project confirms it in their own statement, so it may be cached for long. */
-const PRESENT_TTL_MS = 60_000
-/** Nobody confirms an absence: a project created through another replica is unknown here for a second at most. */
-const ABSENT_TTL_MS = 1_000
-const MAX_CACHED = 10_000
-
-/** Caches projects and their keys, so that a signed fetch needs no query but its own. */
-export function createSigningProjects(deps: {
-  read: (name: string) => Promise<SigningProject | undefined>
-  clock: Clock
-}): SigningProjects {
-  const cache = createLookupCache<string, SigningProject>({
-    load: deps.read,
-    clock: deps.clock,
-    maxValues: MAX_CACHED,
-    maxAbsences: MAX_CACHED,
-    valueTtlMs: PRESENT_TTL_MS,
-    absenceTtlMs: ABSENT_TTL_MS,
-    serveStale: false,
-  })
-  return {
-    find: async (name, fresh) => (fresh ? cache.reload(name) : cache.get(name)),
-    forget: (name) => cache.forget(name),
-  }
-}
+import type { SigningProjects } from './signing-projects.ts'
 
 /** Remembers spent nonces for longer than any signature can live. */
 export type NonceStore = {
@@ -52,30 +18,30 @@ export type NonceStore = {
   spend(projectUid: string, nonce: string): Promise<boolean>
 }
 
-/** The project that signed a request. */
-export type SignedBy = Readonly<{ projectUid: string; project: string; publicKey: Buffer; coversContent: boolean }>
-
-/** A caller whose signature was verified, with the bytes of the body that came with it. */
-export type VerifiedCaller = SignedBy &
-  Readonly<{
-    ip: string
-    body: Buffer
-    /**
-     * Checks the request once more against the database, for when its state turned out to be newer than what the
-     * signature was checked against.
-     *
-     * @throws the same errors as the first check
-     */
-    verifyAgain: () => Promise<VerifiedCaller>
-  }>
-
 /** What a request arrived with. */
 export type SignedMessage = Readonly<{
   message: ReceivedMessage
+  /** The client's address, for the audit log. */
+  address: string
   /** The bytes of the body; asked for only after the signature has verified. */
   readBody: () => Promise<Buffer>
   /** Whether a project may demand that the signature covers the body. */
   isWrite: boolean
+}>
+
+/** A project whose signature was verified, with the bytes of the body that came with it. */
+export type VerifiedCaller = Readonly<{
+  kind: 'project'
+  projectUid: string
+  /** The project's name. */
+  project: string
+  publicKey: Buffer
+  /** Whether the signature covers the body. */
+  coversContent: boolean
+  isWrite: boolean
+  nonce: string
+  address: string
+  body: Buffer
 }>
 
 /** Checks signed requests. */
@@ -89,62 +55,77 @@ export type SignedRequests = ReturnType<typeof createSignedRequests>
 export function createSignedRequests(deps: { signingProjects: SigningProjects; nonces: NonceStore; clock: Clock }) {
   const { signingProjects, nonces, clock } = deps
 
-  /** Verifies against what is known of the project, and once more against the database when that fails. */
-  async function verify(message: ReceivedMessage, fresh: boolean): Promise<[VerifiedRequest, SigningProject]> {
+  /** Verifies against what is cached of the project, and against the database when the cached project lacks the key. */
+  async function verifySignature(message: ReceivedMessage): Promise<[VerifiedRequest, SigningProject]> {
     const parsed = translate(() => parseSignedRequest(message))
     const { project, publicKeyHex } = parsed.claims
-    let signer = await signingProjects.find(project, fresh)
+    let signer = await signingProjects.find(project, false)
     // The key may have been added a moment ago, through another replica.
-    if (!fresh && !hasValidKey(signer, publicKeyHex, clock)) signer = await signingProjects.find(project, true)
+    if (signer !== undefined && !hasValidKey(signer, publicKeyHex, clock))
+      signer = await signingProjects.find(project, true)
     if (signer === undefined) throw apiError('unknown_project')
     const keys = signer.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
     return [await verifySignatureOffThread(parsed, keys).catch(rethrow), signer]
   }
 
   /** A requirement that the request does not meet may have been dropped a moment ago, through another replica. */
-  async function requiresDigest(known: SigningProject, { claims }: VerifiedRequest, fresh: boolean): Promise<boolean> {
-    if (!known.requireContentDigest || claims.coversContent || fresh) return known.requireContentDigest
+  async function requiresDigest(known: SigningProject, { claims }: VerifiedRequest): Promise<boolean> {
+    if (!known.requireContentDigest || claims.coversContent) return known.requireContentDigest
     return (await signingProjects.find(known.name, true))?.requireContentDigest ?? true
   }
 
-  /** One pass over all checks. */
-  async function check(signed: SignedMessage, fresh: boolean): Promise<SignedBy & { body: Buffer }> {
-    const [verified, signer] = await verify(signed.message, fresh)
-    const timely = translate(() => checkWindow(verified, clock.now()))
-    const body = await signed.readBody()
-    const required = signed.isWrite && (await requiresDigest(signer, verified, fresh))
-    const { claims } = translate(() => checkContent(timely, body, { required }))
-    if (!(await nonces.spend(signer.uid, claims.nonce))) throw apiError('replayed_nonce')
-    const { uid, name } = signer
-    const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
-    return { projectUid: uid, project: name, publicKey, coversContent: claims.coversContent, body }
+  async function spendNonce(projectUid: string, nonce: string): Promise<void> {
+    if (!(await nonces.spend(projectUid, nonce))) throw apiError('replayed_nonce')
   }
 
   return {
     /**
-     * Checks a request against what is known of its project, or, with `fresh`, against the database.
+     * Checks a request against what is cached of its project. Every statement for the
+     * caller compares them with the stored project.
      *
      * @throws missing_signature, unknown_project, invalid_signature, expired, replayed_nonce
      */
-    verify: (signed: SignedMessage, { fresh }: { fresh: boolean }) => check(signed, fresh),
-  }
-}
+    verify: async (signed: SignedMessage): Promise<VerifiedCaller> => {
+      const { address, isWrite } = signed
+      const [verified, signer] = await verifySignature(signed.message)
+      const timely = translate(() => checkWindow(verified, clock.now()))
+      const body = await signed.readBody()
+      const required = isWrite && (await requiresDigest(signer, verified))
+      const { claims } = translate(() => checkContent(timely, body, { required }))
+      const { coversContent, nonce } = claims
+      await spendNonce(signer.uid, nonce)
+      const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
+      return {
+        kind: 'project',
+        projectUid: signer.uid,
+        project: signer.name,
+        publicKey,
+        coversContent,
+        isWrite,
+        nonce,
+        address,
+        body,
+      }
+    },
 
-/**
- * Runs an action for a verified caller. The action returns `stale` when the database no longer agrees with what the
- * signature was checked against: the key ended, the project was deleted. Then the caller is verified again, once.
- *
- * @throws invalid_signature when the second attempt is stale too
- */
-export async function whileCurrent<T>(
-  caller: VerifiedCaller,
-  action: (caller: VerifiedCaller) => Promise<T | 'stale'>,
-): Promise<T> {
-  const result = await action(caller)
-  if (result !== 'stale') return result
-  const second = await action(await caller.verifyAgain())
-  if (second === 'stale') throw apiError('invalid_signature')
-  return second
+    /**
+     * Compares a verified caller with the project in the database, for when a statement refused what the cached project
+     * allowed. The signature itself stays verified: the project must still have the key that it was verified with.
+     *
+     * @returns the caller as one of the project that has the name now
+     * @throws unknown_project, invalid_signature, replayed_nonce
+     */
+    confirm: async (caller: VerifiedCaller): Promise<VerifiedCaller> => {
+      const signer = await signingProjects.find(caller.project, true)
+      if (signer === undefined) throw apiError('unknown_project')
+      const uncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
+      if (uncovered || !hasValidKey(signer, caller.publicKey.toString('hex'), clock))
+        throw apiError('invalid_signature')
+      // A project that was deleted and created again has the nonces of its own requests only.
+      if (signer.uid !== caller.projectUid) await spendNonce(signer.uid, caller.nonce)
+      return { ...caller, projectUid: signer.uid }
+    },
+  }
 }
 
 const CODES: Partial<Record<SignatureError['code'], ErrorCode>> = {
@@ -167,10 +148,8 @@ function rethrow(error: unknown): never {
   throw code === undefined ? error : apiError(code, undefined, { cause: error })
 }
 
-function hasValidKey(signer: SigningProject | undefined, publicKeyHex: string, clock: Clock): boolean {
-  return (
-    signer?.keys.some(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock)) ?? true
-  )
+function hasValidKey(signer: SigningProject, publicKeyHex: string, clock: Clock): boolean {
+  return signer.keys.some(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock))
 }
 
 function isValidAt(notAfter: Date | null, clock: Clock): boolean {

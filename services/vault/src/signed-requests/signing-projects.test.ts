@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals'
 import type { SigningProject } from '../projects/projects.ts'
-import { createSigningProjects, type SigningProjects } from './signed-requests.ts'
+import { createSigningProjects, type SigningProjects } from './signing-projects.ts'
 
 const clock = { time: 1_000, now: () => clock.time }
 const signingProject = (name: string): SigningProject => ({
@@ -67,7 +67,7 @@ test('a project that is created while it is being read is not remembered as unkn
   expect(await signingProjects.find('blog', false)).toEqual(signingProject('blog'))
 })
 
-test('a stranger who tries many names pushes no known project out', async () => {
+test('an unauthenticated client that tries many names pushes no known project out', async () => {
   await signingProjects.find('shop', false)
   for (let i = 0; i < 11_000; i++) await signingProjects.find(`guess-${i}`, false)
   reads = []

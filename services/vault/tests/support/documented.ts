@@ -1,4 +1,4 @@
-import { undocumentedAnswer } from '@vault-and-tracker/rest'
+import { undocumentedAnswer } from '@vault-and-tracker/rest/testing'
 import { ENDPOINTS } from '../../src/app.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { codesOf } from '../../src/http/surface.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type CommandOutcome, captureCommand, type TestDatabase } from '@vault-and-tracker/dev-env'
 import { runCommand } from '@vault-and-tracker/service-kit/command'
 import { keyringCommand } from '../../src/commands/keyring.command.ts'
-import { addToKeyringFile } from '../../src/commands/keyring-file.ts'
+import { addToKeyringFile } from '../../src/keyring/keyring.file.ts'
 import { connectSql, type Sql } from './sql.ts'
 import { createVaultDatabase, startVault, type TestVault } from './vault.ts'
 

@@ -76,7 +76,7 @@ export function signed(message: Draft): Wire {
   }
 }
 
-const stranger = newKey()
+const otherKey = newKey()
 
 /** Messages that are signed properly and still not what the vault accepts. */
 export const WRONG_DRAFTS: readonly ((message: Draft, choose: Choices) => void)[] = [
@@ -118,10 +118,10 @@ export const WRONG_DRAFTS: readonly ((message: Draft, choose: Choices) => void)[
   (m) => m.components.reverse(),
   (m, choose) => m.components.push(choose.of(['"@path"', '"@method"', '"host"', '"@query"', '"@target-uri";req'])),
   (m, choose) => (m.label = choose.of(['sig2', 'Sig1', 'sig', '*', ''])),
-  (m) => (m.signer = stranger),
+  (m) => (m.signer = otherKey),
   (m) => {
-    m.agent = m.agent.replace(m.signer.publicKeyHex, stranger.publicKeyHex)
-    m.signer = stranger
+    m.agent = m.agent.replace(m.signer.publicKeyHex, otherKey.publicKeyHex)
+    m.signer = otherKey
   },
   (m, choose) =>
     (m.agent = m.agent.replace(

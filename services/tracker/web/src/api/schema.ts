@@ -309,11 +309,11 @@ export interface paths {
         get: operations["getTorrent"];
         put?: never;
         post?: never;
-        /** Delete a torrent: its uploader and staff; announces tell the reason for 30 days */
+        /** Delete a torrent: its uploader and staff; announces get the reason for 30 days */
         delete: operations["deleteTorrent"];
         options?: never;
         head?: never;
-        /** Change a torrent: its uploader and staff; what counts: staff only */
+        /** Change a torrent: its uploader and staff; its percentages: staff only */
         patch: operations["updateTorrent"];
         trace?: never;
     };
@@ -381,7 +381,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change role, state, downloads, invites, what counts, and access to the Torznab API */
+        /** Change role, state, downloads, invites, percentages, and access to the Torznab API */
         patch: operations["updateUser"];
         trace?: never;
     };
@@ -394,7 +394,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give a user a new passkey; the user finds it in the own account */
+        /** Give a user a new passkey; they find it in their own account */
         post: operations["resetUserPasskey"];
         delete?: never;
         options?: never;
@@ -460,7 +460,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What holds for the whole site */
+        /** The settings of the whole site */
         get: operations["getSiteSettings"];
         put?: never;
         post?: never;
@@ -801,7 +801,7 @@ export interface components {
             statsPublic: boolean;
             invitesLeft: number;
         };
-        /** @description what the release name tells; null where it says nothing */
+        /** @description what the release name says; null where it says nothing */
         Release: {
             title: string | null;
             year: number | null;
@@ -1151,7 +1151,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1169,7 +1169,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1250,7 +1250,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1268,7 +1268,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1313,7 +1313,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1331,7 +1331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1380,7 +1380,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1398,7 +1398,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1443,7 +1443,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1461,7 +1461,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1526,7 +1526,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1544,7 +1544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1591,7 +1591,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1609,7 +1609,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1689,7 +1689,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1707,7 +1707,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1786,7 +1786,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1804,7 +1804,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1851,7 +1851,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1869,7 +1869,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1936,7 +1936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1954,7 +1954,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2003,7 +2003,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2021,7 +2021,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2083,7 +2083,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2101,7 +2101,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2130,7 +2130,7 @@ export interface operations {
                     "application/json": components["schemas"]["Site"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2148,7 +2148,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2179,7 +2179,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2197,7 +2197,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2255,7 +2255,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2273,7 +2273,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2366,7 +2366,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2384,7 +2384,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2458,7 +2458,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2476,7 +2476,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2579,7 +2579,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2597,7 +2597,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2679,7 +2679,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2697,7 +2697,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2772,7 +2772,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2790,7 +2790,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2886,7 +2886,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2904,7 +2904,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2971,7 +2971,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2989,7 +2989,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3056,7 +3056,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3074,7 +3074,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3181,7 +3181,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3199,7 +3199,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3271,7 +3271,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3289,7 +3289,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3356,7 +3356,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3374,7 +3374,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3442,7 +3442,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3460,7 +3460,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3568,7 +3568,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3586,7 +3586,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3653,7 +3653,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3671,7 +3671,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3739,7 +3739,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3757,7 +3757,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3824,7 +3824,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3842,7 +3842,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3933,7 +3933,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3951,7 +3951,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3998,7 +3998,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4016,7 +4016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4097,7 +4097,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4115,7 +4115,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4162,7 +4162,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4180,7 +4180,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4266,7 +4266,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4284,7 +4284,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4333,7 +4333,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4351,7 +4351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4411,7 +4411,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4429,7 +4429,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4501,7 +4501,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4519,7 +4519,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4588,7 +4588,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4606,7 +4606,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4655,7 +4655,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4673,7 +4673,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4738,7 +4738,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4756,7 +4756,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4827,7 +4827,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `RATE_LIMITED`: Too many requests; Retry-After tells how many seconds to wait. */
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4845,7 +4845,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is away, or the service is busy; nothing was changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -19,8 +19,8 @@ export type ApplyLimit = (kind: LimitKind, request: Request, response: Response,
  * The limits of the REST surface, shared by all replicas through Redis.
  *
  * Reads and writes are counted by user, or by address without a session. Sign-ins are counted by address and account
- * together, so that one client cannot block the account of another, and also by address alone. While Redis is away reads pass
- * uncounted; writes and sign-ins fail as unavailable.
+ * together, so that one client cannot block the account of another, and also by address alone. While Redis is
+ * unavailable, reads pass uncounted; writes and sign-ins are answered 503.
  *
  * @param options requests per minute, and attempts per five minutes; 0 switches a limit off
  */
@@ -45,7 +45,7 @@ export function createLimits(options: {
     perWindow: number,
     windowMs: number,
     key: (visitor: Visitor, request: Request) => string,
-    whenRedisIsAway: 'allow' | 'refuse',
+    whenRedisIsUnavailable: 'allow' | 'refuse',
   ): RequestHandler =>
     createRateLimit({
       name,
@@ -54,8 +54,8 @@ export function createLimits(options: {
       limit: perWindow,
       windowMs,
       keyOf: keyBy(key),
-      refusal: () => apiError('RATE_LIMITED', 'Too many requests. Retry-After tells when to try again.'),
-      whenRedisIsAway,
+      createError: () => apiError('RATE_LIMITED', 'Too many requests. Retry-After tells when to try again.'),
+      whenRedisIsUnavailable,
     })
   const attempts = options.authentication
   const limits: Readonly<Record<LimitKind, readonly RequestHandler[]>> = {

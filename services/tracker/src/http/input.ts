@@ -10,7 +10,7 @@ const MAX_FIELD_BYTES = 64 * 1024
 const MAX_FIELDS = 20
 const MAX_JSON = '128kb'
 
-/** Uploads that are held in memory at once. */
+/** How many uploads are held in memory at once. */
 const MAX_UPLOADS = 16
 
 const json = express.json({ limit: MAX_JSON, strict: true })
@@ -46,7 +46,7 @@ function createReadUpload(): (upload: Upload, request: Request, response: Respon
       throw apiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as multipart/form-data.')
     if (uploads >= MAX_UPLOADS) throw apiError('UNAVAILABLE', 'Too many uploads at once. Try again in a moment.')
     uploads += 1
-    // Unlike the event itself, this also tells of a response that has ended already.
+    // Unlike the event `close`, this is also called for a response that has ended already.
     finished(response, () => {
       uploads -= 1
     })

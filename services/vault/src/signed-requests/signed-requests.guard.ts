@@ -5,11 +5,10 @@ import {
   type TrustedProxies,
 } from '@vault-and-tracker/service-kit/client-address'
 import type { Request, Response } from 'express'
-import type { LimitFailures } from '../http/failure-limit.middleware.ts'
 import { readBody } from '../http/input.ts'
 import type { SignedRequests, VerifiedCaller } from './signed-requests.ts'
 
-/** Lets requests with a good signature in. */
+/** Lets requests with a valid signature in. */
 export type VerifySignature = (
   request: Request,
   response: Response,
@@ -22,29 +21,21 @@ export type VerifySignature = (
  */
 export function createVerifySignature(deps: {
   signedRequests: SignedRequests
-  limitFailures: LimitFailures
   proxies: TrustedProxies
 }): VerifySignature {
-  const { signedRequests, limitFailures, proxies } = deps
-  return (request, response, { isWrite }) => {
-    let body: Promise<Buffer> | undefined
-    const signed = {
+  const { signedRequests, proxies } = deps
+  return (request, response, { isWrite }) =>
+    signedRequests.verify({
       message: {
         method: request.method,
         scheme: clientScheme(request, proxies),
         target: request.originalUrl,
         rawHeaders: rawHeaders(request, proxies),
       },
-      readBody: () => (body ??= readBody(request, response)),
+      address: clientAddress(request, proxies),
+      readBody: () => readBody(request, response),
       isWrite,
-    }
-    const ip = clientAddress(request, proxies)
-    const verify = async (fresh: boolean): Promise<VerifiedCaller> => {
-      const caller = await limitFailures(request, response, () => signedRequests.verify(signed, { fresh }))
-      return { ...caller, ip, verifyAgain: () => verify(true) }
-    }
-    return verify(false)
-  }
+    })
 }
 
 function rawHeaders(request: Request, proxies: TrustedProxies): readonly string[] {

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { type ActedBy, changedFields } from '../admin-log/admin-log.ts'
-import { recordDeed } from '../db/admin-log.ts'
+import { recordAdminAction } from '../db/admin-log.ts'
 import type { Schema } from '../db/schema.ts'
 import type { Torrent } from './torrents.ts'
 
@@ -16,7 +16,7 @@ export async function recordChange(
   const moderated = before.state !== after.state || before.stateReason !== after.stateReason
   const verdict = after.state === 'rejected' ? 'torrent.reject' : 'torrent.approve'
   const action = moderated ? verdict : 'torrent.update'
-  await recordDeed(trx, { ...by, action, target: targetOf(after), ...changed })
+  await recordAdminAction(trx, { ...by, action, target: targetOf(after), ...changed })
 }
 
 /** Records that a member of the staff deleted a torrent. */
@@ -27,14 +27,14 @@ export async function recordRemoval(
   reason: string,
 ): Promise<void> {
   const change = { before: { deleted: false, deleteReason: null }, after: { deleted: true, deleteReason: reason } }
-  await recordDeed(trx, { ...by, action: 'torrent.delete', target: targetOf(torrent), ...change })
+  await recordAdminAction(trx, { ...by, action: 'torrent.delete', target: targetOf(torrent), ...change })
 }
 
 function targetOf({ id, name }: Torrent) {
   return { type: 'torrent', id, name } as const
 }
 
-/** What the admin log tells of a torrent. */
+/** The fields of a torrent that the admin log records. */
 function fieldsOf(torrent: Torrent) {
   const { name, category, description, state, stateReason, downloadPercent, uploadPercent, externalIds } = torrent
   const { imdb, tmdb, tvdb } = externalIds

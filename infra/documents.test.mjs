@@ -1,0 +1,104 @@
+// What the documents say about names in the code. Run with `node --test infra/documents.test.mjs`.
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+/** Every file of the repository, as a path from there, without what is installed, built or hidden. */
+const files = filesBelow('')
+const documents = files.filter((file) => file.endsWith('.md'))
+const sources = files.filter((file) => /^(services|packages)\/[^/]+\/src\/.*(?<!\.test)\.ts$/.test(file))
+const decisions = documents.filter((file) => file.startsWith('docs/adr/'))
+
+test('every link of a document leads to a file', () => {
+  for (const document of documents)
+    for (const [, target = ''] of read(document).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g))
+      assert.ok(existsSync(join(root, dirname(document), target)), `${document}: ${target}`)
+})
+
+test('every decision has a number of its own, a date and a status, and names tests that exist', () => {
+  const names = new Set(files.map((file) => basename(file)))
+  const numbers = decisions.map((file) => basename(file).slice(0, 4))
+  assert.equal(new Set(numbers).size, numbers.length)
+  for (const file of decisions) {
+    const text = read(file)
+    const number = String(Number(basename(file).slice(0, 4)))
+    const heading = `^# ${number}\\. .+\n\nDate: \\d{4}-\\d\\d-\\d\\d · Status: (accepted|superseded)`
+    assert.match(text, new RegExp(heading), file)
+    const [, pinned = ''] = /\nPinned by ([^]*)$/.exec(text) ?? []
+    for (const [name] of pinned.matchAll(/[\w-]+\.test\.m?[jt]s/g)) assert.ok(names.has(name), `${file}: ${name}`)
+  }
+})
+
+test('the documents for operators name every metric, and no other', () => {
+  const inCode = new Set(sources.flatMap((file) => matches(file, /name: '((?:http|vault|tracker)_[a-z_]+)'/g)))
+  const operators = [
+    'docs/operations.md',
+    'docs/tracker-announce.md',
+    'services/vault/README.md',
+    'services/tracker/README.md',
+  ]
+  const inText = new Set(
+    operators.flatMap((file) =>
+      matches(file, /\b((?:http_request|vault|tracker)_[a-z_]+_(?:total|seconds|waiting))\b/g),
+    ),
+  )
+  assert.ok(inCode.size > 15)
+  for (const name of inText) assert.ok(inCode.has(name), `there is no metric ${name}`)
+  const all = operators.map(read).join('\n')
+  for (const name of inCode) assert.ok(all.includes(`\`${name}`), `${name} is not described`)
+})
+
+test('every log message that operations names is in the code', () => {
+  const code = sources.map(read).join('\n')
+  const [, table = ''] = read('docs/operations.md').split('\n| level | message | meaning |\n')
+  const rows = table.split('\n\n')[0]?.split('\n').slice(1) ?? []
+  assert.ok(rows.length > 15)
+  for (const row of rows)
+    for (const [, message = ''] of (row.split('|')[2] ?? '').matchAll(/`([^`]+)`/g))
+      assert.ok(code.includes(`'${message}'`), message)
+})
+
+test('every variable of a service is in its .env.example, and no other', () => {
+  const common = matches('packages/service-kit/src/env.ts', /^ {2}([A-Z][A-Z_]+):/gm)
+  for (const service of ['vault', 'tracker']) {
+    const read = new Set([...common, ...matches(`services/${service}/src/config.ts`, /^ {2}([A-Z][A-Z_]+):/gm)])
+    const described = new Set(matches(`services/${service}/.env.example`, /^([A-Z_]+)=/gm))
+    assert.deepEqual([...described].sort(), [...read].sort(), service)
+  }
+})
+
+test('ARCHITECTURE names every package and every folder of a service, and only files that exist', () => {
+  const text = read('ARCHITECTURE.md')
+  const folders = sources.flatMap((file) => file.match(/^packages\/[^/]+|^services\/[^/]+\/src\/[^/]+(?=\/)/) ?? [])
+  for (const folder of new Set(folders)) {
+    const name = folder.startsWith('packages/') ? folder : basename(folder)
+    assert.match(text, new RegExp(`(^|\`)${name}[/\`\\s]`, 'm'), folder)
+  }
+  // `x.store.ts` stands for every file with that suffix.
+  for (const [, path = ''] of text.matchAll(/`((?!x\.|commands\/x\.)[\w./-]+\.(?:ts|lua))`/g))
+    assert.ok(
+      files.some((file) => `/${file}`.endsWith(`/${path}`)),
+      `there is no ${path}`,
+    )
+})
+
+/** @param {string} folder from the repository @returns {string[]} */
+function filesBelow(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (!entry.isDirectory()) return [path]
+    return /^(node_modules|dist|coverage|\..+)$/.test(entry.name) ? [] : filesBelow(path)
+  })
+}
+
+/** What a pattern captures in a file. @param {string} file @param {RegExp} pattern */
+function matches(file, pattern) {
+  return [...read(file).matchAll(pattern)].map(([, name = '']) => name)
+}
+
+/** @param {string} file from the repository */
+function read(file) {
+  return readFileSync(join(root, file), 'utf8')
+}

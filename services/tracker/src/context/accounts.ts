@@ -1,0 +1,36 @@
+import { createAccountStore } from '../accounts/accounts.store.ts'
+import { createAccounts } from '../accounts/accounts.ts'
+import { createInviteStore } from '../accounts/invites.store.ts'
+import { createInvites } from '../accounts/invites.ts'
+import { createPasswords } from '../accounts/passwords.argon2.ts'
+import { createSessionStore } from '../accounts/sessions.redis.ts'
+import { createSessions } from '../accounts/sessions.ts'
+import { createActivityStore } from '../accounts/stats.store.ts'
+import { createStats } from '../accounts/stats.ts'
+import { timeToLive } from '../swarm/interval.ts'
+import type { Connections } from './connections.ts'
+
+/** What users do with accounts. */
+export type AccountUseCases = Awaited<ReturnType<typeof createAccountUseCases>>
+
+/** Joins accounts, sessions, invites and the statistics of users. */
+export async function createAccountUseCases({ config, db, redis, invalidations, clock }: Connections) {
+  const store = createAccountStore(db)
+  const accounts = createAccounts({
+    store,
+    passwords: await createPasswords(),
+    publish: invalidations.publish,
+    registration: config.REGISTRATION,
+    clock,
+  })
+  const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
+  return {
+    accounts,
+    sessions: createSessions({ store: createSessionStore(redis), accounts: store, clock }),
+    invites: createInvites({ store: createInviteStore(db), clock }),
+    stats: createStats({ accounts, activity: createActivityStore(db), clock, peerTtlMs }),
+    /** Where a user announces. */
+    announceUrl: (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`,
+    site: { registration: config.REGISTRATION, torznabUrl: `${config.PUBLIC_URL}/api/torznab` },
+  }
+}

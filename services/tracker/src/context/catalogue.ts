@@ -1,0 +1,75 @@
+import { repeat } from '@vault-and-tracker/service-kit/repeat'
+import { createAdminLog } from '../admin-log/admin-log.store.ts'
+import { createCategoryStore } from '../categories/categories.store.ts'
+import { createCategories } from '../categories/categories.ts'
+import { createSearchStore } from '../search/search.store.ts'
+import { createSearch } from '../search/search.ts'
+import { createSiteSettingsStore } from '../site-settings/site-settings.store.ts'
+import { createSiteSettings } from '../site-settings/site-settings.ts'
+import { createRereadStore } from '../torrents/reread.store.ts'
+import { createReread } from '../torrents/reread.ts'
+import { createTorrentStore } from '../torrents/torrents.store.ts'
+import { createTorrents, type Torrents } from '../torrents/torrents.ts'
+import { createSiteStates } from '../torznab/site-state.ts'
+import type { Connections } from './connections.ts'
+
+const PURGE_EVERY_MS = 3_600_000
+const REREAD_EVERY_MS = 5_000
+
+/** The catalogue, joined. */
+export type Catalogue = ReturnType<typeof createCatalogue>
+
+/**
+ * Joins categories, torrents, search and what staff set and see of them, and starts the background tasks.
+ *
+ * @param announceUrl where the user of a passkey announces
+ */
+export function createCatalogue(connections: Connections, announceUrl: (passkey: string) => string) {
+  const { config, db, invalidations, clock } = connections
+  const { publish } = invalidations
+  const categories = createCategories({ store: createCategoryStore(db), publish, clock })
+  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
+  const siteStates = createSiteStates({
+    categories: () => categories.all(),
+    multipliers: () => siteSettings.read(),
+    clock,
+  })
+  invalidations.addCache({ onChange: siteStates.forget, onMissed: siteStates.revalidateAll })
+  const torrentStore = createTorrentStore(db)
+  const search = createSearch({
+    store: createSearchStore(db),
+    torrents: (ids) => torrentStore.byIds(ids),
+    categories: { all: async () => (await siteStates.current()).categories },
+  })
+  const torrents = createTorrents({
+    store: torrentStore,
+    categories,
+    publish,
+    clock,
+    approval: config.UPLOAD_APPROVAL,
+    source: config.TORRENT_SOURCE ?? new URL(config.PUBLIC_URL).host,
+    publicUrl: config.PUBLIC_URL,
+    announceUrl,
+    socketUrl: config.WEBSOCKET ? (passkey) => announceUrl(passkey).replace(/^http/i, 'ws') : undefined,
+  })
+  startBackground(connections, torrents)
+  return { useCases: { categories, torrents, search, siteSettings, adminLog: createAdminLog(db) }, siteStates }
+}
+
+function startBackground({ db, logger, resources }: Connections, torrents: Torrents): void {
+  const purge = repeat({
+    everyMs: PURGE_EVERY_MS,
+    task: async () => {
+      await torrents.purgeDeleted()
+    },
+    onError: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; the next round tries again'),
+  })
+  const reread = repeat({
+    everyMs: REREAD_EVERY_MS,
+    task: createReread({ store: createRereadStore(db) }),
+    onError: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
+  })
+  resources.defer(async () => {
+    await Promise.all([purge.stop(), reread.stop()])
+  })
+}

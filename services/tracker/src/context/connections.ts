@@ -1,0 +1,48 @@
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Checks } from '@vault-and-tracker/service-kit/health'
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
+import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import type { Redis } from 'ioredis'
+import type { Config } from '../config.ts'
+import type { Db, Schema } from '../db/schema.ts'
+import { withMetricsOfAllWorkers } from '../workers.metrics.ts'
+import { createInvalidations, type Invalidations } from './invalidations.ts'
+import type { Resources } from './resources.ts'
+
+/** What the service starts with. */
+export type Start = Readonly<{ config: Config; logger: Logger; clock: Clock; resources: Resources }>
+
+/** What every part of the service is joined from. */
+export type Connections = Start &
+  Readonly<{
+    db: Db
+    redis: Redis
+    invalidations: Invalidations
+    metrics: Metrics
+    checks: Checks
+  }>
+
+/**
+ * Connects to Postgres and Redis, and subscribes to what other processes change.
+ *
+ * @throws UnavailableError when Redis does not respond
+ */
+export async function connect(start: Start): Promise<Connections> {
+  const { config, logger, resources } = start
+  const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
+  const db = createKysely<Schema>(pool)
+  resources.defer(async () => {
+    await db.destroy()
+    // Kysely leaves a pool open on which it has run no query.
+    if (!pool.ended) await pool.end()
+  })
+  const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
+  resources.defer(() => closeRedis(redis))
+  await warnOfEviction(redis, logger)
+  const invalidations = await createInvalidations({ url: config.REDIS_URL, redis, logger, resources })
+  const metrics = withMetricsOfAllWorkers(createMetrics())
+  const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) }
+  return { ...start, db, redis, invalidations, metrics, checks }
+}

@@ -1,0 +1,58 @@
+import { connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import type { Cluster, Redis } from 'ioredis'
+import type { Config } from '../config.ts'
+import { connectSwarmCluster } from '../swarm/cluster.redis.ts'
+import { recoveryInterval, timeToLive } from '../swarm/interval.ts'
+import type { SwarmSettings } from '../swarm/swarm.ts'
+import type { Connections } from './connections.ts'
+
+const DAY_S = 86_400
+/** Long enough for a client that returns from a long outage to be credited. */
+const KEEP_COUNTERS_S = 21 * DAY_S
+/** Ten gigabits a second. */
+const MAX_BYTES_PER_S = 1.25e9
+const REPEAT_WINDOW_S = 30
+/** Clients count from when the answer arrives, and the clocks of some are a little fast. */
+const TOLERANCE = 0.95
+
+/**
+ * The Redis of the swarms: the service's, unless another one or a Cluster is configured.
+ *
+ * @throws UnavailableError when it does not respond
+ */
+export async function connectSwarmRedis(connections: Connections): Promise<Redis | Cluster> {
+  const { config, logger, resources } = connections
+  const [url, ...more] = config.SWARM_REDIS_URL
+  if (url === undefined) return connections.redis
+  if (more.length > 0) {
+    const cluster = await connectSwarmCluster({ urls: config.SWARM_REDIS_URL, logger })
+    resources.defer(() => cluster.disconnect())
+    return cluster
+  }
+  const redis = await connectRedis({ url, name: 'tracker-swarm', logger })
+  resources.defer(() => redis.disconnect())
+  await warnOfEviction(redis, logger)
+  return redis
+}
+
+/** The minimum interval in seconds, which is never longer than the regular one. */
+export function minIntervalOf(config: Config): number {
+  return Math.min(config.MIN_ANNOUNCE_INTERVAL, config.ANNOUNCE_INTERVAL)
+}
+
+/** What the configuration means for swarms. */
+export function swarmSettings(config: Config): SwarmSettings {
+  const interval = config.ANNOUNCE_INTERVAL
+  const minInterval = minIntervalOf(config)
+  const tolerant = (seconds: number): number => Math.floor(seconds * TOLERANCE)
+  return {
+    timeToLive: timeToLive(interval),
+    minInterval: tolerant(minInterval),
+    repeatWindow: REPEAT_WINDOW_S,
+    recoveryInterval: tolerant(Math.min(minInterval, recoveryInterval(interval))),
+    maxPeersPerOwner: config.MAX_CLIENTS_PER_TORRENT,
+    evictsOldest: config.TRACKER_MODE === 'open',
+    keepCountersFor: config.TRACKER_MODE === 'private' ? KEEP_COUNTERS_S : 0,
+    maxBytesPerSecond: MAX_BYTES_PER_S,
+  }
+}

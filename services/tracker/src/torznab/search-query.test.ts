@@ -1,0 +1,66 @@
+import { expect, test } from '@jest/globals'
+import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
+import type { SearchQuery } from '../search/search.ts'
+import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
+import { toSearchQuery } from './search-query.ts'
+
+const CATEGORIES = [
+  { id: 'films', parentId: null, torznabId: 2000, name: 'Movies' },
+  { id: 'films-hd', parentId: 'films', torznabId: 2040, name: 'HD' },
+  { id: 'series', parentId: null, torznabId: 5000, name: 'TV' },
+]
+const NOW = Date.parse('2026-05-31T12:00:00Z')
+
+function wantedBy(rawQuery: string, isAllFree = false): SearchQuery | undefined {
+  const request = parseTorznabQuery(`apikey=k&${rawQuery}`, {
+    supported: SUPPORTED_PARAMETERS,
+    limits: { default: 25, max: 100 },
+  })
+  if (!request.ok || request.query.function === 'caps' || request.query.function === 'details')
+    throw new Error(`not a search: ${rawQuery}`)
+  return toSearchQuery(request.query, { categories: CATEGORIES, isAllFree, now: NOW })
+}
+
+test.each([
+  't=tvsearch&q=Show&rid=5',
+  't=tvsearch&q=Show&year=2020',
+  't=movie&genre=Drama',
+  't=search&tvdbid=1',
+  't=search&cat=7000',
+  't=search&cat=99999',
+  't=search&tag=internal',
+  't=search&tag=freeleech,internal',
+  't=search&tag=freeleech,-freeleech',
+])('nothing can fulfil %s', (rawQuery) => {
+  expect(wantedBy(rawQuery)).toBeUndefined()
+})
+
+test('any id is enough, and the number of TMDB counts within the kind of search', () => {
+  expect(wantedBy('t=tvsearch&tvdbid=1&imdbid=tt0000002&tmdbid=3')?.ids).toEqual({
+    ...{ tvdb: 1, imdb: 2, tmdb: 3 },
+    tmdbCategoryIds: ['series'],
+  })
+  expect(wantedBy('t=movie&tmdbid=3')?.ids).toMatchObject({ tmdb: 3, tmdbCategoryIds: ['films', 'films-hd'] })
+  expect(wantedBy('t=movie&imdbid=0000002')?.ids).toMatchObject({ imdb: 2, tmdbCategoryIds: undefined })
+})
+
+test.each([
+  ['t=search', false, undefined],
+  ['t=search&tag=freeleech', false, 'free'],
+  ['t=movie&tag=Freeleech', false, 'free'],
+  ['t=search&tag=-freeleech', false, 'charged'],
+  ['t=search&tag=-internal,-scene', false, undefined],
+  ['t=search&tag=freeleech', true, undefined],
+])('%s, all free: %s, wants torrents that are %s', (rawQuery, isAllFree, charge) => {
+  expect(wantedBy(rawQuery, isAllFree)).toMatchObject({ charge })
+})
+
+test('where everything is free, nothing is charged', () => {
+  expect(wantedBy('t=search&tag=-freeleech', true)).toBeUndefined()
+})
+
+test('an age reaches back to 1970 at most', () => {
+  expect(wantedBy('t=search&maxage=2')?.createdAfter).toEqual(new Date('2026-05-29T12:00:00Z'))
+  expect(wantedBy('t=search&maxage=9007199254740991')?.createdAfter).toEqual(new Date(0))
+  expect(wantedBy('t=search&maxage=0')?.createdAfter).toBeUndefined()
+})

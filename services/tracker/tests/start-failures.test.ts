@@ -1,0 +1,47 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
+import { eventually, testRedis } from '@vault-and-tracker/dev-env'
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { readConfig } from '../src/config.ts'
+import { createContext } from '../src/context.ts'
+import { trackerEnv } from './support/tracker.ts'
+
+const logger = createLogger({ name: 'tracker', level: 'silent' })
+
+let url: URL
+let admin: Redis
+const user = `limited-${String(process.pid)}`
+
+beforeAll(async () => {
+  url = new URL((await testRedis()).url)
+  admin = new Redis(url.href)
+  url.username = user
+  url.password = 'secret'
+})
+afterEach(async () => {
+  await admin.call('ACL', 'DELUSER', user)
+  jest.restoreAllMocks()
+})
+afterAll(() => admin.disconnect())
+
+/** The connections of the limited user to Redis. */
+async function connections(): Promise<readonly string[]> {
+  const list = String(await admin.client('LIST'))
+  return list.split('\n').filter((line) => line.includes(` user=${user} `))
+}
+
+test.each([
+  ['cannot subscribe to invalidations', ['allchannels', '-subscribe']],
+  ['cannot subscribe to messages for its sockets', ['&tracker:invalidate:*']],
+  ['cannot tell Redis that it runs', ['allchannels', '-sadd']],
+])('a tracker that %s does not start, and closes every connection', async (_what, rules) => {
+  await admin.call('ACL', 'SETUSER', user, 'reset', 'on', '>secret', '~*', '+@all', ...rules)
+  const end = jest.spyOn(pg.Pool.prototype, 'end')
+  const databaseUrl = 'postgres://tracker_app:secret@127.0.0.1:9/tracker'
+  const config = readConfig(trackerEnv({ databaseUrl, redisUrl: url.href }))
+  await expect(createContext({ config, logger, clock: systemClock })).rejects.toThrow('NOPERM')
+  expect(end).toHaveBeenCalledTimes(1)
+  await eventually(async () => (await connections()).length === 0)
+})

@@ -1,0 +1,13 @@
+import { undocumentedAnswer } from '@vault-and-tracker/rest/testing'
+import { ENDPOINTS } from '../../src/app.ts'
+import { ERRORS } from '../../src/errors.ts'
+import { codesOf } from '../../src/http/surface.ts'
+
+/** Fails where the tracker answered with what openapi.json does not have for the operation. */
+export function requireDocumented(method: string, path: string, answer: { status: number; json: unknown }): void {
+  const { pathname } = new URL(path, 'http://tracker.test')
+  const { status, json: body } = answer
+  const { code } = (body as { error?: { code?: string } } | undefined)?.error ?? {}
+  const problem = undocumentedAnswer(ENDPOINTS, codesOf, ERRORS, { method, pathname, status, body, code })
+  if (problem !== undefined) throw new Error(problem)
+}

@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
+
+let site: TorznabSite
+
+beforeAll(async () => {
+  site = await startTorznabSite()
+  await setLimits(site.tracker)
+})
+
+afterAll(() => site.tracker.stop())
+
+test('the tag freeleech finds what is not charged to the caller, and leaves it out', async () => {
+  const free = 'Tagged.Film.2020.1080p.BluRay.x264-GRP'
+  const charged = 'Tagged.Film.2021.1080p.BluRay.x264-GRP'
+  const { id } = await site.upload(free, { category: 'movies-hd' })
+  await site.upload(charged, { category: 'movies-hd' })
+  const admin = await site.tracker.signedIn('giver', 'admin')
+  await admin.patch(`/api/torrents/${id}`, { downloadPercent: 0 })
+  const found = () =>
+    Promise.all(
+      ['freeleech', '-freeleech', 'freeleech,internal'].map((tag) => site.titles(`t=movie&q=tagged&tag=${tag}`)),
+    )
+  expect(await found()).toEqual([[free], [charged], []])
+  expect(await site.titles('t=search&tag=FREELEECH')).toEqual([free])
+  await admin.patch(`/api/admin/users/${site.uploader.id}`, { downloadPercent: 0 })
+  expect(await found()).toEqual([[charged, free], [], []])
+  await admin.patch(`/api/admin/users/${site.uploader.id}`, { downloadPercent: 100 })
+})
