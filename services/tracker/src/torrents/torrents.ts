@@ -105,6 +105,9 @@ export type TorrentEdit = {
   readonly uploadPercent?: number | undefined
 }
 
+/** A file, and the name that it gets instead of its own. */
+type NamedFile = { readonly bytes: Buffer; readonly name: string | undefined }
+
 /** What an upload would become. `category` is where it would go; null where none was chosen. */
 export type TorrentPreview = Pick<TorrentContent, 'name' | 'infoHash' | 'size' | 'files'> & {
   readonly category: string | null
@@ -203,11 +206,7 @@ export function createTorrents(deps: {
      *
      * @throws ApiError BAD_REQUEST naming the problem of the file or the category
      */
-    async preview(upload: {
-      bytes: Buffer
-      name: string | undefined
-      category: string | undefined
-    }): Promise<TorrentPreview> {
+    async preview(upload: NamedFile & { category: string | undefined }): Promise<TorrentPreview> {
       const { infoHash, size, files, ...content } = readUpload(upload.bytes, deps.source)
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)
