@@ -43,7 +43,7 @@ export const TEST_PROGRAMS = [
   {
     programs: ['chromium', 'chromium-browser', 'google-chrome'],
     debianPackage: 'chromium',
-    purpose: CLIENT_TEST,
+    purpose: 'The test of the web application',
     otherwise: '',
   },
   { programs: ['openssl'], debianPackage: 'openssl', purpose: CLIENT_TEST, otherwise: '' },

@@ -1,5 +1,6 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http'
-import { documentRoutes, type OpenApiDocument, openApiDocument, serve } from '@vault-and-tracker/rest'
+import { fileURLToPath } from 'node:url'
+import { documentRoutes, type OpenApiDocument, openApiDocument, serve, webApplication } from '@vault-and-tracker/rest'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import { answerMalformed } from '@vault-and-tracker/service-kit/http-server'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
@@ -14,8 +15,10 @@ import { apiError, ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
+import { siteEndpoints } from './site-settings/site.routes.ts'
 import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
+import { torrentPreviewEndpoints } from './torrents/torrent-preview.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 import { torznabSettingsEndpoints } from './torznab/settings.routes.ts'
 import { torznabStatisticsEndpoints } from './torznab/statistics.routes.ts'
@@ -24,7 +27,9 @@ import { torznabAdminEndpoints } from './torznab/torznab-admin.routes.ts'
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...accountEndpoints,
+  ...siteEndpoints,
   ...categoryEndpoints,
+  ...torrentPreviewEndpoints,
   ...torrentEndpoints,
   ...userEndpoints,
   ...moderationEndpoints,
@@ -89,6 +94,11 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
   return Object.assign(server, { httpAllowHalfOpen: true })
 }
 
+/** What `pnpm build` makes of `web`; the same folder seen from the sources and from what was compiled. */
+const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
+/** The first parts of the web application's addresses. */
+const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me'] as const
+
 /** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
 export function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
   const { useCases, rest, torznabRoutes, metrics, checks } = context
@@ -106,6 +116,7 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
       methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
     }),
   )
+  app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing: (text) => logger.warn(text) }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app

@@ -25,9 +25,14 @@ const send = (client: Client, endpoint: { method: string; path: string }) =>
     ...(endpoint.method !== 'GET' && { body: '{}' }),
   })
 
-test('exactly registering, signing in and the categories are open to clients without a session', () => {
+test('exactly registering, signing in, the categories and the site are open to clients without a session', () => {
   const open = ENDPOINTS.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`)
-  expect(open.toSorted()).toEqual(['GET /api/categories', 'POST /api/auth/login', 'POST /api/auth/register'])
+  expect(open.toSorted()).toEqual([
+    'GET /api/categories',
+    'GET /api/site',
+    'POST /api/auth/login',
+    'POST /api/auth/register',
+  ])
 })
 
 test.each(ENDPOINTS.filter(({ access }) => access !== 'anyone').map((endpoint) => [endpoint.method, endpoint.path]))(
@@ -56,7 +61,6 @@ test.each(ENDPOINTS.filter(({ access }) => access === 'admin').map((endpoint) =>
 )
 
 test.each([
-  ['GET', '/'],
   ['GET', '/api'],
   ['GET', '/api/'],
   ['GET', '/api/torrent'],

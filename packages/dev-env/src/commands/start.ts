@@ -2,6 +2,7 @@ import { describeError, Fault } from '../processes/command.mjs'
 import { killAll, type ManagedProcess, stopAll } from '../processes/managed-process.ts'
 import { portProblem } from '../processes/ports.ts'
 import { SERVICES, stopLeftoverServices, type WorldOptions } from '../world/services.ts'
+import { watchWebApplication } from '../world/web-build.ts'
 import { startWorld } from '../world/world.ts'
 import { banner } from './banner.ts'
 import { restartOnChange } from './restart-on-change.ts'
@@ -20,7 +21,8 @@ export interface StartOptions extends Pick<WorldOptions, 'root' | 'fromSource' |
 
 /**
  * `npm start`: both services with everything they need, until a signal comes. From their sources (`pnpm dev`) they are
- * restarted on change; a service that ends by itself is started again at the next change.
+ * restarted on change, and the web application is built on change; a service that ends by itself is started again at the
+ * next change.
  */
 export async function start(options: StartOptions): Promise<void> {
   const { root, fromSource, dataDir, lock, beganAt } = options
@@ -49,6 +51,7 @@ export async function start(options: StartOptions): Promise<void> {
       console.log('The last run was interrupted; its services have been stopped.')
     }
     await requireFreePorts(settings)
+    if (fromSource) await options.step('web application', () => watchWebApplication(options))
     const world = await startWorld({ ...options, ...settings })
     world.servers.forEach(endWith)
     if (fromSource) await restartOnChange(world, options, () => ending.isRunning)

@@ -31,5 +31,6 @@ export async function createAccountUseCases({ config, db, redis, invalidations, 
     stats: createStats({ accounts, activity: createActivityStore(db), clock, peerTtlMs }),
     /** Where a user announces. */
     announceUrl: (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`,
+    site: { registration: config.REGISTRATION, torznabUrl: `${config.PUBLIC_URL}/api/torznab` },
   }
 }

@@ -5,12 +5,13 @@ import { SLUG_PATTERN } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import { downloadPercent, idParams, pageOf, pageQuery, text, time, uploadPercent } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
+import type { Release } from '../releases/release.ts'
 import { type Search, SORTS } from '../search/search.ts'
 import { asciiFileName, safeFileName } from './file-name.ts'
 import { MAX_TORRENT_BYTES } from './torrent-file.ts'
 import { type ExternalIds, type ListedTorrent, TORRENT_STATES, type Torrent, type Torrents } from './torrents.ts'
 
-const release = z
+export const releaseSchema = z
   .object({
     title: z.string().nullable(),
     year: z.int().nullable(),
@@ -56,18 +57,20 @@ export const listedTorrent = z
     stateReason: z.string().nullable(),
     downloadPercent: z.int().meta({ description: 'how much of a download is charged; 0 is freeleech' }),
     uploadPercent: z.int().meta({ description: 'how much of an upload is credited; 200 is double upload' }),
-    release,
+    release: releaseSchema,
   })
   .meta({ id: 'ListedTorrent' })
 
 export const torrentAnswer = listedTorrent.extend({ description: z.string() }).meta({ id: 'Torrent' })
 
+/** A file of a torrent. */
+export const torrentFile = z.object({ path: z.string(), size: z.int() })
 /** An empty form field is an absent one. */
-const formField = <Schema extends z.ZodType>(schema: Schema) =>
+export const formField = <Schema extends z.ZodType>(schema: Schema) =>
   z.union([z.literal('').transform(() => undefined), schema])
 
-const name = text({ min: 1, max: 255 })
-const category = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
+export const torrentName = text({ min: 1, max: 255 })
+export const categorySlug = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
 const description = text({ min: 0, max: 20_000, lines: true })
 
 const MAX_ID = 2_147_483_647
@@ -86,7 +89,7 @@ const listQuery = z.object({
   ...pageQuery,
   sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
   order: z.enum(['asc', 'desc'], 'must be asc or desc').default('desc'),
-  category: category.optional().meta({ description: 'slug; a root includes its subcategories' }),
+  category: categorySlug.optional().meta({ description: 'slug; a root includes its subcategories' }),
   search: z
     .string({ error: 'must be given once' })
     .max(256, 'must be at most 256 characters long')
@@ -131,8 +134,8 @@ export const torrentEndpoints = [
     summary: 'Upload a torrent; download our copy to seed it, its info hash may differ from your file',
     upload: { field: 'torrent', maxBytes: MAX_TORRENT_BYTES },
     body: z.object({
-      name: formField(name).optional(),
-      category,
+      name: formField(torrentName).optional(),
+      category: categorySlug,
       description: description.default(''),
       imdb: formField(imdb).optional(),
       tmdb: formField(externalId).optional(),
@@ -170,7 +173,7 @@ export const torrentEndpoints = [
     operationId: 'listTorrentFiles',
     summary: 'The files of a torrent',
     params: idParams,
-    answer: z.object({ items: z.array(z.object({ path: z.string(), size: z.int() })) }),
+    answer: z.object({ items: z.array(torrentFile) }),
     errors: ['NOT_FOUND'],
     handle: async ({ params, caller }, { torrents }) => ({
       items: [...(await torrents.files(params.id, caller.session.account))],
@@ -202,8 +205,8 @@ export const torrentEndpoints = [
     params: idParams,
     body: z
       .object({
-        name,
-        category,
+        name: torrentName,
+        category: categorySlug,
         description,
         imdb: z.union([imdb, z.null()]),
         tmdb: jsonId.nullable(),
@@ -246,16 +249,20 @@ export const torrentEndpoints = [
 export function presentTorrent(torrent: Torrent): z.input<typeof torrentAnswer>
 export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent>
 export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent> {
-  const { fileCount, uploader, externalIds, createdAt, release: read, ...same } = torrent
-  const { hdr, audio, languages, editions } = read
+  const { fileCount, uploader, externalIds, createdAt, release, ...same } = torrent
   return {
     ...same,
-    release: { ...read, hdr: [...hdr], audio: [...audio], languages: [...languages], editions: [...editions] },
+    release: presentRelease(release),
     files: fileCount,
     created: createdAt.toISOString(),
     uploader: uploader?.username ?? null,
     ...presentIds(externalIds),
   }
+}
+
+function presentRelease(read: Release): z.input<typeof releaseSchema> {
+  const { hdr, audio, languages, editions } = read
+  return { ...read, hdr: [...hdr], audio: [...audio], languages: [...languages], editions: [...editions] }
 }
 
 function presentIds({ imdb: id, tmdb, tvdb }: ExternalIds) {

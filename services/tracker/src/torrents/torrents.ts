@@ -105,6 +105,15 @@ export type TorrentEdit = {
   readonly uploadPercent?: number | undefined
 }
 
+/** A file, and the name that it gets instead of its own. */
+type NamedFile = { readonly bytes: Buffer; readonly name: string | undefined }
+
+/** What an upload would become. `category` is where it would go; null where none was chosen. */
+export type TorrentPreview = Pick<TorrentContent, 'name' | 'infoHash' | 'size' | 'files'> & {
+  readonly category: string | null
+  readonly release: Release
+}
+
 /** What decides which torrents an account sees, and whether it gets their files. */
 type Viewer = Pick<Account, 'id' | 'role'>
 type Downloader = Viewer & Pick<Account, 'canDownload' | 'passkey'>
@@ -190,6 +199,20 @@ export function createTorrents(deps: {
       })
       await publishInvalidation(torrent)
       return torrent
+    },
+
+    /**
+     * Reads a file as `upload` would, and adds nothing.
+     *
+     * @throws ApiError BAD_REQUEST naming the problem of the file or the category
+     */
+    async preview(upload: NamedFile & { category: string | undefined }): Promise<TorrentPreview> {
+      const { infoHash, size, files, ...content } = readUpload(upload.bytes, deps.source)
+      const name = upload.name ?? content.name
+      const release = parseReleaseName(name)
+      const chosen = upload.category === undefined ? undefined : await categories.bySlug(upload.category)
+      const category = chosen ? leafFor(release, chosen, await categories.all()).slug : null
+      return { name, infoHash, size, files, category, release }
     },
 
     /** The files of a torrent, in its own order. @throws ApiError NOT_FOUND */

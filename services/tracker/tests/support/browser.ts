@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
-import { findProgram } from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
+import { launchChromium } from './chromium.ts'
 
 /** A page with the npm package webtorrent, which knows of no STUN server, and of no tracker but those of its torrents. */
 export type TorrentPage = {
@@ -36,7 +36,11 @@ export async function startTorrentBrowser(): Promise<TorrentBrowser> {
     response.setHeader('content-type', isBundle ? 'text/javascript' : 'text/html').end(isBundle ? bundle : HTML)
   })
   const site = await listen(server, { host: '127.0.0.1', port: 0 })
-  const browser = await launch()
+  const browser = await launchChromium([
+    // Peers of one machine, which may have no other network, meet at the loopback address.
+    '--allow-loopback-in-peer-connection',
+    '--disable-features=WebRtcHideLocalIpsWithMdns',
+  ])
   return {
     openPage: () => openPage(browser, `http://127.0.0.1:${String(site.port)}/`),
     stop: async () => {
@@ -44,24 +48,6 @@ export async function startTorrentBrowser(): Promise<TorrentBrowser> {
       await site.drain()
     },
   }
-}
-
-async function launch(): Promise<Browser> {
-  const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
-    .map((name) => findProgram(name))
-    .find(Boolean)
-  if (executablePath === undefined) throw new Error('Chromium is not on this machine')
-  return chromium.launch({
-    executablePath,
-    args: [
-      // For root there is no sandbox.
-      '--no-sandbox',
-      '--disable-dev-shm-usage',
-      // Peers of one machine, which may have no other network, meet at the loopback address.
-      '--allow-loopback-in-peer-connection',
-      '--disable-features=WebRtcHideLocalIpsWithMdns',
-    ],
-  })
 }
 
 async function openPage(browser: Browser, url: string): Promise<TorrentPage> {

@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import express from 'express'
+import request from 'supertest'
+import { webApplication } from '../src/web-application.ts'
+
+let parent: string
+let folder: string
+let missing: string[]
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'web-application-'))
+  folder = join(parent, 'dist')
+  missing = []
+})
+afterEach(() => rmSync(parent, { recursive: true }))
+
+function build(name: string): void {
+  mkdirSync(join(folder, 'assets'), { recursive: true })
+  writeFileSync(join(folder, 'index.html'), `<script src="/assets/${name}.js"></script>`)
+  writeFileSync(join(folder, 'assets', `${name}.js`), `"${name}"`)
+}
+
+const start = () =>
+  express()
+    .use(webApplication({ folder, pages: ['list'], onMissing: (text) => missing.push(text) }))
+    .use((_request, response) => void response.status(418).end())
+
+test('a build that is replaced is served from the next page on', async () => {
+  build('first')
+  const app = start()
+  expect((await request(app).get('/assets/first.js')).text).toBe('"first"')
+  build('second')
+  utimesSync(join(folder, 'index.html'), new Date(), new Date(Date.now() + 5_000))
+  expect((await request(app).get('/list')).text).toContain('second')
+  expect((await request(app).get('/assets/second.js')).text).toBe('"second"')
+})
+
+test('without a build everything is left to the next handler, and said once', async () => {
+  const app = start()
+  expect((await request(app).get('/list').set('accept', 'text/html')).status).toBe(418)
+  expect((await request(app).get('/')).status).toBe(418)
+  expect(missing).toHaveLength(1)
+  expect(missing[0]).toContain('run pnpm build')
+})
+
+test('a build that comes later is served', async () => {
+  const app = start()
+  build('late')
+  expect((await request(app).get('/list')).status).toBe(200)
+})
+
+test('no file outside the build is served', async () => {
+  build('first')
+  writeFileSync(join(parent, 'secret.js'), 'secret')
+  expect((await request(start()).get('/../secret.js')).status).toBe(418)
+  expect((await request(start()).get('/assets/%2e%2e/%2e%2e/secret.js')).status).toBe(418)
+})

@@ -1,0 +1,2 @@
+export { createApi, read } from './client.ts'
+export { ApiError, isSignedOut } from './error.ts'

@@ -1,0 +1,50 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button } from '../form/button.tsx'
+
+/** A modal dialog. The browser keeps the focus inside, gives it back, and closes on Escape. `data-focus` is focused first. */
+export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = element.current
+    dialog?.showModal()
+    dialog?.querySelector<HTMLElement>('[data-focus]')?.focus()
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      className="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  )
+}
+
+/** Asks before something that cannot be undone; `children` say what will happen. */
+export function Confirm(props: {
+  title: string
+  action: string
+  isBusy: boolean
+  onConfirm: () => void
+  onCancel: () => void
+  children: ReactNode
+}) {
+  return (
+    <Dialog title={props.title} onClose={props.onCancel}>
+      {props.children}
+      <div className="form-actions">
+        <Button kind="danger" isBusy={props.isBusy} onClick={props.onConfirm}>
+          {props.action}
+        </Button>
+        <Button onClick={props.onCancel}>Cancel</Button>
+      </div>
+    </Dialog>
+  )
+}

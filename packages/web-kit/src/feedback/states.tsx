@@ -1,0 +1,43 @@
+import type { ReactNode } from 'react'
+import { ApiError } from '../api/error.ts'
+import { Button } from '../form/button.tsx'
+
+/** A list without entries: what that means and what to do next. */
+export function Empty({ title, children }: { title: ReactNode; children?: ReactNode }) {
+  return (
+    <div className="state">
+      <div className="state-title">{title}</div>
+      {children}
+    </div>
+  )
+}
+
+/** What happened, and another try. */
+export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  return (
+    <div className="state" role="alert">
+      <p className="state-title">This could not be loaded.</p>
+      <p>{explain(error)}</p>
+      {onRetry && <Button onClick={onRetry}>Try again</Button>}
+    </div>
+  )
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof ApiError)) return 'Something in this page failed. Reload it.'
+  if (error.status === 0) return 'The server was not reached. Check the connection.'
+  if (error.retryAfter === undefined) return error.message
+  return `${error.message} It may be tried again in ${error.retryAfter} seconds.`
+}
+
+/** Lines of the height that the content will have. */
+export function Skeleton({ rows, label }: { rows: number; label: string }) {
+  return (
+    <div className="skeleton" role="status">
+      <span className="visually-hidden">{label}</span>
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} className="skeleton-row" aria-hidden="true" />
+      ))}
+    </div>
+  )
+}

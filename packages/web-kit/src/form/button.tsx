@@ -1,0 +1,23 @@
+import type { ComponentProps } from 'react'
+
+/** A button; `kind` is how much it weighs. While `isBusy` it says so and does nothing. */
+export function Button({
+  kind = 'plain',
+  isBusy = false,
+  type = 'button',
+  className = '',
+  onClick,
+  ...rest
+}: ComponentProps<'button'> & { kind?: 'plain' | 'main' | 'danger'; isBusy?: boolean }) {
+  return (
+    <button
+      {...rest}
+      type={type}
+      className={`button ${className}`}
+      data-kind={kind}
+      aria-busy={isBusy}
+      aria-disabled={isBusy || undefined}
+      onClick={isBusy ? (event) => event.preventDefault() : onClick}
+    />
+  )
+}

@@ -1,0 +1,69 @@
+import { type ComponentProps, type ReactNode, useId } from 'react'
+import type { ApiError } from '../api/error.ts'
+
+type Described = {
+  label: string
+  name: string
+  hint?: ReactNode
+  /** What the server said last; shown here when it is about this field. */
+  error?: ApiError | null | undefined
+}
+
+/** A label, a control, a hint, and what is wrong. The control gets the attributes that join them. */
+export function Field({
+  label,
+  name,
+  hint,
+  error,
+  children,
+}: Described & {
+  children: (attributes: {
+    id: string
+    name: string
+    'aria-describedby': string | undefined
+    'aria-invalid': true | undefined
+  }) => ReactNode
+}) {
+  const id = useId()
+  const problem = error?.field === name ? error.sentence : undefined
+  const described = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ')
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        name,
+        'aria-describedby': described || undefined,
+        'aria-invalid': problem === undefined ? undefined : true,
+      })}
+      {problem !== undefined && (
+        <p className="field-problem" id={`${id}-problem`}>
+          {problem}
+        </p>
+      )}
+      {hint !== undefined && (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** A line of text. */
+export function TextField({ label, name, hint, error, ...input }: Described & ComponentProps<'input'>) {
+  return (
+    <Field label={label} name={name} hint={hint} error={error}>
+      {(attributes) => <input {...input} {...attributes} className="input" />}
+    </Field>
+  )
+}
+
+/** Several lines of text. */
+export function TextArea({ label, name, hint, error, ...input }: Described & ComponentProps<'textarea'>) {
+  return (
+    <Field label={label} name={name} hint={hint} error={error}>
+      {(attributes) => <textarea {...input} {...attributes} className="input" />}
+    </Field>
+  )
+}

@@ -1,0 +1,2 @@
+export { formatBytes, formatCount, formatRatio } from './numbers.ts'
+export { formatAge, formatDate, formatDuration, formatExactTime } from './time.ts'

@@ -1,0 +1,1 @@
+export { type Column, type Order, Table } from './table.tsx'

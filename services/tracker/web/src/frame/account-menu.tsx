@@ -1,0 +1,62 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { read } from '@vault-and-tracker/web-kit/api'
+import { toast } from '@vault-and-tracker/web-kit/feedback'
+import { applyTheme, rememberedTheme, themeAfter } from '@vault-and-tracker/web-kit/theme'
+import { useRef, useState } from 'react'
+import { api } from '../api/client.ts'
+
+const ID = 'account-menu'
+
+/** One's own pages, the theme, the keys, and the way out. */
+export function AccountMenu({ username, onShowKeys }: { username: string | undefined; onShowKeys: () => void }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const menu = useRef<HTMLDivElement>(null)
+  const [theme, setTheme] = useState(rememberedTheme)
+  const close = (): void => menu.current?.hidePopover()
+  const signOut = useMutation({
+    mutationFn: () => read(api.POST('/api/auth/logout')),
+    onSuccess: async () => {
+      await navigate({ to: '/login' })
+      queries.clear()
+    },
+    onError: () => toast('You are still signed in: the server was not reached.', 'bad'),
+  })
+  const switchTheme = (): void => {
+    const next = themeAfter(theme)
+    applyTheme(next)
+    setTheme(next)
+  }
+  return (
+    <div className="account">
+      <button type="button" className="account-button" popoverTarget={ID}>
+        {username ?? 'Account'}
+        <span aria-hidden="true">▾</span>
+      </button>
+      <div ref={menu} id={ID} popover="auto" className="account-menu">
+        <Link to="/me" onClick={close}>
+          Your account
+        </Link>
+        <Link to="/me" search={{ tab: 'keys' }} onClick={close}>
+          Passkey and Torznab
+        </Link>
+        <button type="button" onClick={switchTheme}>
+          Theme: {theme}
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            close()
+            onShowKeys()
+          }}
+        >
+          Keys
+        </button>
+        <button type="button" onClick={() => signOut.mutate()}>
+          Sign out
+        </button>
+      </div>
+    </div>
+  )
+}

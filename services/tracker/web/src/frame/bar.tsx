@@ -1,0 +1,49 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { formatBytes, formatRatio } from '@vault-and-tracker/web-kit/format'
+import { ownStats, ownUser } from '../api/queries.ts'
+import { AccountMenu } from './account-menu.tsx'
+import { SearchBox } from './search-box.tsx'
+
+/** The bar of every page: where to go, search, and oneself. */
+export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
+  const { data: user } = useQuery(ownUser)
+  return (
+    <header className="bar">
+      <div className="bar-row">
+        <Link to="/torrents" className="brand">
+          Tracker
+        </Link>
+        <nav aria-label="Main" className="bar-links">
+          <Link to="/torrents" activeOptions={{ includeSearch: false }}>
+            Torrents
+          </Link>
+          <Link to="/upload">Upload</Link>
+        </nav>
+        <SearchBox />
+        {user && <Standing id={user.id} />}
+        <AccountMenu username={user?.username} onShowKeys={onShowKeys} />
+      </div>
+    </header>
+  )
+}
+
+function Standing({ id }: { id: string }) {
+  const { data: stats } = useQuery(ownStats(id))
+  if (stats?.uploaded === undefined || stats.downloaded === undefined) return null
+  return (
+    <p className="standing">
+      <span title="Uploaded">
+        <span aria-hidden="true">↑ </span>
+        <span className="visually-hidden">Uploaded </span>
+        {formatBytes(stats.uploaded)}
+      </span>
+      <span title="Downloaded">
+        <span aria-hidden="true">↓ </span>
+        <span className="visually-hidden">Downloaded </span>
+        {formatBytes(stats.downloaded)}
+      </span>
+      <span>Ratio {formatRatio(stats.ratio ?? null)}</span>
+    </p>
+  )
+}

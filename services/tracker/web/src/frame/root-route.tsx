@@ -1,0 +1,10 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createRootRouteWithContext } from '@tanstack/react-router'
+import { Frame } from './frame.tsx'
+import { NotFound } from './not-found.tsx'
+
+/** The route above all others. */
+export const rootRoute = createRootRouteWithContext<{ queries: QueryClient }>()({
+  component: Frame,
+  notFoundComponent: NotFound,
+})

@@ -1,0 +1,60 @@
+import { ApiError, isSignedOut } from '@vault-and-tracker/web-kit/api'
+import '@vault-and-tracker/web-kit/styles.css'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { applyTheme, rememberedTheme } from '@vault-and-tracker/web-kit/theme'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import './styles/application.css'
+import { createAppRouter } from './router.tsx'
+import { sessionEnd } from './session/session-end.ts'
+import { SignInAgain } from './session/sign-in-again.tsx'
+
+const MAX_RETRIES = 2
+
+applyTheme(rememberedTheme())
+
+const queries = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (isSignedOut(error)) signInAndReturn()
+    },
+  }),
+  mutationCache: new MutationCache({
+    onError: (error, _variables, _context, _recipe, { meta }) => {
+      if (isSignedOut(error) && meta?.['isSignIn'] !== true) sessionEnd.note()
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      // What the server refused, it refuses again.
+      retry: (failures, error) => failures < MAX_RETRIES && (!(error instanceof ApiError) || error.status >= 500),
+      refetchOnWindowFocus: true,
+    },
+  },
+})
+const router = createAppRouter(queries)
+
+/** Leads to the sign-in page, and from there back to where one was. */
+function signInAndReturn(): void {
+  const { pathname, href } = router.state.location
+  if (pathname === '/login' || pathname === '/register') return
+  void router.navigate({ to: '/login', search: { next: href === '/torrents' ? undefined : href }, replace: true })
+}
+
+// A page that was open while the tracker was updated asks for files that are gone; the new page knows the new ones.
+addEventListener('vite:preloadError', (event) => {
+  event.preventDefault()
+  location.reload()
+})
+
+const element = document.getElementById('application')
+if (element === null) throw new Error('the page has no place for the application')
+createRoot(element).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+      <SignInAgain />
+    </QueryClientProvider>
+  </StrictMode>,
+)

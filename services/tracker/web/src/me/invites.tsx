@@ -1,0 +1,84 @@
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { Empty, Problem, Skeleton, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Button, CopyButton } from '@vault-and-tracker/web-kit/form'
+import { formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import { api, type Invite, type OwnUser } from '../api/client.ts'
+import { ownUser } from '../api/queries.ts'
+
+const invites = queryOptions({
+  queryKey: ['me', 'invites'],
+  queryFn: async ({ signal }) => (await read(api.GET('/api/user/invites', { signal }))).items,
+})
+
+const COLUMNS: readonly Column<Invite>[] = [
+  {
+    key: 'state',
+    head: 'State',
+    isMain: true,
+    cell: ({ usedBy, used, expires }) => stateOf({ usedBy, used, expires }),
+  },
+  { key: 'created', head: 'Made', align: 'end', cell: ({ created }) => formatExactTime(created) },
+  { key: 'expires', head: 'Valid until', align: 'end', cell: ({ expires }) => formatExactTime(expires) },
+]
+
+function stateOf({ usedBy, used, expires }: Pick<Invite, 'usedBy' | 'used' | 'expires'>): string {
+  if (used !== null) return usedBy === null ? 'Used by an account that was deleted' : `Used by ${usedBy}`
+  return Date.parse(expires) < Date.now() ? 'Expired unused' : 'Not used yet'
+}
+
+/** Invites one made, and a new one. */
+export function Invites({ user }: { user: OwnUser }) {
+  const queries = useQueryClient()
+  const { data, error, refetch } = useQuery(invites)
+  const create = useMutation<Invite & { code: string }, ApiError>({
+    mutationFn: () => read(api.POST('/api/user/invites')),
+    onSuccess: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: invites.queryKey }),
+        queries.invalidateQueries({ queryKey: ownUser.queryKey }),
+      ]),
+    onError: toastProblem,
+  })
+  return (
+    <>
+      <div className="form-actions">
+        {user.invitesLeft > 0 ? (
+          <Button kind="main" isBusy={create.isPending} onClick={() => create.mutate()}>
+            Make an invite
+          </Button>
+        ) : null}
+        <p className="muted">
+          {user.invitesLeft === 0
+            ? 'You have no invites left. The staff grants them.'
+            : `${user.invitesLeft} left. Each is valid for seven days and for one account.`}
+        </p>
+      </div>
+      {create.data && <NewInvite code={create.data.code} />}
+      {data === undefined ? (
+        error ? (
+          <Problem error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeleton rows={3} label="Invites are loading." />
+        )
+      ) : data.length === 0 ? (
+        <Empty title="You have made no invites." />
+      ) : (
+        <Table caption="Invites" columns={COLUMNS} rows={data} rowKey={({ id }) => id} />
+      )}
+    </>
+  )
+}
+
+function NewInvite({ code }: { code: string }) {
+  const url = `${location.origin}/register?invite=${encodeURIComponent(code)}`
+  return (
+    <div className="notice" role="status">
+      <p>Send this address to the person you invite. It is shown only now.</p>
+      <p className="secret">
+        <code>{url}</code> <CopyButton text={url} what="invite" />
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,56 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { formatDate } from '@vault-and-tracker/web-kit/format'
+import { ownUser } from '../api/queries.ts'
+import { usePageTitle } from '../frame/page-title.ts'
+import { Invites } from './invites.tsx'
+import { Keys } from './keys.tsx'
+import { Password } from './password.tsx'
+import { Sessions } from './sessions.tsx'
+import { Statistics } from './statistics.tsx'
+
+const route = getRouteApi('/me')
+const TABS = [
+  [undefined, 'Statistics'],
+  ['keys', 'Passkey and Torznab'],
+  ['sessions', 'Sessions'],
+  ['invites', 'Invites'],
+  ['password', 'Password'],
+] as const
+
+/** One's own account, a tab for each thing one does there. */
+export function MePage() {
+  const { tab } = route.useSearch()
+  const { data: user } = useSuspenseQuery(ownUser)
+  usePageTitle('Your account')
+  return (
+    <>
+      <header className="me-head">
+        <h1>{user.username}</h1>
+        <p className="muted">
+          {user.role === 'member' ? 'Member' : user.role === 'moderator' ? 'Moderator' : 'Administrator'} since{' '}
+          {formatDate(user.created)} · {user.email}
+        </p>
+      </header>
+      <nav className="tabs" aria-label="Of your account">
+        {TABS.map(([each, label]) => (
+          <Link
+            key={label}
+            to="/me"
+            search={each === undefined ? {} : { tab: each }}
+            aria-current={tab === each ? 'page' : undefined}
+            data-current={tab === each}
+            replace
+          >
+            {label}
+          </Link>
+        ))}
+      </nav>
+      {tab === undefined && <Statistics user={user} />}
+      {tab === 'keys' && <Keys user={user} />}
+      {tab === 'sessions' && <Sessions />}
+      {tab === 'invites' && <Invites user={user} />}
+      {tab === 'password' && <Password username={user.username} />}
+    </>
+  )
+}

@@ -1,0 +1,6 @@
+/** Where to go after signing in: an address of this application, nothing else. */
+export function readNext(raw: unknown): string | undefined {
+  if (typeof raw !== 'string' || !/^\/(?![/\\])/.test(raw)) return undefined
+  const url = new URL(raw, location.origin)
+  return url.origin === location.origin && !/^\/(login|register)/.test(url.pathname) ? raw : undefined
+}

@@ -1,0 +1,54 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { api, type OwnUser } from '../api/client.ts'
+import { ownUser } from '../api/queries.ts'
+
+/** Name and password. @param username where it is known, it cannot be changed */
+export function SignInForm({ onSignedIn, username }: { onSignedIn: () => void; username?: string | undefined }) {
+  const queries = useQueryClient()
+  const signIn = useMutation<OwnUser, ApiError, { username: string; password: string }>({
+    mutationFn: (body) => read(api.POST('/api/auth/login', { body })),
+    onSuccess: (user) => {
+      queries.setQueryData(ownUser.queryKey, user)
+      onSignedIn()
+    },
+    meta: { isSignIn: true },
+  })
+  return (
+    <Form
+      label="Sign in"
+      fields={['username', 'password']}
+      error={signIn.error}
+      isBusy={signIn.isPending}
+      onSubmit={(values) => signIn.mutate({ username: values['username'] ?? '', password: values['password'] ?? '' })}
+      actions={
+        <Button type="submit" kind="main" isBusy={signIn.isPending}>
+          Sign in
+        </Button>
+      }
+    >
+      <TextField
+        label="Username"
+        name="username"
+        autoComplete="username"
+        autoCapitalize="none"
+        spellCheck={false}
+        required
+        autoFocus={username === undefined}
+        defaultValue={username}
+        readOnly={username !== undefined}
+        error={signIn.error}
+      />
+      <TextField
+        label="Password"
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        required
+        data-focus={username !== undefined ? '' : undefined}
+        error={signIn.error}
+      />
+    </Form>
+  )
+}

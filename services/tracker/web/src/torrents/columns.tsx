@@ -1,0 +1,86 @@
+import { Link } from '@tanstack/react-router'
+import { formatAge, formatBytes, formatCount, formatExactTime } from '@vault-and-tracker/web-kit/format'
+import type { Column } from '@vault-and-tracker/web-kit/table'
+import type { ListedTorrent } from '../api/client.ts'
+import { BreakableName } from '../release/release-tags.tsx'
+import { FactorTags } from './factor-tags.tsx'
+import { Peers } from './peers.tsx'
+
+/** The columns of the list, by what one looks at first. @param pathOf the names of a category, from its root */
+export function torrentColumns(pathOf: (slug: string) => string, now: number): readonly Column<ListedTorrent>[] {
+  return [
+    {
+      key: 'name',
+      head: 'Name',
+      isMain: true,
+      cell: (torrent) => (
+        <>
+          <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link">
+            <BreakableName name={torrent.name} />
+          </Link>{' '}
+          <FactorTags torrent={torrent} />
+        </>
+      ),
+    },
+    {
+      key: 'category',
+      isEvident: true,
+      head: 'Category',
+      cell: ({ category }) => <span className="muted">{pathOf(category)}</span>,
+    },
+    { key: 'size', isEvident: true, head: 'Size', align: 'end', sort: 'size', cell: ({ size }) => formatBytes(size) },
+    {
+      key: 'seeders',
+      isEvident: true,
+      head: 'Seeders',
+      align: 'end',
+      sort: 'seeders',
+      cell: ({ seeders }) => <Peers kind="seeders" count={seeders} />,
+    },
+    {
+      key: 'leechers',
+      isEvident: true,
+      head: 'Leechers',
+      align: 'end',
+      sort: 'leechers',
+      cell: ({ leechers }) => <Peers kind="leechers" count={leechers} />,
+    },
+    {
+      key: 'completed',
+      head: 'Snatches',
+      align: 'end',
+      cell: ({ completed }) => formatCount(completed),
+      isMinor: true,
+    },
+    {
+      key: 'created',
+      isEvident: true,
+      head: 'Age',
+      align: 'end',
+      sort: 'created',
+      cell: ({ created }) => <Age time={created} now={now} />,
+    },
+    {
+      key: 'download',
+      head: 'File',
+      isMinor: true,
+      cell: ({ id, name }) => (
+        <a className="row-action download" href={`/api/torrents/${id}/download`} download>
+          <span aria-hidden="true">⤓</span>
+          <span className="visually-hidden">Download the .torrent of {name}</span>
+        </a>
+      ),
+    },
+  ]
+}
+
+/** How old something is, with the exact time on hover and for screen readers. */
+export function Age({ time, now }: { time: string; now: number }) {
+  const exact = formatExactTime(time)
+  return (
+    <time dateTime={time} title={exact}>
+      <span aria-hidden="true">{formatAge(time, now)}</span>
+      <span className="visually-hidden">{exact}</span>
+    </time>
+  )
+}

@@ -1,0 +1,128 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { formatCount } from '@vault-and-tracker/web-kit/format'
+import { Table } from '@vault-and-tracker/web-kit/table'
+import { useMemo } from 'react'
+import type { ListedTorrent } from '../api/client.ts'
+import { categories, flatten } from '../api/queries.ts'
+import { usePageTitle } from '../frame/page-title.ts'
+import { torrentColumns } from './columns.tsx'
+import { ListFilters } from './list-filters.tsx'
+import { type ListSearch, PAGE_SIZE, type Sort } from './list-search.ts'
+import { Pages } from './pages.tsx'
+import { torrentList } from './queries.ts'
+
+/** The catalogue: filters, a page of torrents, further pages. */
+export function ListPage({ search }: { search: ListSearch }) {
+  const { data, error, isPlaceholderData, refetch, dataUpdatedAt } = useQuery(torrentList(search))
+  usePageTitle(search.search === undefined ? 'Torrents' : `${search.search} · Torrents`)
+  const total = data && `${formatCount(data.total)}${data.totalIsExact ? '' : '+'}`
+  return (
+    <>
+      <div className="list-head">
+        <h1 className="visually-hidden">Torrents</h1>
+        <ListFilters search={search} />
+        <p className="muted" role="status">
+          {total === undefined ? '' : `${total} ${total === '1' ? 'torrent' : 'torrents'}`}
+        </p>
+      </div>
+      {data === undefined ? (
+        error ? (
+          <Problem error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeleton rows={20} label="The list is loading." />
+        )
+      ) : data.items.length === 0 ? (
+        <Nothing search={search} suggestions={data.suggestions ?? []} now={dataUpdatedAt} />
+      ) : (
+        <>
+          <TorrentTable rows={data.items} search={search} isStale={isPlaceholderData} now={dataUpdatedAt} />
+          <Pages search={search} total={data.total} hasMore={!data.totalIsExact} pageSize={PAGE_SIZE} />
+        </>
+      )}
+    </>
+  )
+}
+
+function TorrentTable(props: {
+  rows: readonly ListedTorrent[]
+  /** Without it, the rows are in an order of their own. */
+  search?: ListSearch
+  isStale?: boolean
+  now: number
+}) {
+  const { rows, search, isStale = false, now } = props
+  const { data: tree } = useQuery(categories)
+  const columns = useMemo(() => {
+    const paths = new Map(flatten(tree ?? []).map(({ slug, path }) => [slug, path]))
+    return torrentColumns((slug) => paths.get(slug) ?? slug, now)
+  }, [tree, now])
+  return (
+    <Table
+      caption="Torrents"
+      columns={columns}
+      rows={rows}
+      rowKey={({ id }) => id}
+      isStale={isStale}
+      {...(search && {
+        sorting: {
+          by: search.sort ?? 'created',
+          order: search.order ?? 'desc',
+          link: (sort, order, content, label) => (
+            <Link
+              to="/torrents"
+              search={{
+                ...search,
+                sort: sort === 'created' ? undefined : (sort as Sort),
+                order: order === 'desc' ? undefined : order,
+                page: undefined,
+              }}
+              aria-label={label}
+            >
+              {content}
+            </Link>
+          ),
+        },
+      })}
+    />
+  )
+}
+
+function Nothing(props: { search: ListSearch; suggestions: readonly ListedTorrent[]; now: number }) {
+  const { search, suggestions, now } = props
+  if (search.page !== undefined)
+    return (
+      <Empty title={`There is no page ${search.page}.`}>
+        <Link to="/torrents" search={{ ...search, page: undefined }}>
+          First page
+        </Link>
+      </Empty>
+    )
+  if (search.search === undefined)
+    return (
+      <Empty
+        title={search.category === undefined ? 'There are no torrents yet.' : 'This category has no torrents yet.'}
+      >
+        <Link to="/upload">Upload the first one</Link>
+      </Empty>
+    )
+  return (
+    <>
+      <Empty title={`No name has all of these words: ${search.search}`}>
+        {search.category !== undefined && (
+          <Link to="/torrents" search={{ ...search, category: undefined }}>
+            Search in all categories
+          </Link>
+        )}
+        {suggestions.length === 0 && <p>Fewer words find more. The last word may be unfinished.</p>}
+      </Empty>
+      {suggestions.length > 0 && (
+        <section aria-label="Similar names">
+          <h2 className="list-heading">Similar names</h2>
+          <TorrentTable rows={suggestions} now={now} />
+        </section>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,38 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { read } from '@vault-and-tracker/web-kit/api'
+import { api } from '../api/client.ts'
+import { type ListSearch, PAGE_SIZE } from './list-search.ts'
+
+/** Counts of peers change all the time; a list that is looked at is read again this often. */
+const REFRESH_MS = 60_000
+
+/** A page of the list. The old one stays until the new one is there. */
+export const torrentList = (search: ListSearch) =>
+  queryOptions({
+    queryKey: ['torrents', 'list', search],
+    queryFn: ({ signal }) => {
+      const query = Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined))
+      return read(api.GET('/api/torrents', { params: { query: { ...query, limit: PAGE_SIZE } }, signal }))
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+    refetchInterval: REFRESH_MS,
+  })
+
+/** One torrent. */
+export const torrent = (id: string) =>
+  queryOptions({
+    queryKey: ['torrents', 'one', id],
+    queryFn: ({ signal }) => read(api.GET('/api/torrents/{id}', { params: { path: { id } }, signal })),
+    staleTime: 10_000,
+    refetchInterval: REFRESH_MS,
+  })
+
+/** Its files, which never change. */
+export const torrentFiles = (id: string) =>
+  queryOptions({
+    queryKey: ['torrents', 'files', id],
+    queryFn: async ({ signal }) =>
+      (await read(api.GET('/api/torrents/{id}/files', { params: { path: { id } }, signal }))).items,
+    staleTime: Number.POSITIVE_INFINITY,
+  })

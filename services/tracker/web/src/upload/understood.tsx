@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query'
+import { formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
+import type { Release, TorrentPreview } from '../api/client.ts'
+import { categories, flatten } from '../api/queries.ts'
+import { ReleaseTags } from '../release/release-tags.tsx'
+
+/** What the tracker reads out of the file and its name. */
+export function Understood({ preview, isStale }: { preview: TorrentPreview; isStale: boolean }) {
+  const { name, size, files, firstFiles, release, category } = preview
+  const { data: tree = [] } = useQuery(categories)
+  const path = flatten(tree).find(({ slug }) => slug === category)?.path
+  return (
+    <section className="understood" aria-label="As understood" aria-busy={isStale}>
+      <h2>{release.title ?? name}</h2>
+      <ReleaseTags release={release} />
+      <dl className="facts">
+        <div>
+          <dt>Size</dt>
+          <dd>{formatBytes(size)}</dd>
+        </div>
+        <div>
+          <dt>Files</dt>
+          <dd>{formatCount(files)}</dd>
+        </div>
+        {numbering(release).map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+        {path !== undefined && (
+          <div>
+            <dt>Goes to</dt>
+            <dd>{path}</dd>
+          </div>
+        )}
+      </dl>
+      <details>
+        <summary>Files</summary>
+        <ul className="file-list">
+          {firstFiles.map((file) => (
+            <li key={file.path}>
+              <span>{file.path}</span>
+              <span className="muted">{formatBytes(file.size)}</span>
+            </li>
+          ))}
+          {files > firstFiles.length && <li className="muted">and {formatCount(files - firstFiles.length)} more</li>}
+        </ul>
+      </details>
+    </section>
+  )
+}
+
+function numbering(release: Release): readonly (readonly [label: string, value: string])[] {
+  const { year, seasonFrom, seasonTo, episodeFrom, episodeTo, absoluteFrom, absoluteTo, airDate, group } = release
+  const entries: readonly (readonly [string, string | null])[] = [
+    ['Year', year === null ? null : String(year)],
+    ['Season', range(seasonFrom, seasonTo)],
+    ['Episode', range(episodeFrom, episodeTo) ?? range(absoluteFrom, absoluteTo)],
+    ['Aired', airDate],
+    ['Group', group],
+  ]
+  return entries.flatMap(([label, value]) => (value === null ? [] : [[label, value] as const]))
+}
+
+function range(from: number | null, to: number | null): string | null {
+  if (from === null) return null
+  return to === null || to === from ? String(from) : `${from}–${to}`
+}

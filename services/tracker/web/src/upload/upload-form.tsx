@@ -1,0 +1,122 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { Problem } from '@vault-and-tracker/web-kit/feedback'
+import { Button, Field, Form, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
+import { useEffect, useState } from 'react'
+import { CategoryOptions } from '../api/category-options.tsx'
+import { api } from '../api/client.ts'
+import { formOf } from './send.ts'
+import { Understood } from './understood.tsx'
+
+const FIELDS = ['name', 'category', 'description', 'imdb', 'tmdb', 'tvdb'] as const
+/** A name that is being typed is read again after a pause of this length. */
+const PAUSE_MS = 300
+
+type Props = {
+  file: File
+  error: ApiError | null
+  isBusy: boolean
+  /** The part that was sent, 0 to 1. */
+  progress: number
+  onSubmit: (fields: Readonly<Record<string, string>>) => void
+}
+
+/** What the file would become, and the fields to correct it. */
+export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
+  const [name, setName] = useState<string>()
+  const [category, setCategory] = useState('')
+  const asked = useSettled(name)
+  const preview = useQuery({
+    queryKey: ['upload', 'preview', file.name, file.size, file.lastModified, asked, category],
+    queryFn: ({ signal }) =>
+      read(
+        api.POST('/api/torrents/preview', {
+          // The document describes the file as text; a form carries it as it is.
+          body: { torrent: '', category },
+          bodySerializer: () => formOf({ torrent: file, name: asked, category }),
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+  if (preview.data === undefined)
+    return preview.error ? <FileProblem error={preview.error} onRetry={() => void preview.refetch()} /> : null
+  return (
+    <>
+      <Understood preview={preview.data} isStale={preview.isPlaceholderData} />
+      <Form
+        label="Upload"
+        fields={FIELDS}
+        error={error}
+        isBusy={isBusy}
+        onSubmit={onSubmit}
+        actions={
+          <>
+            <Button type="submit" kind="main" isBusy={isBusy}>
+              Upload
+            </Button>
+            {isBusy && <progress value={progress} aria-label="Sent" />}
+          </>
+        }
+      >
+        <Field
+          label="Category"
+          name="category"
+          error={error}
+          hint="In a main category, the name decides on the subcategory."
+        >
+          {(attributes) => (
+            <select
+              {...attributes}
+              className="input"
+              required
+              value={category}
+              onChange={({ target }) => setCategory(target.value)}
+            >
+              <option value="">Choose one</option>
+              <CategoryOptions />
+            </select>
+          )}
+        </Field>
+        <TextField
+          label="Name"
+          name="name"
+          value={name ?? preview.data.name}
+          onChange={({ target }) => setName(target.value)}
+          required
+          maxLength={255}
+          spellCheck={false}
+          error={error}
+        />
+        <TextArea label="Description" name="description" maxLength={20_000} error={error} />
+        <div className="field-row">
+          <TextField label="IMDb" name="imdb" placeholder="tt0111161" pattern="(tt)?\d{1,10}" error={error} />
+          <TextField label="TMDB" name="tmdb" inputMode="numeric" pattern="\d{1,10}" error={error} />
+          <TextField label="TVDB" name="tvdb" inputMode="numeric" pattern="\d{1,10}" error={error} />
+        </div>
+      </Form>
+    </>
+  )
+}
+
+/** A file that cannot be read is answered in its own words. */
+function FileProblem({ error, onRetry }: { error: Error; onRetry: () => void }) {
+  if (!(error instanceof ApiError) || error.field !== 'torrent') return <Problem error={error} onRetry={onRetry} />
+  return (
+    <p className="form-problem" role="alert">
+      This file cannot be uploaded. {error.sentence}
+    </p>
+  )
+}
+
+/** A value that has not changed for a moment. */
+function useSettled(value: string | undefined): string | undefined {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
+}

@@ -1,0 +1,105 @@
+import { request } from 'node:http'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { startTracker, type TestTracker } from '../../tests/support/tracker.ts'
+
+let tracker: TestTracker
+
+beforeAll(async () => {
+  tracker = await startTracker()
+})
+afterAll(() => tracker.stop())
+
+const HTML = { accept: 'text/html,application/xhtml+xml' }
+
+type Answer = { status: number; headers: Record<string, string>; body: Buffer }
+
+/** An answer as it is on the wire; `fetch` would decompress it. */
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(tracker.url + path, { method, headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
+          body: Buffer.concat(chunks),
+        }),
+      )
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+async function firstScript(): Promise<string> {
+  const { body } = await ask('/')
+  return /src="(\/assets\/[^"]+\.js)"/.exec(body.toString())?.[1] ?? ''
+}
+
+test.each(['/', '/login', '/torrents', '/torrents/x?tab=files', '/upload', '/me?tab=keys'])(
+  '%s is the page, fresh each time, under a strict policy',
+  async (path) => {
+    const { status, headers, body } = await ask(path, HTML)
+    expect(status).toBe(200)
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    })
+    expect(headers['content-security-policy']).toMatch(/default-src 'none'.*script-src 'self'.*style-src 'self'/)
+    expect(headers['content-security-policy']).not.toContain('unsafe')
+    expect(body.toString()).toContain('<div id="application">')
+  },
+)
+
+test('hashed files are kept for ever and sent compressed', async () => {
+  const path = await firstScript()
+  const plain = await ask(path)
+  const small = await ask(path, { 'accept-encoding': 'gzip, br' })
+  expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable')
+  expect(plain.headers['vary']).toBe('Accept-Encoding')
+  expect([small.headers['content-encoding'], plain.headers['content-encoding']]).toEqual(['br', undefined])
+  expect(small.body.length).toBeLessThan(plain.body.length / 3)
+  expect((await ask(path, { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBe('gzip')
+})
+
+test('what the browser has is not sent again', async () => {
+  const { headers } = await ask('/', HTML)
+  const again = await ask('/', { ...HTML, 'if-none-match': headers['etag'] ?? '' })
+  expect([again.status, again.body.length]).toEqual([304, 0])
+})
+
+test('HEAD has the headers of GET and no body; other methods are refused', async () => {
+  const [get, head] = [await ask('/'), await ask('/', {}, 'HEAD')]
+  expect([head.status, head.body.length, head.headers['content-length']]).toEqual([
+    200,
+    0,
+    get.headers['content-length'],
+  ])
+  const post = await ask('/', {}, 'POST')
+  expect([post.status, post.headers['allow']]).toEqual([405, 'GET, HEAD'])
+  expect((await ask(await firstScript(), {}, 'DELETE')).status).toBe(405)
+})
+
+test('a browser at an unknown address gets the page, with 404', async () => {
+  const { status, body } = await ask('/nowhere', HTML)
+  expect(status).toBe(404)
+  expect(body.toString()).toContain('<div id="application">')
+})
+
+test.each(['/api/nothing', '/api', '/nothing', '/assets/none.js'])(
+  'a program at %s gets an error of the API',
+  async (path) => {
+    const { status, headers } = await ask(path, path.startsWith('/api') ? HTML : {})
+    expect(status).toBe(404)
+    expect(headers['content-type']).toMatch(/^application\/json/)
+  },
+)
+
+test('announces, scrapes and Torznab are answered as before, also to a browser', async () => {
+  expect((await ask('/announce', HTML)).body.toString()).toContain('failure reason')
+  expect((await ask('/scrape', HTML)).body.toString()).toContain('failure reason')
+  expect((await ask('/api/torznab?t=caps', HTML)).headers['content-type']).toMatch(/xml/)
+  expect((await ask('/health', HTML)).headers['content-type']).toMatch(/json/)
+})

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Client } from '../../tests/support/client.ts'
+import { makeTorrent } from '../../tests/support/make-torrent.ts'
+import { fillCatalogue, RELEASES } from './support/catalogue.ts'
+import { DESKTOP, type Site, startSite, VIEWS, type Visit } from './support/site.ts'
+
+let site: Site
+let member: Client
+
+beforeAll(async () => {
+  site = await startSite()
+  member = await site.tracker.signedIn('alice')
+  await fillCatalogue(site.tracker, member)
+})
+afterAll(() => site.stop())
+
+const namesIn = ({ page }: Visit): Promise<string[]> =>
+  page.evaluate(`Array.from(document.querySelectorAll('tbody .row-link'), (link) => link.textContent)`)
+
+test.each(VIEWS)('the list is paged, sorted, filtered and searched by its address ($theme, $width)', async (view) => {
+  const visit = await site.open('/', view, member)
+  const { page, problems } = visit
+  await page.getByText('60 torrents').waitFor()
+  expect(await problems('torrents')).toEqual([])
+  expect(new URL(page.url()).pathname).toBe('/torrents')
+
+  await page.getByRole('link', { name: 'Next' }).click()
+  await page.waitForURL('**/torrents?page=2')
+  await page.getByText('Page 2 of 2').waitFor()
+
+  if (view.width === 1280) await page.getByRole('link', { name: 'Sort by size, most first' }).click()
+  else await page.getByLabel('Order').selectOption('Largest')
+  await page.waitForURL('**/torrents?sort=size')
+  await page.locator('tbody tr').first().getByText('Freeleech').waitFor()
+
+  await page.getByLabel('Category').selectOption('books')
+  await page.waitForURL(
+    ({ searchParams }) => searchParams.get('category') === 'books' && searchParams.get('sort') === 'size',
+  )
+  await page.getByText('1 torrent', { exact: true }).waitFor()
+  expect(await namesIn(visit)).toEqual([RELEASES.book])
+
+  await page.goBack()
+  await page.getByText('60 torrents').waitFor()
+  await page.locator('h1').waitFor({ state: 'attached' })
+  await page.locator('body').press('/')
+  await page.keyboard.type('harbour tide')
+  await page.waitForURL('**search=harbour+tide**')
+  await page.getByText('1 torrent', { exact: true }).waitFor()
+  expect(await namesIn(visit)).toEqual([RELEASES.episode])
+  expect(await problems('torrents-search')).toEqual([])
+  await page.context().close()
+})
+
+test.each(VIEWS)('a search without results shows similar names ($theme, $width)', async (view) => {
+  const { page, problems } = await site.open('/torrents?search=harbuor', view, member)
+  await page.getByText('No name has all of these words').waitFor()
+  expect(await problems('torrents-nothing')).toEqual([])
+  await page.context().close()
+})
+
+test('an address that makes no sense is the plain list', async () => {
+  const { page } = await site.open('/torrents?page=-3&sort=colour&order=up&category=A%20B', DESKTOP, member)
+  await page.getByText('60 torrents').waitFor()
+  await page.getByText('Page 1 of 2').waitFor()
+})
+
+test('a list that cannot be loaded says so and is tried again', async () => {
+  const { page, problems } = await site.open('/upload', DESKTOP, member)
+  await page.route('**/api/torrents?*', (route) => route.abort())
+  await page.getByRole('link', { name: 'Torrents', exact: true }).click()
+  await page.getByText('The server was not reached.').waitFor()
+  expect(await problems('torrents-error')).toEqual([])
+  await page.unroute('**/api/torrents?*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('60 torrents').waitFor()
+})
+
+test.each(VIEWS)('a torrent has its facts, files and swarm behind tabs ($theme, $width)', async (view) => {
+  const { page, problems } = await site.open('/torrents?search=paper+moons', view, member)
+  await page.getByRole('link', { name: RELEASES.film, exact: true }).click()
+  await page.getByRole('heading', { name: RELEASES.film }).waitFor()
+  expect(await problems('torrent')).toEqual([])
+
+  await page.getByRole('link', { name: 'Files (1)' }).click()
+  await page.waitForURL('**?tab=files')
+  await page.getByRole('cell', { name: '58.0 GiB' }).waitFor()
+  expect(await problems('torrent-files')).toEqual([])
+
+  await page.getByRole('link', { name: 'Swarm' }).click()
+  await page.waitForURL('**?tab=swarm')
+  await page.getByText('A download is charged').waitFor()
+  expect(await problems('torrent-swarm')).toEqual([])
+
+  const download = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download .torrent' }).click()
+  expect((await download).suggestedFilename()).toBe(`${RELEASES.film}.torrent`)
+  await page.context().close()
+})
+
+test.each(VIEWS)('its uploader edits and deletes a torrent ($theme, $width)', async (view) => {
+  const name = `Short.Lived.${view.theme}.${view.width}`
+  const uploaded = await member.upload(makeTorrent(name), {
+    category: 'tv-hd',
+  })
+  const { page, problems } = await site.open(`/torrents/${uploaded.member('id')}`, view, member)
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Description').fill('Recorded at home.')
+  expect(await problems('torrent-edit')).toEqual([])
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Recorded at home.').waitFor()
+
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('This cannot be undone.').waitFor()
+  expect(await problems('torrent-delete')).toEqual([])
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('60 torrents').waitFor()
+  expect((await member.get(`/api/torrents/${uploaded.member('id')}`)).status).toBe(404)
+  await page.context().close()
+})
+
+test('a torrent of another member can be neither edited nor deleted', async () => {
+  const other = await site.tracker.signedIn('bob')
+  const { page } = await site.open('/torrents?search=paper+moons', DESKTOP, other)
+  await page.getByRole('link', { name: RELEASES.film, exact: true }).click()
+  await page.getByRole('link', { name: 'Download .torrent' }).waitFor()
+  await page.getByRole('button', { name: 'bob' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
+})
