@@ -1,4 +1,4 @@
-export { addressFromText } from './address/address.ts'
+export { addressFromText, addressToText } from './address/address.ts'
 export { isPrivateAddress } from './address/private-address.ts'
 export { isRefusedPort } from './address/refused-ports.ts'
 export * from './announce/failure-reply.ts'

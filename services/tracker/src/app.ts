@@ -7,6 +7,7 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express } from 'express'
 import { z } from 'zod'
 import { accountEndpoints } from './accounts/accounts.routes.ts'
+import { standingEndpoints } from './accounts/standing.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
 import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints } from './categories/categories.routes.ts'
@@ -15,18 +16,23 @@ import { apiError, ERRORS } from './errors.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
+import { overviewEndpoints } from './overview/overview.routes.ts'
 import { siteEndpoints } from './site-settings/site.routes.ts'
 import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
+import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentPreviewEndpoints } from './torrents/torrent-preview.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 import { torznabSettingsEndpoints } from './torznab/settings.routes.ts'
 import { torznabStatisticsEndpoints } from './torznab/statistics.routes.ts'
 import { torznabAdminEndpoints } from './torznab/torznab-admin.routes.ts'
+import { torznabUsageEndpoints } from './torznab/usage.routes.ts'
 
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...accountEndpoints,
+  ...standingEndpoints,
+  ...torznabUsageEndpoints,
   ...siteEndpoints,
   ...categoryEndpoints,
   ...torrentPreviewEndpoints,
@@ -34,6 +40,8 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...userEndpoints,
   ...moderationEndpoints,
   ...siteSettingsEndpoints,
+  ...overviewEndpoints,
+  ...swarmStatisticsEndpoints,
   ...torznabSettingsEndpoints,
   ...torznabStatisticsEndpoints,
   ...torznabAdminEndpoints,
@@ -58,6 +66,7 @@ export function describeApi(): OpenApiDocument {
       users: 'What administrators do with the accounts of others',
       moderation: 'What moderators do with uploaded torrents',
       site: 'What administrators set for the whole site',
+      swarms: 'What staff see of the swarms',
       torznab: 'What administrators set and see of the Torznab API',
       'admin log': 'What administrators and moderators did',
     },
@@ -97,7 +106,7 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 /** What `pnpm build` makes of `web`; the same folder seen from the sources and from what was compiled. */
 const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** The first parts of the web application's addresses. */
-const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me'] as const
+const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me', 'users', 'admin'] as const
 
 /** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
 export function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {

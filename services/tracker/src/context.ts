@@ -7,13 +7,18 @@ import { type AccountUseCases, createAccountUseCases } from './context/accounts.
 import { type AnnounceEngine, createAnnounceEngine } from './context/announce.ts'
 import { type Catalogue, createCatalogue } from './context/catalogue.ts'
 import { connect, type Start } from './context/connections.ts'
+import { createStaffOverview, type StaffOverview } from './context/overview.ts'
 import { createResources } from './context/resources.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createTorznabApi, type TorznabApi } from './context/torznab.ts'
 import { createTorznabAdmin, type TorznabAdmin } from './context/torznab-admin.ts'
 
 /** What handlers call. */
-export type UseCases = AccountUseCases & Catalogue['useCases'] & TorznabAdmin['useCases']
+export type UseCases = AccountUseCases &
+  Catalogue['useCases'] &
+  TorznabAdmin['useCases'] &
+  AnnounceEngine['watch']['useCases'] &
+  StaffOverview
 
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
 export type Context = Readonly<{
@@ -50,8 +55,9 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const announceEngine = await createAnnounceEngine(connections)
   const torznabAdmin = createTorznabAdmin(connections, catalogue.useCases.adminLog)
   const torznab = createTorznabApi(connections, { catalogue, torznabAdmin })
+  const ownUseCases = { ...accounts, ...catalogue.useCases, ...torznabAdmin.useCases, ...announceEngine.watch.useCases }
   return {
-    useCases: { ...accounts, ...catalogue.useCases, ...torznabAdmin.useCases },
+    useCases: { ...ownUseCases, ...createStaffOverview(connections, ownUseCases) },
     rest: createRest(connections, accounts.sessions),
     announceEngine,
     torznabRoutes: torznab.routes,

@@ -45,6 +45,8 @@ export type Ledger = {
   storedCounts(): Promise<readonly CountedSwarm[]>
   /** Deletes the record of which batches were written before a time. None that old can come again. */
   deleteBatchLog(before: Date): Promise<void>
+  /** Deletes what users transferred on the days before a time. Their totals stay. */
+  deleteDays(before: Date): Promise<void>
 }
 
 /** The batches of one flush. */
@@ -76,6 +78,8 @@ export type Flusher = {
 const MAX_ROWS = 20_000
 /** Longer than any process can be stopped between reading a batch and writing it. */
 const KEEP_BATCH_LOG_MS = 30 * 86_400_000
+/** A year and some days, of which members see the year. */
+const KEEP_DAYS_MS = 400 * 86_400_000
 
 /**
  * Creates the flusher.
@@ -169,6 +173,7 @@ export function createFlusher(options: {
         await queue.markChanged(outdated.map(({ name }) => name))
       }
       await ledger.deleteBatchLog(new Date(clock.now() - KEEP_BATCH_LOG_MS))
+      await ledger.deleteDays(new Date(clock.now() - KEEP_DAYS_MS))
     },
   }
 }

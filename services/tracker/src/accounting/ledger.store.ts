@@ -22,6 +22,7 @@ export function createLedger(db: Db): Ledger {
           if (deltas.length > 0) {
             await addToTorrents(transaction, deltas)
             await addToUsers(transaction, deltas)
+            await addToDays(transaction, deltas)
           }
           const counts = fresh.flatMap((batch) => batch.counts)
           if (counts.length > 0) await setCounts(transaction, counts)
@@ -43,6 +44,11 @@ export function createLedger(db: Db): Ledger {
     deleteBatchLog: (before) =>
       orPostgresUnavailable(async () => {
         await db.deleteFrom('flush_log').where('flushed_at', '<', before).execute()
+      }),
+
+    deleteDays: (before) =>
+      orPostgresUnavailable(async () => {
+        await db.deleteFrom('user_days').where('day', '<', before.toISOString().slice(0, 10)).execute()
       }),
   }
 }
@@ -130,6 +136,32 @@ async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Del
       ${sums.map((s) => s.seen)}::bigint[]
     ) as t (id, up, down, actual_up, actual_down, seen)
     where users.id = t.id`.execute(transaction)
+}
+
+/** Adds to what each user transferred on the day of their last announce, in UTC. */
+async function addToDays(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {
+  const moved = deltas.filter(({ actualUp, actualDown }) => actualUp + actualDown > 0)
+  if (moved.length === 0) return
+  await sql`
+    insert into user_days as d (user_id, day, uploaded, downloaded, uploaded_actual, downloaded_actual)
+    select user_id, day, least(sum(up), ${MAX_TOTAL}), least(sum(down), ${MAX_TOTAL}),
+      least(sum(actual_up), ${MAX_TOTAL}), least(sum(actual_down), ${MAX_TOTAL})
+    from unnest(
+      ${moved.map((d) => d.userId)}::uuid[], ${moved.map((d) => utcDay(d.lastSeen))}::date[],
+      ${moved.map((d) => d.creditedUp)}::bigint[], ${moved.map((d) => d.creditedDown)}::bigint[],
+      ${moved.map((d) => d.actualUp)}::bigint[], ${moved.map((d) => d.actualDown)}::bigint[]
+    ) as t (user_id, day, up, down, actual_up, actual_down)
+    group by user_id, day order by user_id, day
+    on conflict (user_id, day) do update set
+      uploaded = least(d.uploaded + excluded.uploaded, ${MAX_TOTAL}),
+      downloaded = least(d.downloaded + excluded.downloaded, ${MAX_TOTAL}),
+      uploaded_actual = least(d.uploaded_actual + excluded.uploaded_actual, ${MAX_TOTAL}),
+      downloaded_actual = least(d.downloaded_actual + excluded.downloaded_actual, ${MAX_TOTAL})`.execute(transaction)
+}
+
+/** @param second since the epoch */
+function utcDay(second: number): string {
+  return new Date(second * 1000).toISOString().slice(0, 10)
 }
 
 /** Writes the counts of swarms whose torrent still exists. */

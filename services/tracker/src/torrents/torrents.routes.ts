@@ -50,6 +50,7 @@ export const listedTorrent = z
     leechers: z.int(),
     completed: z.int(),
     uploader: z.string().nullable(),
+    uploaderId: z.string().nullable(),
     imdb: z.string().nullable().meta({ description: '`tt` and at least seven digits' }),
     tmdb: z.int().nullable(),
     tvdb: z.int().nullable(),
@@ -256,6 +257,7 @@ export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTor
     files: fileCount,
     created: createdAt.toISOString(),
     uploader: uploader?.username ?? null,
+    uploaderId: uploader?.id ?? null,
     ...presentIds(externalIds),
   }
 }

@@ -39,7 +39,7 @@ export type CountedRequest = {
   readonly windowSeconds: number
 }
 
-/** What a user did in the current window, the request at hand included. */
+/** What a user did in the current window; to the verdict of a request, this one included. */
 export type Usage = { readonly searches: number; readonly downloads: number }
 
 /** Whether a request may be answered. Refused by the limit or, without being counted, because its address is blocked. */
@@ -68,10 +68,16 @@ export type TorznabLimits = {
   take(request: CountedRequest): Promise<Verdict>
   /** Counts a wrong key. @returns 0, or over the limit the seconds until the address may guess again */
   takeWrongKey(address: string): Promise<number>
+  /** What a user did in the current window. It counts nothing. */
+  usage(userId: string, windowSeconds: number): Promise<Usage>
 }
 
 /** The addresses that are blocked, for administrators. All methods throw UnavailableError when Redis is away. */
 export type AddressBlocks = {
+  /** The end of an address's block; undefined where it is not blocked. */
+  blockedUntil(address: string): Promise<Date | undefined>
+  /** How many addresses are blocked. */
+  count(): Promise<number>
   /** Blocks that have not ended, the longest first; a thousand at most. */
   list(): Promise<readonly AddressBlock[]>
   /**
