@@ -2,7 +2,7 @@ import uPlot from 'uplot'
 import './chart.css'
 import { type ChartData, type Series, secondsOf } from './series.ts'
 import { markTexts } from './time-axis.ts'
-import { formatValue, stepsOf } from './unit.ts'
+import { formatValue, leastHeight, stepsOf } from './unit.ts'
 
 export const PLOT_HEIGHT = 176
 
@@ -99,7 +99,7 @@ function optionsOf(data: ChartData, colours: () => Colours, onPoint: (index: num
     cursor: { y: false, drag: { x: false, y: false }, points: { show: !hasBars } },
     scales: {
       x: { range: (plot, min, max) => [min, hasBars ? max + spanLength(plot, min) : max] },
-      y: { range: (_plot, _min, max) => [0, highestMark(max, unit === 'bytes' ? 1_024 : 5)] },
+      y: { range: (_plot, _min, max) => [0, highestMark(max, leastHeight(unit))] },
     },
     axes: [
       {

@@ -8,6 +8,9 @@ import type { SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
 import { createFindVisitor } from '../http/visitor.ts'
 import type { Connections } from './connections.ts'
 
+/** A packet holds as much, and the account with its passkey is shorter. Nothing longer has a secret in it. */
+const COMPRESS_FROM_BYTES = 1_400
+
 /** The REST surface: how requests are guarded and read. */
 export type Rest = { readonly serving: Serving<TrackerSurface> }
 
@@ -54,6 +57,7 @@ export function createRest({ config, logger, redis }: Connections, sessions: Ses
       notFound: () => apiError('NOT_FOUND'),
       methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
       answersHead: true,
+      compressFrom: COMPRESS_FROM_BYTES,
       guardsMethods: () => false,
     },
   }
