@@ -33,25 +33,25 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
 
 async function firstScript(): Promise<string> {
   const { body } = await ask('/')
-  return /src="(\/assets\/[^"]+\.js)"/.exec(body.toString())?.[1] ?? ''
+  return /src="(\/assets\/index[^"]+\.js)"/.exec(body.toString())?.[1] ?? ''
 }
 
-test.each(['/', '/login', '/torrents', '/torrents/x?tab=files', '/upload', '/me?tab=keys'])(
-  '%s is the page, fresh each time, under a strict policy',
-  async (path) => {
-    const { status, headers, body } = await ask(path, HTML)
-    expect(status).toBe(200)
-    expect(headers).toMatchObject({
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    })
-    expect(headers['content-security-policy']).toMatch(/default-src 'none'.*script-src 'self'.*style-src 'self'/)
-    expect(headers['content-security-policy']).not.toContain('unsafe')
-    expect(body.toString()).toContain('<div id="application">')
-  },
-)
+test.each([
+  ...['/', '/login', '/torrents', '/torrents/x?tab=files', '/upload', '/me?tab=keys'],
+  ...['/users/x', '/admin', '/admin/swarms', '/admin/torznab?tab=blocks'],
+])('%s is the page, fresh each time, under a strict policy', async (path) => {
+  const { status, headers, body } = await ask(path, HTML)
+  expect(status).toBe(200)
+  expect(headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  })
+  expect(headers['content-security-policy']).toMatch(/default-src 'none'.*script-src 'self'.*style-src 'self'/)
+  expect(headers['content-security-policy']).not.toContain('unsafe')
+  expect(body.toString()).toContain('<div id="application">')
+})
 
 test('hashed files are kept for ever and sent compressed', async () => {
   const path = await firstScript()
@@ -102,4 +102,12 @@ test('announces, scrapes and Torznab are answered as before, also to a browser',
   expect((await ask('/scrape', HTML)).body.toString()).toContain('failure reason')
   expect((await ask('/api/torznab?t=caps', HTML)).headers['content-type']).toMatch(/xml/)
   expect((await ask('/health', HTML)).headers['content-type']).toMatch(/json/)
+})
+
+test('answers of the API are compressed where they are long, announces and Torznab never', async () => {
+  const small = { 'accept-encoding': 'gzip, br' }
+  const long = await ask('/openapi.json', small)
+  expect(long.headers['content-encoding']).toBe('br')
+  expect((await ask('/announce', small)).headers['content-encoding']).toBeUndefined()
+  expect((await ask('/api/torznab?t=caps', small)).headers['content-encoding']).toBeUndefined()
 })
