@@ -4,7 +4,7 @@ import { type ChartData, type Series, secondsOf } from './series.ts'
 import { markTexts } from './time-axis.ts'
 import { formatValue, stepsOf } from './unit.ts'
 
-export const PLOT_HEIGHT = 176
+const PLOT_HEIGHT = 176
 
 /** A drawing on the page. */
 export type Plot = {
