@@ -140,7 +140,7 @@ function seriesOf(series: Series, colours: () => Colours, hasBars: boolean): uPl
     case 'area':
       return { stroke, width: 2, points: { show: false }, fill: () => withAlpha(stroke()) }
     case 'line':
-      return { stroke, width: 2, points: { show: false } }
+      return { stroke, width: 2, points: { size: 5, fill: stroke } }
   }
 }
 

@@ -1,5 +1,6 @@
 import { adminRoute } from './admin-route.tsx'
 import { overviewRoutes } from './overview/routes.tsx'
+import { torznabRoutes } from './torznab/routes.tsx'
 
 /** The staff's pages. */
-export const adminRoutes = [adminRoute.addChildren([...overviewRoutes])] as const
+export const adminRoutes = [adminRoute.addChildren([...overviewRoutes, ...torznabRoutes])] as const
