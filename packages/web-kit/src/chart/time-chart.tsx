@@ -22,7 +22,7 @@ export function TimeChart(props: {
   return (
     <figure className="chart" aria-labelledby={id}>
       <figcaption className="chart-head">
-        <h3 id={id}>{title}</h3>
+        <h2 id={id}>{title}</h2>
         {note}
       </figcaption>
       <Reading data={data} index={pointed} axis={axis} />

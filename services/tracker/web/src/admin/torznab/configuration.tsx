@@ -12,9 +12,9 @@ type Changes = Partial<TorznabSettings>
 type Draft = Pick<TorznabSettings, 'enabled' | 'logging'> & Record<keyof typeof LIMITS, string>
 
 const LIMITS = {
-  windowSeconds: { label: 'Window in seconds', hint: 'From 10 to 3600. Both limits count in it.', min: 10, max: 3_600 },
-  searchLimit: { label: 'Searches of a user in a window', hint: 'From 1 to 10,000.', min: 1, max: 10_000 },
-  downloadLimit: { label: 'Downloads of a user in a window', hint: 'From 1 to 10,000.', min: 1, max: 10_000 },
+  windowSeconds: { label: 'Window in seconds', hint: 'From 10 to 3600.', min: 10, max: 3_600 },
+  searchLimit: { label: 'Searches in a window', hint: 'Of each user, 1 to 10,000.', min: 1, max: 10_000 },
+  downloadLimit: { label: 'Downloads in a window', hint: 'Of each user, 1 to 10,000.', min: 1, max: 10_000 },
 } as const
 const NAMES = Object.keys(LIMITS) as readonly (keyof typeof LIMITS)[]
 
@@ -128,7 +128,7 @@ function Presets(props: {
           />
           <span className="preset-name">{preset.title}</span>
           <span className="muted">
-            {preset.searchLimit} searches and {preset.downloadLimit} downloads in {preset.windowSeconds} s
+            {preset.searchLimit} searches, {preset.downloadLimit} downloads in {preset.windowSeconds} s
           </span>
           <span className="preset-change">{differenceOf(now, preset)}</span>
         </label>

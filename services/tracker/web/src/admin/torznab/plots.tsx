@@ -87,7 +87,7 @@ function chartsOf({ series }: TorznabStatistics, before: TorznabStatistics['seri
       : [
           {
             label,
-            tone: 'muted',
+            tone: 'text',
             shape: 'dashes',
             values: items.map((_, i) => (before[i] ? valueOf(before[i]) : null)),
           },

@@ -1,4 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { usePageTitle } from '../../frame/page-title.ts'
 import { Blocks } from './blocks.tsx'
 import { Check } from './check.tsx'
@@ -23,11 +24,17 @@ const TABS = [
 export function TorznabPage() {
   const search = route.useSearch()
   const { tab } = search
+  const tabs = useRef<HTMLElement>(null)
+  useEffect(() => {
+    // On a narrow screen the tabs scroll.
+    const current = tabs.current?.querySelector(`[data-tab="${tab ?? 'statistics'}"]`)
+    current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [tab])
   usePageTitle(`${TABS.find(([each]) => each === tab)?.[1] ?? ''} · Torznab`)
   return (
     <>
       <h1>Torznab API</h1>
-      <nav className="tabs torznab-tabs" aria-label="Of the Torznab API">
+      <nav ref={tabs} className="tabs torznab-tabs" aria-label="Of the Torznab API">
         {TABS.map(([each, label]) => (
           <Link
             key={label}
@@ -35,6 +42,7 @@ export function TorznabPage() {
             search={each === undefined ? {} : { tab: each }}
             aria-current={tab === each ? 'page' : undefined}
             data-current={tab === each}
+            data-tab={each ?? 'statistics'}
           >
             {label}
           </Link>

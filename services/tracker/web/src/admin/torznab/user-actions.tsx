@@ -23,7 +23,7 @@ export function UserActions({ usage }: { usage: TorznabUser }) {
           Block
         </Button>
       )}
-      <Button className="small" onClick={() => setAsking('reset')} aria-label={`Reset the passkey of ${user.username}`}>
+      <Button className="small" onClick={() => setAsking('reset')} aria-label={`Reset passkey of ${user.username}`}>
         Reset passkey
       </Button>
       {asking === 'block' && <Block usage={usage} onClose={close} />}

@@ -106,7 +106,7 @@ function Filters({ search, blocked }: Pick<TorznabSearch, 'search' | 'blocked'>)
   }
   return (
     <form
-      className="filters"
+      className="filters user-filters"
       role="search"
       aria-label="Users of the API"
       onSubmit={(event) => {
