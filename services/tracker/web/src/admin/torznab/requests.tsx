@@ -75,7 +75,12 @@ function columnsAt(now: number): readonly Column<TorznabRequest>[] {
       key: 'query',
       head: 'Query',
       isMain: true,
-      cell: ({ query }) => (query === '' ? <span className="muted">the newest</span> : <code>{query}</code>),
+      cell: ({ query, function: name }) =>
+        query === '' ? (
+          <span className="muted">{name.endsWith('search') ? 'the newest' : 'no parameters'}</span>
+        ) : (
+          <code>{query}</code>
+        ),
     },
     {
       key: 'user',
