@@ -1,27 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { testAutobrr } from '../web/src/admin/torznab/tools/autobrr.ts'
+import { startCrossSeed, testCrossSeed } from '../web/src/admin/torznab/tools/cross-seed.ts'
+import { searchJackett, testJackett } from '../web/src/admin/torznab/tools/jackett.ts'
+import { testProwlarr } from '../web/src/admin/torznab/tools/prowlarr.ts'
+import { testRadarr } from '../web/src/admin/torznab/tools/radarr.ts'
+import { SONARR, testSonarr } from '../web/src/admin/torznab/tools/sonarr.ts'
+import { type Indexer, type Release, ToolError } from '../web/src/admin/torznab/tools/tool.ts'
 import { CATALOGUE, SEARCH_CASES } from './data/search-quality.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { createMember } from './support/members.ts'
 import { readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
 import { grab, rejections } from './tools/arr.ts'
-import { runAutobrr, testAutobrr } from './tools/autobrr.ts'
-import { grabCrossSeed, scanCrossSeed, searchCrossSeed, startCrossSeed } from './tools/cross-seed.ts'
+import { runAutobrr } from './tools/autobrr.ts'
+import { grabCrossSeed, scanCrossSeed, searchCrossSeed } from './tools/cross-seed.ts'
 import { searchFlexGet } from './tools/flexget.ts'
-import { searchJackett } from './tools/jackett.ts'
 import { searchAlbum, syncLidarr, testLidarr } from './tools/lidarr.ts'
-import { forward, testProwlarr } from './tools/prowlarr.ts'
-import { searchFilm, syncRadarr, testRadarr } from './tools/radarr.ts'
+import { forward } from './tools/prowlarr.ts'
+import { searchFilm, syncRadarr } from './tools/radarr.ts'
 import { searchBook, syncReadarr, testReadarr } from './tools/readarr.ts'
-import {
-  SONARR,
-  searchAnime,
-  searchDaily,
-  searchEpisode,
-  searchSeason,
-  syncSonarr,
-  testSonarr,
-} from './tools/sonarr.ts'
-import { type Indexer, type Release, ToolError } from './tools/tool.ts'
+import { searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr } from './tools/sonarr.ts'
+import { readXml } from './tools/xml.ts'
 
 // What the tools of tools/ send, replayed against the service, and its answers held against the tools' own rules.
 
@@ -47,6 +45,7 @@ afterAll(() => site.tracker.stop())
 /** What a user enters into a tool. The links of items lead to `PUBLIC_URL`, which is this tracker. */
 function indexer(apiKey = site.uploader.passkey, apiPath = '/api/torznab/api'): Indexer {
   return {
+    readXml,
     fetch: (url, init) => fetch(url.replace('http://tracker.test', site.tracker.url), init),
     baseUrl: site.tracker.url,
     apiPath,
@@ -64,8 +63,8 @@ const TESTS: Readonly<Record<string, (indexer: Indexer) => Promise<unknown>>> = 
   Lidarr: testLidarr,
   Readarr: testReadarr,
   Prowlarr: testProwlarr,
-  Jackett: (one) => searchJackett(one, 'harbour'),
-  'cross-seed': scanCrossSeed,
+  Jackett: testJackett,
+  'cross-seed': testCrossSeed,
   autobrr: testAutobrr,
   FlexGet: (one) => searchFlexGet(one, 'movie', { title: 'Quiet Film', parameters: { imdbid: 'tt0133093' } }),
 }

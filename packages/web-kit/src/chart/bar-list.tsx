@@ -25,7 +25,7 @@ export function BarList(props: {
   return (
     <figure className="chart" aria-labelledby={id}>
       <figcaption className="chart-head">
-        <h3 id={id}>{title}</h3>
+        <h2 id={id}>{title}</h2>
       </figcaption>
       <table className="bar-list">
         <thead>

@@ -4,7 +4,7 @@ import { type ChartData, type Series, secondsOf } from './series.ts'
 import { markTexts } from './time-axis.ts'
 import { formatValue, leastHeight, stepsOf } from './unit.ts'
 
-export const PLOT_HEIGHT = 176
+const PLOT_HEIGHT = 176
 
 /** A drawing on the page. */
 export type Plot = {
@@ -82,7 +82,9 @@ function readColours(place: HTMLElement): Colours {
     probe.style.color = `var(--${token})`
     return getComputedStyle(probe).color
   }
-  const tones = new Map((['accent', 'good', 'warn', 'bad', 'info', 'muted'] as const).map((t) => [t, resolve(t)]))
+  const tones = new Map(
+    (['accent', 'good', 'warn', 'bad', 'info', 'muted', 'text'] as const).map((t) => [t, resolve(t)]),
+  )
   const colours = { text: resolve('muted'), line: resolve('line') }
   probe.remove()
   return { ...colours, of: ({ tone }) => tones.get(tone) ?? colours.text }
@@ -94,7 +96,7 @@ function optionsOf(data: ChartData, colours: () => Colours, onPoint: (index: num
   const grid = { stroke: () => colours().line, width: 1 }
   const font = `12px ${getComputedStyle(document.documentElement).fontFamily}`
   const options: Omit<uPlot.Options, 'width' | 'height'> = {
-    padding: [8, 8, 0, 0],
+    padding: [8, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: !hasBars } },
     scales: {
@@ -107,7 +109,9 @@ function optionsOf(data: ChartData, colours: () => Colours, onPoint: (index: num
         stroke: () => colours().text,
         grid: { show: false },
         ticks: { ...grid, size: 4 },
+        size: 28,
         space: 64,
+        size: 28,
         values: (_plot, marks, _axis, _space, distance) => markTexts(marks, distance, span),
       },
       {
@@ -116,7 +120,7 @@ function optionsOf(data: ChartData, colours: () => Colours, onPoint: (index: num
         grid,
         ticks: { show: false },
         space: 36,
-        size: 72,
+        size: (_plot, texts) => widthOf(texts),
         incrs: stepsOf(unit),
         values: (_plot, marks) => marks.map((mark) => formatValue(mark, unit)),
       },
@@ -133,14 +137,14 @@ function seriesOf(series: Series, colours: () => Colours, hasBars: boolean): uPl
   const stroke = (): string => colours().of(series)
   switch (series.shape) {
     case 'bars':
-      return { fill: stroke, width: 0, points: { show: false }, paths: barPaths() }
+      return { stroke, width: 1, fill: () => withAlpha(stroke(), 40), points: { show: false }, paths: barPaths() }
     case 'dashes':
       // Beside bars, what they are compared with stands as long as they do.
       return { stroke, width: 1.5, dash: [4, 4], points: { show: false }, ...(hasBars && { paths: stepPaths() }) }
     case 'area':
-      return { stroke, width: 2, points: { show: false }, fill: () => withAlpha(stroke()) }
+      return { stroke, width: 2, points: { show: false }, fill: () => withAlpha(stroke(), 20) }
     case 'line':
-      return { stroke, width: 2, points: { show: false } }
+      return { stroke, width: 2, points: { size: 5, fill: stroke } }
   }
 }
 
@@ -156,6 +160,12 @@ function stepPaths(): uPlot.Series.PathBuilder {
   return build
 }
 
+/** Room for the texts of an axis, in pixels; digits of the font are nearly 8 wide. */
+function widthOf(texts: readonly string[] | null): number {
+  const longest = Math.max(0, ...(texts ?? []).map(({ length }) => length))
+  return longest * 8 + 12
+}
+
 /** How long the span of a bar is; bars begin at their time. */
 function spanLength({ data: [times] }: uPlot, first: number): number {
   const second = times[1]
@@ -168,6 +178,6 @@ function highestMark(max: number | null, least: number): number {
 }
 
 /** `rgb(1, 2, 3)`, thinned. */
-function withAlpha(colour: string): string {
-  return `color-mix(in srgb, ${colour} 18%, transparent)`
+function withAlpha(colour: string, percent: number): string {
+  return `color-mix(in srgb, ${colour} ${percent}%, transparent)`
 }

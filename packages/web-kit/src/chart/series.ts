@@ -2,7 +2,7 @@ import type { Span } from './time-axis.ts'
 import type { Unit } from './unit.ts'
 
 /** The colours that a series may have: tokens of the theme. */
-export type Tone = 'accent' | 'good' | 'warn' | 'bad' | 'info' | 'muted'
+export type Tone = 'accent' | 'good' | 'warn' | 'bad' | 'info' | 'muted' | 'text'
 
 /** One line of a chart, or one kind of bars. */
 export type Series = {

@@ -22,11 +22,11 @@ export function TimeChart(props: {
   return (
     <figure className="chart" aria-labelledby={id}>
       <figcaption className="chart-head">
-        <h3 id={id}>{title}</h3>
+        <h2 id={id}>{title}</h2>
         {note}
       </figcaption>
       <Reading data={data} index={pointed} axis={axis} />
-      <div ref={place} className="chart-plot" role="img" aria-label={summaryOf(data, axis)} />
+      <div ref={place} className="chart-plot" role="img" aria-label={summaryOf(data, `${title}, ${axis}`)} />
       <Values title={title} data={data} />
     </figure>
   )
@@ -117,13 +117,13 @@ function textOf(value: number | null | undefined, { unit }: ChartData): string {
 }
 
 /** What a chart shows in one sentence. */
-function summaryOf(data: ChartData, axis: string): string {
+function summaryOf(data: ChartData, what: string): string {
   const times = secondsOf(data.times)
   const [first, last] = [times[0], times.at(-1)]
-  if (first === undefined || last === undefined) return `A chart of ${axis} without values.`
+  if (first === undefined || last === undefined) return `${what}: no values.`
   const highest = data.series.map(({ label, values }) => {
     const known = values.filter((value) => value !== null)
     return known.length === 0 ? `${label}: none` : `${label}: at most ${formatValue(Math.max(...known), data.unit)}`
   })
-  return `A chart of ${axis} from ${spanText(first, data.span)} until ${spanText(last, data.span)}. ${highest.join('. ')}.`
+  return `${what}, ${spanText(first, data.span)} until ${spanText(last, data.span)}. ${highest.join('. ')}.`
 }

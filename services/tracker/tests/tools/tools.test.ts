@@ -1,22 +1,29 @@
 import { describe, expect, test } from '@jest/globals'
+import { testAutobrr } from '../../web/src/admin/torznab/tools/autobrr.ts'
+import { startCrossSeed, testCrossSeed } from '../../web/src/admin/torznab/tools/cross-seed.ts'
+import { searchJackett, testJackett } from '../../web/src/admin/torznab/tools/jackett.ts'
+import { testProwlarr } from '../../web/src/admin/torznab/tools/prowlarr.ts'
+import { testRadarr } from '../../web/src/admin/torznab/tools/radarr.ts'
+import { SONARR, testSonarr } from '../../web/src/admin/torznab/tools/sonarr.ts'
+import { type Indexer, type Release, ToolError } from '../../web/src/admin/torznab/tools/tool.ts'
 import { CATALOGUE, SEARCH_CASES } from '../data/search-quality.ts'
 import { createReferenceIndexer } from '../support/reference-indexer.ts'
 import { grab, rejections } from './arr.ts'
-import { runAutobrr, testAutobrr } from './autobrr.ts'
-import { grabCrossSeed, scanCrossSeed, searchCrossSeed, startCrossSeed } from './cross-seed.ts'
+import { runAutobrr } from './autobrr.ts'
+import { grabCrossSeed, scanCrossSeed, searchCrossSeed } from './cross-seed.ts'
 import { searchFlexGet } from './flexget.ts'
-import { searchJackett } from './jackett.ts'
 import { searchAlbum, syncLidarr, testLidarr } from './lidarr.ts'
-import { forward, testProwlarr } from './prowlarr.ts'
-import { searchFilm, syncRadarr, testRadarr } from './radarr.ts'
+import { forward } from './prowlarr.ts'
+import { searchFilm, syncRadarr } from './radarr.ts'
 import { searchBook, syncReadarr, testReadarr } from './readarr.ts'
-import { SONARR, searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr, testSonarr } from './sonarr.ts'
-import { type Indexer, type Release, ToolError } from './tool.ts'
+import { searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr } from './sonarr.ts'
+import { readXml } from './xml.ts'
 
 const KEY = '0123456789abcdef0123456789abcdef01234567'
 
 function indexer(change?: (body: string) => string, apiKey = KEY): Indexer {
   return {
+    readXml,
     fetch: createReferenceIndexer(KEY, change),
     baseUrl: 'https://tracker.test',
     apiPath: '/api/torznab/api',
@@ -31,8 +38,8 @@ const TESTS: Readonly<Record<string, (indexer: Indexer) => Promise<unknown>>> = 
   Lidarr: testLidarr,
   Readarr: testReadarr,
   Prowlarr: testProwlarr,
-  Jackett: (one) => searchJackett(one, 'harbour'),
-  'cross-seed': scanCrossSeed,
+  Jackett: testJackett,
+  'cross-seed': testCrossSeed,
   autobrr: testAutobrr,
   FlexGet: (one) => searchFlexGet(one, 'movie', { title: 'Quiet Film', parameters: { imdbid: 'tt0133093' } }),
 }
@@ -151,7 +158,7 @@ const MISTAKES: readonly (readonly [string, (body: string) => string, readonly s
   [
     'empty feeds',
     (body) => body.replace(/<item>.*<\/item>/, ''),
-    ['Sonarr', 'Radarr', 'Lidarr', 'Readarr', 'Prowlarr'],
+    ['Sonarr', 'Radarr', 'Lidarr', 'Readarr', 'Prowlarr', 'Jackett'],
   ],
 ]
 

@@ -30,4 +30,7 @@ test('a number leads to its page', async () => {
   const { page } = await site.open('/admin', DESKTOP, admin)
   await page.getByRole('link', { name: 'Announces a second' }).click()
   await page.waitForURL('**/admin/swarms')
+  await page.goBack()
+  await page.getByRole('link', { name: 'Blocked addresses' }).click()
+  await page.waitForURL('**/admin/torznab?tab=blocks')
 })

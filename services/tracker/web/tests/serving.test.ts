@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startTracker, type TestTracker } from '../../tests/support/tracker.ts'
 
@@ -6,6 +7,7 @@ let tracker: TestTracker
 
 beforeAll(async () => {
   tracker = await startTracker()
+  await tracker.context.useCases.categories.seed()
 })
 afterAll(() => tracker.stop())
 
@@ -104,10 +106,14 @@ test('announces, scrapes and Torznab are answered as before, also to a browser',
   expect((await ask('/health', HTML)).headers['content-type']).toMatch(/json/)
 })
 
-test('answers of the API are compressed where they are long, announces and Torznab never', async () => {
+test('long answers of the API are compressed; the account with its passkey, announces and Torznab never', async () => {
   const small = { 'accept-encoding': 'gzip, br' }
-  const long = await ask('/openapi.json', small)
-  expect(long.headers['content-encoding']).toBe('br')
-  expect((await ask('/announce', small)).headers['content-encoding']).toBeUndefined()
-  expect((await ask('/api/torznab?t=caps', small)).headers['content-encoding']).toBeUndefined()
+  const { headers, body } = await ask('/api/categories', small)
+  expect(headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding', 'cache-control': 'no-store' })
+  expect(brotliDecompressSync(body)).toEqual((await ask('/api/categories')).body)
+  const member = await tracker.signedIn('m'.repeat(32))
+  const account = await ask('/api/user/me', { ...small, cookie: `session=${member.cookie ?? ''}` })
+  expect([account.status, account.headers['content-encoding']]).toEqual([200, undefined])
+  for (const path of ['/announce', '/scrape', '/api/torznab?t=caps'])
+    expect((await ask(path, small)).headers['content-encoding']).toBeUndefined()
 })

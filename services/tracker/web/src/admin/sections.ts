@@ -2,7 +2,7 @@ type Role = 'moderator' | 'admin'
 
 /** A page of the staff, and who of them may open it. */
 export type Section = {
-  readonly to: '/admin' | '/admin/swarms'
+  readonly to: '/admin' | '/admin/swarms' | '/admin/torznab'
   readonly name: string
   readonly what: string
   readonly role: Role
@@ -11,6 +11,12 @@ export type Section = {
 const SECTIONS: readonly Section[] = [
   { to: '/admin', name: 'Overview', what: 'What the staff can do here', role: 'moderator' },
   { to: '/admin/swarms', name: 'Swarms', what: 'Peers and announces, now and over time', role: 'moderator' },
+  {
+    to: '/admin/torznab',
+    name: 'Torznab',
+    what: 'Use, limits, request log and blocks of the API for automation tools',
+    role: 'admin',
+  },
 ]
 
 /** The pages that somebody of this role may open. */

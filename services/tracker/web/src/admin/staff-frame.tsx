@@ -11,7 +11,7 @@ export function StaffFrame() {
     <div className="staff">
       <nav aria-label="Staff" className="staff-list">
         {sectionsFor(user.role).map(({ to, name }) => (
-          <Link key={to} to={to} activeOptions={{ exact: true, includeSearch: false }}>
+          <Link key={to} to={to} activeOptions={{ exact: to === '/admin', includeSearch: false }}>
             {name}
           </Link>
         ))}

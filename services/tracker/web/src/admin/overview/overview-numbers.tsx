@@ -3,12 +3,16 @@ import { formatCount } from '@vault-and-tracker/web-kit/format'
 import type { Overview } from '../../api/client.ts'
 import type { Section } from '../sections.ts'
 
+type TorznabPart = { readonly tab: 'requests' | 'blocks'; readonly error?: 'true' }
+
 type Entry = {
   readonly label: string
   readonly value: number
   readonly note: string
   /** The page behind the number, for those who may open it. */
   readonly section: string
+  /** The part of the Torznab panel that has it. */
+  readonly torznab?: TorznabPart
   /** Somebody has to do something. */
   readonly isUrgent?: boolean
 }
@@ -17,19 +21,28 @@ type Entry = {
 export function OverviewNumbers({ overview, sections }: { overview: Overview; sections: readonly Section[] }) {
   return (
     <dl className="numbers overview-numbers">
-      {entriesOf(overview).map(({ label, value, note, section, isUrgent = false }) => {
-        const page = sections.find(({ to }) => to.slice('/admin/'.length) === section)
-        return (
-          <div key={label} data-urgent={isUrgent}>
-            <dt>{page ? <Link to={page.to}>{label}</Link> : label}</dt>
-            <dd>
-              {formatCount(value)}
-              <span className="note">{note}</span>
-            </dd>
-          </div>
-        )
-      })}
+      {entriesOf(overview).map((entry) => (
+        <div key={entry.label} data-urgent={entry.isUrgent === true}>
+          <dt>
+            <Label entry={entry} page={sections.find(({ to }) => to === `/admin/${entry.section}`)} />
+          </dt>
+          <dd>
+            {formatCount(entry.value)}
+            <span className="note">{entry.note}</span>
+          </dd>
+        </div>
+      ))}
     </dl>
+  )
+}
+
+function Label({ entry: { label, torznab }, page }: { entry: Entry; page: Section | undefined }) {
+  if (page === undefined) return label
+  if (torznab === undefined) return <Link to={page.to}>{label}</Link>
+  return (
+    <Link to="/admin/torznab" search={torznab}>
+      {label}
+    </Link>
   )
 }
 
@@ -60,12 +73,14 @@ function entriesOf(found: Overview): readonly Entry[] {
       note:
         torznab.requests === 0 ? 'no requests' : `${((100 * torznab.errors) / torznab.requests).toFixed(1)} % of them`,
       section: 'torznab',
+      torznab: { tab: 'requests', error: 'true' },
     },
     {
       label: 'Blocked addresses',
       value: blockedAddresses,
       note: `and ${formatCount(blockedMembers)} ${blockedMembers === 1 ? 'member' : 'members'}`,
       section: 'torznab',
+      torznab: { tab: 'blocks' },
     },
   ]
 }

@@ -55,14 +55,16 @@ export function PeersPage() {
       {items.length === 0 ? (
         <Empty title={page === 1 ? 'Nobody has this torrent in a client now.' : 'This page has no peers any more.'} />
       ) : (
-        <Table
-          caption="Peers"
-          columns={peerColumns(torrent.size, dataUpdatedAt, items[0]?.addresses != null)}
-          rows={items}
-          rowKey={({ client, user, lastAnnounce, addresses }) =>
-            [user?.id, client, addresses?.join(), lastAnnounce].join(' ')
-          }
-        />
+        <div className="peer-list">
+          <Table
+            caption="Peers"
+            columns={peerColumns(torrent.size, dataUpdatedAt, items[0]?.addresses != null)}
+            rows={items}
+            rowKey={({ client, user, lastAnnounce, addresses }) =>
+              [user?.id, client, addresses?.join(), lastAnnounce].join(' ')
+            }
+          />
+        </div>
       )}
       <Pages id={id} page={page} total={data.total} />
     </>
