@@ -109,7 +109,6 @@ function optionsOf(data: ChartData, colours: () => Colours, onPoint: (index: num
         stroke: () => colours().text,
         grid: { show: false },
         ticks: { ...grid, size: 4 },
-        size: 28,
         space: 64,
         size: 28,
         values: (_plot, marks, _axis, _space, distance) => markTexts(marks, distance, span),

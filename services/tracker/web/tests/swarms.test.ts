@@ -36,7 +36,7 @@ beforeAll(async () => {
   await tracker.sql(`insert into swarm_samples (span, start, samples, swarms, seeders, leechers, announces, refused)
     select 'minute', date_trunc('minute', now()) - n * interval '1 minute', 1, 60,
       2400 + round(400 * sin(n / 220.0)), 420 + round(160 * cos(n / 180.0)), 150 + n % 17, n % 7
-    from generate_series(1, 1400) as n where n not between 500 and 560`)
+    from generate_series(1, 1400) as n where n not between 500 and 560 on conflict do nothing`)
 })
 afterAll(() => site.stop())
 
