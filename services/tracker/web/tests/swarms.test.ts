@@ -32,11 +32,15 @@ beforeAll(async () => {
       downloaded: index * 3_000_000_000,
       ip: index === 1 ? '2001:db8:85a3:8d3:1319:8a2e:370:7348' : `198.51.100.${String(index + 7)}`,
     })
+  tracker.holdClock()
   await writeAccounting(tracker)
+  // The clock stands, so there is no further sample.
+  await tracker.context.useCases.swarmStatistics.sample()
+  await tracker.sql('delete from swarm_samples')
   await tracker.sql(`insert into swarm_samples (span, start, samples, swarms, seeders, leechers, announces, refused)
     select 'minute', date_trunc('minute', now()) - n * interval '1 minute', 1, 60,
       2400 + round(400 * sin(n / 220.0)), 420 + round(160 * cos(n / 180.0)), 150 + n % 17, n % 7
-    from generate_series(1, 1400) as n where n not between 500 and 560 on conflict do nothing`)
+    from generate_series(1, 1400) as n where n not between 500 and 560`)
 })
 afterAll(() => site.stop())
 
