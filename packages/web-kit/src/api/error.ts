@@ -29,3 +29,11 @@ export class ApiError extends Error {
 export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401
 }
+
+/** What happened, in a sentence for the reader, and when to try again where the server said so. */
+export function explain(error: unknown): string {
+  if (!(error instanceof ApiError)) return 'Something in this page failed. Reload it.'
+  if (error.status === 0) return 'The server was not reached. Check the connection.'
+  if (error.retryAfter === undefined) return error.message
+  return `Too much was asked for at once. Try again in ${error.retryAfter} ${error.retryAfter === 1 ? 'second' : 'seconds'}.`
+}

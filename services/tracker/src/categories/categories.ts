@@ -4,7 +4,7 @@ import { torznabIdOfSlug } from '@vault-and-tracker/torznab-xml'
 import type { ActedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import { standardTree } from './standard-tree.ts'
+import { STANDARD_TREE, type StandardCategory } from './standard-tree.ts'
 
 /** A category. Categories are a tree of two levels; a root has no parent. */
 export type Category = {
@@ -68,6 +68,16 @@ export type Categories = ReturnType<typeof createCategories>
 /** Lower-case words joined by dashes. */
 export const SLUG_PATTERN = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
+/** The standard tree as rows with new ids, parents first. */
+function standardCategories(): readonly Category[] {
+  const rows = (nodes: readonly StandardCategory[], parentId: string | null): Category[] =>
+    nodes.flatMap(([slug, name, torznabId, subcategories = []], position) => {
+      const id = newId()
+      return [{ id, slug, name, torznabId, parentId, position }, ...rows(subcategories, id)]
+    })
+  return rows(STANDARD_TREE, null)
+}
+
 /** Groups subcategories under their roots and keeps the order. */
 export function treeOf(categories: readonly Category[]): readonly CategoryTree[] {
   return categories
@@ -129,7 +139,7 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
 
     /** Creates the standard tree. @throws ApiError CONFLICT when any category exists */
     async seed(actorId?: string): Promise<readonly Category[]> {
-      if (!(await store.seed(standardTree(), now(), actedBy(actorId))))
+      if (!(await store.seed(standardCategories(), now(), actedBy(actorId))))
         throw apiError('CONFLICT', 'There are categories already. Delete all of them to seed again.')
       await publishChange()
       return store.all()

@@ -1,10 +1,13 @@
-import { newId } from '@vault-and-tracker/service-kit/ids'
-import type { Category } from './categories.ts'
-
-type SeedNode = readonly [slug: string, name: string, torznabId: number, children?: readonly SeedNode[]]
+/** A category of the standard tree, with its subcategories. */
+export type StandardCategory = readonly [
+  slug: string,
+  name: string,
+  torznabId: number,
+  subcategories?: readonly StandardCategory[],
+]
 
 /** The standard tree, which the action "Seed Torznab categories" creates. */
-const SEED: readonly SeedNode[] = [
+export const STANDARD_TREE: readonly StandardCategory[] = [
   [
     'movies',
     'Movies',
@@ -70,13 +73,3 @@ const SEED: readonly SeedNode[] = [
   ['xxx', 'XXX', 6000],
   ['other', 'Other', 8000],
 ]
-
-/** The standard tree as rows with new ids, parents first. */
-export function standardTree(): readonly Category[] {
-  const rows = (nodes: readonly SeedNode[], parentId: string | null): Category[] =>
-    nodes.flatMap(([slug, name, torznabId, children = []], position) => {
-      const id = newId()
-      return [{ id, slug, name, torznabId, parentId, position }, ...rows(children, id)]
-    })
-  return rows(SEED, null)
-}
