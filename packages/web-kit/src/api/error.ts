@@ -35,5 +35,6 @@ export function explain(error: unknown): string {
   if (!(error instanceof ApiError)) return 'Something in this page failed. Reload it.'
   if (error.status === 0) return 'The server was not reached. Check the connection.'
   if (error.retryAfter === undefined) return error.message
-  return `Too much was asked for at once. Try again in ${error.retryAfter} ${error.retryAfter === 1 ? 'second' : 'seconds'}.`
+  const what = error.status === 429 ? 'Too many requests.' : error.message
+  return `${what} Try again in ${error.retryAfter} ${error.retryAfter === 1 ? 'second' : 'seconds'}.`
 }
