@@ -80,7 +80,7 @@ test('rights are changed at once; what takes something away is said, and asked f
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
   await page.getByText('Freeleech', { exact: true }).waitFor()
-  await page.getByLabel('State').selectOption('Suspended')
+  await page.getByLabel('State', { exact: true }).selectOption('Suspended')
   await page.getByLabel('Reason').fill('shares an account')
   await page.getByRole('button', { name: 'Save' }).click()
   await dialog.getByText('They cannot sign in').waitFor()
@@ -99,7 +99,7 @@ test('rights are changed at once; what takes something away is said, and asked f
 
 test('administrators are told that they cannot change their own role', async () => {
   const { page } = await site.open(`/admin/users/${await idOf(admin)}`, DESKTOP, admin)
-  await page.getByLabel('Role').selectOption('Member')
+  await page.getByLabel('Role', { exact: true }).selectOption('Member')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByLabel('Type “the-admin” to confirm').fill('the-admin')
   await page.getByRole('button', { name: 'Change' }).click()

@@ -34,29 +34,31 @@ export function FactorsForm(props: {
         </>
       }
     >
-      <TextField
-        label="Downloads are charged, %"
-        name="downloadPercent"
-        type="number"
-        min={0}
-        max={100}
-        required
-        defaultValue={factors.downloadPercent}
-        hint="0 is freeleech, 100 is normal."
-        error={error}
-        data-focus=""
-      />
-      <TextField
-        label="Uploads are credited, %"
-        name="uploadPercent"
-        type="number"
-        min={100}
-        max={1_000}
-        required
-        defaultValue={factors.uploadPercent}
-        hint="100 is normal, 200 is double upload."
-        error={error}
-      />
+      <div className="field-row two">
+        <TextField
+          label="Downloads are charged, %"
+          name="downloadPercent"
+          type="number"
+          min={0}
+          max={100}
+          required
+          defaultValue={factors.downloadPercent}
+          hint="0 is freeleech, 100 is normal."
+          error={error}
+          data-focus=""
+        />
+        <TextField
+          label="Uploads are credited, %"
+          name="uploadPercent"
+          type="number"
+          min={100}
+          max={1_000}
+          required
+          defaultValue={factors.uploadPercent}
+          hint="100 is normal, 200 is double upload."
+          error={error}
+        />
+      </div>
     </Form>
   )
 }

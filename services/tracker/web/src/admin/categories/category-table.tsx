@@ -43,7 +43,7 @@ export function CategoryTable({ tree }: Props) {
     requestAnimationFrame(() => place.current?.querySelector<HTMLElement>(button)?.focus())
   }
   return (
-    <div ref={place}>
+    <div ref={place} className="category-table">
       <div className="order-bar" data-changed={order !== undefined}>
         <p role="status" className={order === undefined ? 'visually-hidden' : undefined}>
           {said}
@@ -93,23 +93,14 @@ function columnsOf(
     { key: 'torznab', head: 'Torznab', align: 'end', cell: ({ category }) => category.torznabId },
     { key: 'torrents', head: 'Torrents', align: 'end', cell: ({ category }) => formatCount(category.torrents) },
     {
-      key: 'order',
+      key: 'actions',
       head: 'Order',
       isEvident: true,
       cell: (row) => (
         <span className="row-actions">
           <Move row={row} by={-1} move={move} />
           <Move row={row} by={1} move={move} />
-        </span>
-      ),
-    },
-    {
-      key: 'delete',
-      head: 'Delete',
-      isEvident: true,
-      cell: (row) => (
-        <span className="row-actions">
-          <Button className="small" onClick={() => remove(row)} aria-label={`Delete ${row.category.name}`}>
+          <Button className="small quiet" onClick={() => remove(row)} aria-label={`Delete ${row.category.name}`}>
             Delete
           </Button>
         </span>
@@ -123,7 +114,7 @@ function Move({ row, by, move }: { row: TreeRow; by: -1 | 1; move: (row: TreeRow
   const isEnd = siblings.indexOf(category.id) === (by === -1 ? 0 : siblings.length - 1)
   return (
     <Button
-      className="small"
+      className="small quiet"
       data-move={`${category.id} ${by}`}
       aria-disabled={isEnd || undefined}
       aria-label={`Move ${category.name} ${by === -1 ? 'up' : 'down'}`}

@@ -7,10 +7,15 @@ export function useReviewKeys(keys: Readonly<Record<string, () => void>>): void 
     latest.current = keys
   })
   useEffect(() => {
-    const onKey = ({ key, target, ctrlKey, metaKey, altKey, repeat }: KeyboardEvent): void => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, target, ctrlKey, metaKey, altKey, repeat } = event
       if (ctrlKey || metaKey || altKey || (repeat && key !== 'j' && key !== 'k')) return
       if (target instanceof Element && target.closest('input, textarea, select, dialog') !== null) return
-      latest.current[key]?.()
+      const act = latest.current[key]
+      if (act === undefined) return
+      // A dialog that opens must not get the key as text.
+      event.preventDefault()
+      act()
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)

@@ -37,7 +37,7 @@ export function SitePage() {
       <h1>Site</h1>
       <Freeleech settings={data} />
       {configured && (
-        <section aria-labelledby="configured">
+        <section aria-labelledby="configured" className="narrow">
           <h2 id="configured">Set by the operator</h2>
           <dl className="details">
             <div>

@@ -31,8 +31,7 @@ export function ResetPasskey(props: { user: ManagedUser; stats: UserStats | unde
       <p>These stop working at once:</p>
       <ul className="bullets">
         <li>
-          every torrent in their clients, {active === 1 ? '1 of which is' : `${formatCount(active)} of which are`}{' '}
-          active now, until its .torrent is downloaded again;
+          every torrent in their clients ({formatCount(active)} active now), until its .torrent is downloaded again;
         </li>
         <li>every tool that has their Torznab key, until it gets the new one.</li>
       </ul>

@@ -40,7 +40,7 @@ export function UsersPage() {
           <Link to="/admin/users">All users</Link>
         </Empty>
       ) : (
-        <div>
+        <div className="user-list">
           <Table
             caption="Users"
             columns={columnsAt(dataUpdatedAt)}
