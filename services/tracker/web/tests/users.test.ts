@@ -70,6 +70,18 @@ test('the list is searched while one types, and back leads to it', async () => {
   await page.context().close()
 })
 
+test('a list that cannot be loaded says so, and is tried again', async () => {
+  const { page, problems } = await site.open('/admin', DESKTOP, admin)
+  await page.route('**/api/admin/users?*', (route) => route.abort())
+  await page.getByRole('navigation', { name: 'Staff' }).getByRole('link', { name: 'Users' }).click()
+  await page.getByText('The server was not reached. Check the connection.').waitFor()
+  expect(await problems('users-problem')).toEqual([])
+  await page.unroute('**/api/admin/users?*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('link', { name: 'alice' }).waitFor()
+  await page.context().close()
+})
+
 test('rights are changed at once; what takes something away is said, and asked for by name', async () => {
   const member = await site.tracker.signedIn('dave')
   const id = await idOf(member)

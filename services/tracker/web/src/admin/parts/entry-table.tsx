@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<AdminLogEntry>[] = [
     head: 'Who',
     isEvident: true,
     cell: ({ actor }) => (
-      <Link to="/admin/log" search={{ actor: actor.username }}>
+      <Link to="/admin/log" search={{ actor: actor.username }} className="quiet-link">
         {actor.username}
       </Link>
     ),

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { ManagedUserDetails, UserStats } from '../../api/client.ts'
 import { userStats } from './queries.ts'
 import { ResetPasskey } from './reset-passkey.tsx'
+import { rightsKey } from './rights.ts'
 import { RightsForm } from './rights-form.tsx'
 
 /** What a user has done and may do. */
@@ -23,7 +24,7 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
       </dl>
       <section aria-labelledby="rights" className="narrow">
         <h2 id="rights">Role, state and rights</h2>
-        <RightsForm key={JSON.stringify(user)} user={user} />
+        <RightsForm key={rightsKey(user)} user={user} />
       </section>
       <section aria-labelledby="passkey" className="narrow">
         <h2 id="passkey">Passkey</h2>

@@ -7,6 +7,12 @@ export type Rights = Pick<
   'role' | 'state' | 'canDownload' | 'apiBlocked' | 'invitesLeft' | 'downloadPercent' | 'uploadPercent'
 >
 
+/** Differs when the rights do: then a form begins anew. What else changes of a user leaves it alone. */
+export function rightsKey({ role, state, canDownload, apiBlocked, ...numbers }: Rights): string {
+  const { invitesLeft, downloadPercent, uploadPercent } = numbers
+  return [role, state, canDownload, apiBlocked, invitesLeft, downloadPercent, uploadPercent].join(' ')
+}
+
 /** The rights that a form says, where a box that is not checked is not sent. */
 export function rightsOf(values: Readonly<Record<string, string>>, user: Rights): Rights {
   const number = (name: 'invitesLeft' | 'downloadPercent' | 'uploadPercent'): number => {
