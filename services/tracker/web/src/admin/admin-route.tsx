@@ -11,7 +11,7 @@ export const adminRoute = createRoute({
     const { role } = await context.queries.query(ownUser)
     const section = location.pathname.split('/', 3).filter(Boolean).join('/')
     const isOpen = sectionsFor(role).some(({ to }) => to === `/${section}`)
-    if (!isOpen) throw notFound()
+    if (!isOpen) notFound({ throw: true })
   },
   component: lazyRouteComponent(() => import('./staff-frame.tsx'), 'StaffFrame'),
 })
