@@ -148,8 +148,8 @@ export const userEndpoints = [
   }),
 ]
 
-/** A session as staff and its user see it. */
-export function presentSession({ id, createdAt, lastSeenAt, address, userAgent }: StoredSession) {
+/** A session as staff see it. */
+function presentSession({ id, createdAt, lastSeenAt, address, userAgent }: StoredSession) {
   const [created, lastSeen] = [new Date(createdAt).toISOString(), new Date(lastSeenAt).toISOString()]
   return { id, created, lastSeen, address, userAgent }
 }

@@ -27,7 +27,10 @@ export function RightsForm({ user }: { user: ManagedUser }) {
   })
   const submit = (values: Readonly<Record<string, string>>): void => {
     const change = changeOf(user, rightsOf(values, user))
-    if (change === undefined) return toast('Nothing was changed.')
+    if (change === undefined) {
+      toast('Nothing was changed.')
+      return
+    }
     const reason = values['reason']?.trim() ?? ''
     const body = { ...change, ...(reason !== '' && { reason }) }
     if (consequences(change).length > 0) setAsked(body)
