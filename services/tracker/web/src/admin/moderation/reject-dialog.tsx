@@ -3,6 +3,7 @@ import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Dialog } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Form, TextArea } from '@vault-and-tracker/web-kit/form'
 import { api, type Torrent } from '../../api/client.ts'
+import { BreakableName } from '../../release/release-tags.tsx'
 
 /** Asks why a torrent is rejected. */
 export function RejectDialog(props: { torrent: Torrent; onRejected: () => void; onClose: () => void }) {
@@ -14,7 +15,9 @@ export function RejectDialog(props: { torrent: Torrent; onRejected: () => void; 
   })
   return (
     <Dialog title="Reject this torrent?" onClose={onClose}>
-      <p className="file-name">{torrent.name}</p>
+      <p className="file-name">
+        <BreakableName name={torrent.name} />
+      </p>
       <Form
         label="Reject this torrent"
         fields={['reason']}

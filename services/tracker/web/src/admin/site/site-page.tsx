@@ -88,10 +88,10 @@ function Freeleech({ settings }: { settings: SiteSettings }) {
           {isFree ? 'End freeleech' : 'Make everything freeleech'}
         </Button>
       </div>
-      <h3>Other shares</h3>
+      <h3>Percentages</h3>
       <FactorsForm
         key={`${downloadPercent} ${uploadPercent}`}
-        label="Other shares"
+        label="Percentages"
         factors={settings}
         error={save.error}
         isBusy={save.isPending}
