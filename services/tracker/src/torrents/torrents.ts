@@ -31,6 +31,7 @@ export type ListedTorrent = {
   /** The truncated info hash of BEP 52 of a hybrid torrent. */
   readonly infoHashV2: string | null
   readonly name: string
+  /** Slug; empty where the category was deleted with all others. */
   readonly category: string
   readonly size: number
   readonly fileCount: number
