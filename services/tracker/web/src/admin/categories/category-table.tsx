@@ -5,7 +5,7 @@ import { toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { api, type ManagedCategory } from '../../api/client.ts'
 import { DeleteCategory } from './delete-category.tsx'
 import { forgetCategories } from './queries.ts'
@@ -13,13 +13,15 @@ import { moved, rowsOf, type TreeRow } from './tree.ts'
 
 type Props = { tree: readonly (ManagedCategory & { readonly subcategories: readonly ManagedCategory[] })[] }
 
+/** Moves a category among its siblings. `button` is the one that was pressed. */
+type MoveRow = (row: TreeRow, by: -1 | 1, button: HTMLElement) => void
+
 /** The tree in reading order. A new order is saved when it is complete, in one request. */
 export function CategoryTable({ tree }: Props) {
   const queries = useQueryClient()
   const [order, setOrder] = useState<readonly string[]>()
   const [said, setSaid] = useState('')
   const [removed, setRemoved] = useState<TreeRow>()
-  const place = useRef<HTMLDivElement>(null)
   const save = useMutation<unknown, ApiError, readonly string[]>({
     mutationFn: (ids) => read(api.POST('/api/admin/categories/order', { body: { ids: [...ids] } })),
     onSuccess: () => {
@@ -32,18 +34,17 @@ export function CategoryTable({ tree }: Props) {
     },
   })
   const rows = rowsOf(tree, order)
-  const move = (row: TreeRow, by: -1 | 1): void => {
+  const move: MoveRow = (row, by, button) => {
     const next = moved(rows, row, by)
     if (next === undefined) return
     setOrder(next)
     const index = row.siblings.indexOf(row.category.id) + by
     setSaid(`${row.category.name} is now ${index + 1} of ${row.siblings.length}.`)
     // The row moves in the document, which takes the focus from its button.
-    const button = `[data-move="${row.category.id} ${by}"]`
-    requestAnimationFrame(() => place.current?.querySelector<HTMLElement>(button)?.focus())
+    requestAnimationFrame(() => button.focus())
   }
   return (
-    <div ref={place} className="category-table">
+    <div className="category-table">
       <div className="order-bar" data-changed={order !== undefined}>
         <p role="status" className={order === undefined ? 'visually-hidden' : undefined}>
           {said}
@@ -68,10 +69,7 @@ export function CategoryTable({ tree }: Props) {
   )
 }
 
-function columnsOf(
-  move: (row: TreeRow, by: -1 | 1) => void,
-  remove: (row: TreeRow) => void,
-): readonly Column<TreeRow>[] {
+function columnsOf(move: MoveRow, remove: (row: TreeRow) => void): readonly Column<TreeRow>[] {
   return [
     {
       key: 'name',
@@ -109,16 +107,15 @@ function columnsOf(
   ]
 }
 
-function Move({ row, by, move }: { row: TreeRow; by: -1 | 1; move: (row: TreeRow, by: -1 | 1) => void }) {
+function Move({ row, by, move }: { row: TreeRow; by: -1 | 1; move: MoveRow }) {
   const { siblings, category } = row
   const isEnd = siblings.indexOf(category.id) === (by === -1 ? 0 : siblings.length - 1)
   return (
     <Button
       className="small quiet"
-      data-move={`${category.id} ${by}`}
       aria-disabled={isEnd || undefined}
       aria-label={`Move ${category.name} ${by === -1 ? 'up' : 'down'}`}
-      onClick={() => move(row, by)}
+      onClick={({ currentTarget }) => move(row, by, currentTarget)}
     >
       <span aria-hidden="true">{by === -1 ? '↑' : '↓'}</span>
     </Button>
