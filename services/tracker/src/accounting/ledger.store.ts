@@ -140,18 +140,33 @@ async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Del
 
 /** Adds to what each user transferred on the day of their last announce, in UTC. */
 async function addToDays(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {
-  const moved = deltas.filter(({ actualUp, actualDown }) => actualUp + actualDown > 0)
-  if (moved.length === 0) return
+  const days = new Map<string, { user: string; day: string; sums: [number, number, number, number] }>()
+  for (const delta of deltas) {
+    if (delta.actualUp + delta.actualDown === 0) continue
+    const day = utcDay(delta.lastSeen)
+    const key = `${delta.userId} ${day}`
+    const [up, down, actualUp, actualDown] = days.get(key)?.sums ?? [0, 0, 0, 0]
+    days.set(key, {
+      user: delta.userId,
+      day,
+      sums: [
+        up + delta.creditedUp,
+        down + delta.creditedDown,
+        actualUp + delta.actualUp,
+        actualDown + delta.actualDown,
+      ],
+    })
+  }
+  if (days.size === 0) return
+  const rows = [...days.values()]
+  const sumsOf = (index: 0 | 1 | 2 | 3): number[] => rows.map(({ sums }) => Math.min(sums[index], MAX_TOTAL))
   await sql`
     insert into user_days as d (user_id, day, uploaded, downloaded, uploaded_actual, downloaded_actual)
-    select user_id, day, least(sum(up), ${MAX_TOTAL}), least(sum(down), ${MAX_TOTAL}),
-      least(sum(actual_up), ${MAX_TOTAL}), least(sum(actual_down), ${MAX_TOTAL})
-    from unnest(
-      ${moved.map((d) => d.userId)}::uuid[], ${moved.map((d) => utcDay(d.lastSeen))}::date[],
-      ${moved.map((d) => d.creditedUp)}::bigint[], ${moved.map((d) => d.creditedDown)}::bigint[],
-      ${moved.map((d) => d.actualUp)}::bigint[], ${moved.map((d) => d.actualDown)}::bigint[]
+    select * from unnest(
+      ${rows.map(({ user }) => user)}::uuid[], ${rows.map(({ day }) => day)}::date[],
+      ${sumsOf(0)}::bigint[], ${sumsOf(1)}::bigint[], ${sumsOf(2)}::bigint[], ${sumsOf(3)}::bigint[]
     ) as t (user_id, day, up, down, actual_up, actual_down)
-    group by user_id, day order by user_id, day
+    order by user_id, day
     on conflict (user_id, day) do update set
       uploaded = least(d.uploaded + excluded.uploaded, ${MAX_TOTAL}),
       downloaded = least(d.downloaded + excluded.downloaded, ${MAX_TOTAL}),

@@ -1,9 +1,12 @@
 import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import type { BusySort, SampleSums, SwarmStatisticsStore, SwarmTotals } from './swarm-statistics.ts'
+import type { BusySort, BusyTorrent, SampleSums, SwarmStatisticsStore, SwarmTotals } from './swarm-statistics.ts'
 
-/** With the second, an index gives the first rows without a sort. */
+/** The few that are kept as deleted have counts that nobody corrects any more. */
+const HAS_PEERS = sql`(seeders > 0 or leechers > 0)
+  and torrent_id not in (select id from torrents where deleted_at is not null)`
+
 const ORDERS: Readonly<Record<BusySort, RawBuilder<unknown>>> = {
   peers: sql`seeders + leechers desc, torrent_id desc`,
   seeders: sql`seeders desc, torrent_id desc`,
@@ -18,22 +21,22 @@ export function createSwarmStatisticsStore(db: Db): SwarmStatisticsStore {
         const { rows } = await sql<SwarmTotals>`
           select count(*) as swarms, coalesce(sum(seeders), 0)::bigint as seeders,
             coalesce(sum(leechers), 0)::bigint as leechers
-          from torrent_stats where (seeders > 0 or leechers > 0) and listed_in is not null`.execute(db)
+          from torrent_stats where ${HAS_PEERS}`.execute(db)
         return rows[0] ?? { swarms: 0, seeders: 0, leechers: 0 }
       }),
 
     busiest: (sort, limit) =>
-      orPostgresUnavailable(() =>
-        db
-          .selectFrom('torrent_stats')
-          .innerJoin('torrents', 'torrents.id', 'torrent_stats.torrent_id')
-          .select(['torrents.id', 'name', 'size', 'seeders', 'leechers', 'last_seen_at as lastSeen'])
-          .where((eb) => eb.or([eb('seeders', '>', 0), eb('leechers', '>', 0)]))
-          .where('listed_in', 'is not', null)
-          .orderBy(ORDERS[sort])
-          .limit(limit)
-          .execute(),
-      ),
+      orPostgresUnavailable(async () => {
+        // Chosen first: names are read of the chosen alone.
+        const { rows } = await sql<BusyTorrent>`
+          with busiest as (
+            select torrent_id, seeders, leechers, last_seen_at from torrent_stats
+            where ${HAS_PEERS} order by ${ORDERS[sort]} limit ${limit}
+          )
+          select id, name, size, seeders, leechers, last_seen_at as "lastSeen"
+          from busiest join torrents on id = torrent_id order by ${ORDERS[sort]}`.execute(db)
+        return rows
+      }),
 
     write: ({ start, swarms, seeders, leechers, announces, refused }) =>
       orPostgresUnavailable(async () => {

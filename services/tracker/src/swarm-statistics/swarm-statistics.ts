@@ -31,7 +31,7 @@ export type BusySort = (typeof BUSY_SORTS)[number]
 
 /** Where samples are kept, and where the counts of all swarms are. All methods throw UnavailableError. */
 export type SwarmStatisticsStore = {
-  /** The counts of all listed torrents, as the accounting wrote them last. */
+  /** The counts of all torrents that are not deleted, as the accounting wrote them last. */
   totals(): Promise<SwarmTotals>
   /** Torrents with peers, those with most of them first. */
   busiest(sort: BusySort, limit: number): Promise<readonly BusyTorrent[]>
