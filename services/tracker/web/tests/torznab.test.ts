@@ -26,7 +26,7 @@ async function actions(): Promise<readonly string[]> {
 
 describe('before the first request', () => {
   test.each([
-    ['', 'No tool has asked yet.'],
+    ['?tab=statistics', 'No tool has asked yet.'],
     ['?tab=users', 'Nobody has used the API yet.'],
     ['?tab=requests', 'No request is like this.'],
     ['?tab=blocks', 'No address is blocked.'],
@@ -70,17 +70,9 @@ describe('an API that is used', () => {
     for (let i = 0; i < 12; i += 1)
       await heavy.client.get(`/api/torznab?t=search&limit=0&apikey=${heavy.passkey}`, { 'x-forwarded-for': ADDRESS })
     await setLimits(site.tracker, { searches: 30, downloads: 20 })
+    await site.tracker.sql(`update users set api_blocked = true where username = 'heavy'`)
     await site.tracker.context.torznabLog.flush()
     lastDay += 12
-  })
-
-  test.each(VIEWS)('statistics are plotted ($theme, $width)', async (view) => {
-    const { page, problems } = await open('', view)
-    await page.locator('.statistics').getByText('Requests ever').waitFor()
-    await page.locator('.chart canvas').nth(2).waitFor()
-    await page.getByText('Before', { exact: true }).first().waitFor()
-    expect(await problems('torznab-statistics')).toEqual([])
-    await page.context().close()
   })
 
   test('values are shown under the pointer and as a table; the rest of the page follows the range', async () => {
@@ -118,14 +110,41 @@ describe('an API that is used', () => {
     await page.context().close()
   })
 
-  test.each(VIEWS)('a preset shows what it changes before it is saved ($theme, $width)', async (view) => {
-    const { page, problems } = await open('?tab=configuration', view)
+  test.each(VIEWS)('each tab shows what there is ($theme, $width)', async (view) => {
+    const { page, problems } = await open('', view)
+    const passkey = (await admin.get('/api/user/me')).member('passkey')
+    const tab = (name: string): Promise<void> =>
+      page.getByRole('navigation', { name: 'Of the Torznab API' }).getByRole('link', { name }).click()
+    await page.locator('.chart canvas').nth(2).waitFor()
+    await page.getByText('Before', { exact: true }).first().waitFor()
+    expect(await problems('torznab-statistics')).toEqual([])
+
+    await tab('Configuration')
     await page.getByLabel('Strict').check()
     await page.getByText('Each user may search 15 times and download 10 times in 60 seconds.').waitFor()
     expect(await page.getByText('searches 30 → 15, downloads 20 → 10').count()).toBe(1)
     expect(await problems('torznab-configuration')).toEqual([])
     await page.getByRole('button', { name: 'Discard' }).click()
     expect(await page.getByLabel('Searches in a window').inputValue()).toBe('30')
+
+    await tab('Users')
+    await page.getByRole('link', { name: 'alice' }).waitFor()
+    expect(await problems('torznab-users')).toEqual([])
+
+    await tab('Requests')
+    await page.getByText('500 limit reached').nth(10).waitFor()
+    expect(await problems('torznab-requests')).toEqual([])
+
+    await tab('Blocks')
+    await page.getByText(ADDRESS).waitFor()
+    await page.getByRole('button', { name: 'Unblock heavy' }).waitFor()
+    expect(await problems('torznab-blocks')).toEqual([])
+
+    await tab('Connection check')
+    await page.getByRole('button', { name: 'Test as Sonarr' }).click()
+    await page.getByText('Sonarr accepts the indexer').waitFor()
+    expect(await page.content()).not.toContain(passkey)
+    expect(await problems('torznab-check')).toEqual([])
     await page.context().close()
   })
 
@@ -147,13 +166,6 @@ describe('an API that is used', () => {
     await page.goto(`${site.tracker.url}/admin/torznab?tab=requests`)
     await page.getByText('New requests are not logged').waitFor()
     await admin.patch('/api/admin/torznab/settings', { preset: 'default', logging: true })
-    await page.context().close()
-  })
-
-  test.each(VIEWS)('users are listed with what they did ($theme, $width)', async (view) => {
-    const { page, problems } = await open('?tab=users', view)
-    await page.getByRole('link', { name: 'alice' }).waitFor()
-    expect(await problems('torznab-users')).toEqual([])
     await page.context().close()
   })
 
@@ -189,13 +201,6 @@ describe('an API that is used', () => {
     await page.context().close()
   })
 
-  test.each(VIEWS)('requests are listed ($theme, $width)', async (view) => {
-    const { page, problems } = await open('?tab=requests', view)
-    await page.getByText('500 limit reached').nth(1).waitFor()
-    expect(await problems('torznab-requests')).toEqual([])
-    await page.context().close()
-  })
-
   test('the log is narrowed by user, function, outcome and time, all in the address', async () => {
     const { page, problems } = await open('?tab=requests')
     await page.getByLabel('User').fill('alice')
@@ -216,15 +221,6 @@ describe('an API that is used', () => {
     await page.context().close()
   })
 
-  test.each(VIEWS)('blocks are listed with the time left ($theme, $width)', async (view) => {
-    await site.tracker.sql(`update users set api_blocked = true where username = 'heavy'`)
-    const { page, problems } = await open('?tab=blocks', view)
-    await page.getByText(ADDRESS).waitFor()
-    await page.getByRole('button', { name: 'Unblock heavy' }).waitFor()
-    expect(await problems('torznab-blocks')).toEqual([])
-    await page.context().close()
-  })
-
   test('an administrator lifts the block of an address and of a user', async () => {
     const { page } = await open('?tab=blocks')
     await page.getByRole('button', { name: `Lift ${ADDRESS}` }).click()
@@ -232,19 +228,6 @@ describe('an API that is used', () => {
     await page.getByRole('button', { name: 'Unblock heavy' }).click()
     await page.getByText('No user is blocked.').waitFor()
     expect((await actions()).slice(0, 2)).toEqual(['user.update', 'torznab.unblock'])
-    await page.context().close()
-  })
-
-  test.each(VIEWS)('each tool gets what to enter, and Test ($theme, $width)', async (view) => {
-    const { page, problems } = await open('?tab=check', view)
-    const passkey = (await admin.get('/api/user/me')).member('passkey')
-    const check = page.getByRole('button', { name: 'Test as Sonarr' })
-    await check.waitFor()
-    expect(await page.content()).not.toContain(passkey)
-    await check.click()
-    await page.getByText('Sonarr accepts the indexer').waitFor()
-    expect(await page.content()).not.toContain(passkey)
-    expect(await problems('torznab-check')).toEqual([])
     await page.context().close()
   })
 

@@ -28,7 +28,8 @@ export function Statistics({ user, days }: { user: OwnUser; days: DayRange | und
             to="/me"
             search={{ days: each }}
             className="button"
-            aria-current={isCurrent ? 'true' : undefined}
+            activeOptions={{ exact: true, explicitUndefined: true }}
+            data-current={isCurrent}
             replace
           >
             {text}

@@ -33,7 +33,8 @@ export function UserPage() {
               params={{ id }}
               search={{ days: each }}
               className="button"
-              aria-current={isCurrent ? 'true' : undefined}
+              activeOptions={{ exact: true, explicitUndefined: true }}
+              data-current={isCurrent}
               replace
             >
               {text}

@@ -22,7 +22,8 @@ export function History({ search }: { search: SwarmsSearch }) {
             to="/admin/swarms"
             search={{ ...search, range: each === '24h' ? undefined : each }}
             className="button"
-            aria-current={each === range ? 'true' : undefined}
+            activeOptions={{ exact: true, explicitUndefined: true }}
+            data-current={each === range}
             resetScroll={false}
           >
             {LABELS[each]}

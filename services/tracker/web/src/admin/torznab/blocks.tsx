@@ -43,7 +43,7 @@ const ADDRESS_COLUMNS: readonly Column<TorznabBlock>[] = [
       </time>
     ),
   },
-  { key: 'whole', head: 'Of', align: 'end', cell: ({ penaltySeconds }) => formatDuration(penaltySeconds) },
+  { key: 'whole', head: 'Whole block', align: 'end', cell: ({ penaltySeconds }) => formatDuration(penaltySeconds) },
   { key: 'lift', head: 'Lift', isEvident: true, cell: ({ address }) => <Lift address={address} /> },
 ]
 

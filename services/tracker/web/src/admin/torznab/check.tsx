@@ -23,7 +23,7 @@ export function Check() {
     <>
       <p className="prose">
         The key is yours; members find theirs in their account. A check asks what the button Test of the tool asks, from
-        this browser, and counts as two requests of yours.
+        this browser, and counts as one search of yours.
       </p>
       {new URL(torznabUrl).origin !== location.origin && (
         <p className="notice">

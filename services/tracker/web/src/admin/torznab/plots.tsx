@@ -26,26 +26,24 @@ export function Plots({ statistics }: { statistics: TorznabStatistics }) {
       <div className="chart-pair">
         <BarList
           title="By function"
-          heads={['Function, errors in red', 'Requests', '95 % within']}
+          heads={['Function', 'Requests', 'Errors', '95 % within']}
           bars={statistics.functions.map(({ function: name, requests, errors, p95Ms }) => ({
             key: name,
             label: <FunctionLink name={name} />,
             value: requests,
             part: errors,
-            text: formatCount(requests),
-            note: p95Ms === null ? '' : formatValue(p95Ms, 'ms'),
+            cells: [formatCount(requests), formatCount(errors), p95Ms === null ? '' : formatValue(p95Ms, 'ms')],
           }))}
         />
         <BarList
           title="By application"
-          heads={['Application, errors in red', 'Requests', 'Average']}
+          heads={['Application', 'Requests', 'Errors', 'Average']}
           bars={statistics.clients.map(({ client, requests, errors, averageMs }) => ({
             key: client,
             label: client,
             value: requests,
             part: errors,
-            text: formatCount(requests),
-            note: averageMs === null ? '' : formatValue(averageMs, 'ms'),
+            cells: [formatCount(requests), formatCount(errors), averageMs === null ? '' : formatValue(averageMs, 'ms')],
           }))}
         />
       </div>

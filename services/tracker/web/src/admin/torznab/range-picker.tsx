@@ -19,7 +19,9 @@ export function RangePicker({ search }: { search: TorznabSearch }) {
             to="/admin/torznab"
             search={each === '24h' ? {} : { range: each }}
             className="button"
+            activeOptions={{ exact: true, includeSearch: true }}
             aria-current={!isOwn && range === each ? 'true' : undefined}
+            data-current={!isOwn && range === each}
           >
             {LABELS[each]}
           </Link>

@@ -40,6 +40,7 @@ export function TorznabPage() {
             key={label}
             to="/admin/torznab"
             search={each === undefined ? {} : { tab: each }}
+            activeOptions={{ exact: true, includeSearch: true }}
             aria-current={tab === each ? 'page' : undefined}
             data-current={tab === each}
             data-tab={each ?? 'statistics'}

@@ -5,6 +5,7 @@ import { Button, TextField } from '@vault-and-tracker/web-kit/form'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { api, type TorznabUser } from '../../api/client.ts'
+import { ownUser } from '../../api/queries.ts'
 import { TORZNAB_KEY } from './queries.ts'
 
 type Action = 'block' | 'reset'
@@ -127,7 +128,11 @@ function useUserChange(
     onSuccess: async () => {
       toast(done)
       onClose?.()
-      await queries.invalidateQueries({ queryKey: TORZNAB_KEY })
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: TORZNAB_KEY }),
+        // It may have been the administrator's own passkey, which the connection check uses.
+        queries.invalidateQueries({ queryKey: ownUser.queryKey }),
+      ])
     },
     onError: toastProblem,
   })

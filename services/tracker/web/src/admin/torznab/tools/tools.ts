@@ -57,12 +57,12 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'Jackett',
-    place: 'a definition for this site, whose settings are',
+    place: 'the settings of a feed indexer',
     fields: [
-      ['Site Link', '{url}'],
+      ['URL', '{url}/api'],
       ['API Key', '{key}'],
     ],
-    path: '',
+    path: '/api',
     test: testJackett,
     nothing: 'There are no torrents yet, or none is approved.',
   },
