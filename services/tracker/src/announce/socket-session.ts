@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { FailureName, InfoHash, Passkey } from '@vault-and-tracker/bencode-tracker'
+import type { FailureName, InfoHash, Passkey, PeerId } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce, SocketCount } from '../swarm/swarm.ts'
 import type { SignalPeer } from './signalling.ts'
 import { quote } from './socket-replies.ts'
@@ -32,6 +32,7 @@ export type Seat = {
   readonly infoHashText: string
   /** The info hash as messages write it. */
   readonly infoHashJson: string
+  readonly peerId: PeerId
   readonly peerIdText: string
   /** The peer among those of this process, while it is in the swarm. */
   peer: SignalPeer<Seat> | undefined
@@ -79,12 +80,17 @@ export function newSession(line: SocketLine, opening: SocketOpening): Session {
 }
 
 /** A peer that has not announced yet. */
-export function newSeat(session: Session, infoHash: InfoHash, infoHashText: string, peerIdText: string): Seat {
+export function newSeat(
+  session: Session,
+  names: Pick<Seat, 'infoHash' | 'infoHashText' | 'peerId' | 'peerIdText'>,
+): Seat {
+  const { infoHash, infoHashText, peerId, peerIdText } = names
   return {
     session,
     infoHash,
     infoHashText,
     infoHashJson: quote(infoHashText),
+    peerId,
     peerIdText,
     peer: undefined,
     announce: undefined,

@@ -46,7 +46,7 @@ export function createSockets(options: {
     const beat: Beat = { alive: true, paused: false, socket }
     heartbeat.add(beat)
     counters.countOpened()
-    const session = tracker.open(lineOf(socket, outboxOf(stream)), opening)
+    const session = tracker.open(lineOf(socket, stream, outboxOf(stream)), opening)
     const spend = createReadingRate(beat, limits.messagesPerSecond)
     const unknown = setTimeout(() => {
       if (!session.isKnown) socket.close(POLICY_VIOLATION, 'No announce or scrape in time')
@@ -124,11 +124,11 @@ function createReadingRate(beat: Beat, messagesPerSecond: number): () => void {
   }
 }
 
-function lineOf(socket: WebSocket, outbox: Outbox): SocketLine {
+function lineOf(socket: WebSocket, stream: Duplex, outbox: Outbox): SocketLine {
   return {
     send: (bytes) => {
       if (socket.readyState !== socket.OPEN) return false
-      if (socket.bufferedAmount + outbox.bytes > MAX_BUFFERED) {
+      if (stream.writableLength + outbox.bytes > MAX_BUFFERED) {
         socket.terminate()
         return false
       }
