@@ -13,7 +13,7 @@ export type SocketRequest = {
   /** 4 or 16 bytes. */
   readonly address: Uint8Array
   /** 8 bytes: the owner of its peers in open mode. */
-  readonly owner: Buffer
+  readonly owner: () => Buffer
   /** Whether this connection may have the peer, as opposed to another one of this process. */
   readonly claim: (peer: PeerAnnounce) => boolean | Promise<boolean>
   /** Called as soon as no rule refuses the announce, before the swarm is told. */

@@ -53,8 +53,8 @@ export type Seat = {
 /** A connection and its torrents. */
 export type Session = SocketOpening & {
   readonly line: SocketLine
-  /** 8 random bytes: whom its peers belong to in open mode, where nobody has a name. */
-  readonly owner: Buffer
+  /** 8 random bytes: whom its peers belong to in open mode, where nobody has a name. Undefined until they are needed. */
+  owner: Buffer | undefined
   /** By the info hash as clients write it. */
   readonly seats: Map<string, Seat>
   malformed: number
@@ -71,12 +71,17 @@ export function newSession(line: SocketLine, opening: SocketOpening): Session {
     passkey,
     failure,
     address,
-    owner: randomBytes(8),
+    owner: undefined,
     seats: new Map(),
     malformed: 0,
     isKnown: false,
     closed: false,
   }
+}
+
+/** Whom the peers of a connection belong to in open mode. */
+export function ownerOf(session: Session): Buffer {
+  return (session.owner ??= randomBytes(8))
 }
 
 /** A peer that has not announced yet. */

@@ -66,7 +66,7 @@ export function createSocketTracker(options: {
 }): SocketTracker {
   const { announces, scrapes, identify, directory, signalling, refusals, counters } = options
   const sessions = new Set<Session>()
-  const byPasskey = new Map<Passkey, Set<Session>>()
+  const byPasskey = new Map<Passkey, readonly Session[]>()
   const departures = createDepartures({ announces, signalling })
   const introductions = createIntroductions({
     ...options,
@@ -81,8 +81,11 @@ export function createSocketTracker(options: {
   const forgetSession = (session: Session): Promise<void> => {
     session.closed = true
     sessions.delete(session)
-    const same = session.passkey && byPasskey.get(session.passkey)
-    if (session.passkey && same?.delete(session) === true && same.size === 0) byPasskey.delete(session.passkey)
+    if (session.passkey !== undefined) {
+      const others = (byPasskey.get(session.passkey) ?? []).filter((each) => each !== session)
+      if (others.length > 0) byPasskey.set(session.passkey, others)
+      else byPasskey.delete(session.passkey)
+    }
     return departures.leaveAll(session)
   }
 
@@ -135,10 +138,8 @@ export function createSocketTracker(options: {
     open: (line, opening) => {
       const session = newSession(line, opening)
       sessions.add(session)
-      if (opening.passkey !== undefined) {
-        const same = byPasskey.get(opening.passkey) ?? new Set<Session>()
-        byPasskey.set(opening.passkey, same.add(session))
-      }
+      const { passkey } = opening
+      if (passkey !== undefined) byPasskey.set(passkey, [...(byPasskey.get(passkey) ?? []), session])
       return session
     },
 

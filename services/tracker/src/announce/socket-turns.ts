@@ -9,7 +9,7 @@ import type { Signalling } from './signalling.ts'
 import type { SocketAnnounces, SocketReply } from './socket-announces.ts'
 import type { ClientMessage } from './socket-messages.ts'
 import { announceMessage } from './socket-replies.ts'
-import { newSeat, type Seat, type Session } from './socket-session.ts'
+import { newSeat, ownerOf, type Seat, type Session } from './socket-session.ts'
 
 /** The announces of the connections of one process: those of one torrent on one connection take turns. */
 export type SocketTurns = {
@@ -61,7 +61,7 @@ export function createSocketTurns(options: {
 
   const carryOut = async (seat: Seat, message: Announce): Promise<void> => {
     const { session } = seat
-    const { passkey, address, owner } = session
+    const { passkey, address } = session
     // Seeders send `completed` before they start.
     const isNews = message.request.event !== 'completed' || seat.wasIncomplete
     const request = isNews ? message.request : { ...message.request, event: 'started' as const }
@@ -70,7 +70,7 @@ export function createSocketTurns(options: {
       request,
       passkey,
       address,
-      owner,
+      owner: () => ownerOf(session),
       claim: (peer: PeerAnnounce) => claim(seat, peer),
       // The offers of a peer that is in the swarm need not wait for Redis.
       admitted: ({ state }: PeerAnnounce) => {
