@@ -7,9 +7,11 @@ import { rfc822Date } from './rfc822-date.ts'
 /**
  * A feed as the JSON that NZBHydra2 and Newznab indexers know. Every value is a string, and `item` and `attr` are
  * always lists. `category` is the item's own; all of them are among its attributes.
+ *
+ * @param items of `itemsJson`
  */
-export function feedJson(feed: Feed): string {
-  return JSON.stringify({
+export function feedJson(feed: Omit<Feed, 'items'>, items: string): string {
+  const frame = JSON.stringify({
     ...jsonAttributes({ version: '2.0' }),
     channel: {
       title: cleanText(feed.title),
@@ -18,9 +20,15 @@ export function feedJson(feed: Feed): string {
       language: 'en-us',
       response: jsonAttributes({ offset: feed.offset, total: feed.total }),
       ...(feed.limits && { apilimits: jsonAttributes(feed.limits) }),
-      item: feed.items.map(jsonItem),
+      item: [],
     },
   })
+  return `${frame.slice(0, -'[]}}'.length)}${items}}}`
+}
+
+/** The list of items. */
+export function itemsJson(items: readonly FeedItem[]): string {
+  return JSON.stringify(items.map(jsonItem))
 }
 
 function jsonItem(item: FeedItem): object {

@@ -9,15 +9,26 @@ const TORZNAB_NAMESPACE = 'http://torznab.com/schemas/2015/feed'
 const NEWZNAB_NAMESPACE = 'http://www.newznab.com/DTD/2010/feeds/attributes/'
 const ATOM_NAMESPACE = 'http://www.w3.org/2005/Atom'
 
-/** RSS 2.0 with the elements and attributes of Newznab and Torznab. */
-export function feedXml(feed: Feed): string {
+type Frame = Omit<Feed, 'items'>
+
+/**
+ * RSS 2.0 with the elements and attributes of Newznab and Torznab.
+ *
+ * @param items of `itemsXml`
+ */
+export function feedXml(feed: Frame, items: XmlText): string {
   const frame = frameXml(feed)
   const end = frame.lastIndexOf('</channel>')
-  return `${frame.slice(0, end)}${concatXml(feed.items, itemXml)}${frame.slice(end)}`
+  return `${frame.slice(0, end)}${items}${frame.slice(end)}`
+}
+
+/** The items, one after the other. */
+export function itemsXml(items: readonly FeedItem[]): XmlText {
+  return concatXml(items, itemXml)
 }
 
 /** The document without its items, which would take the builder several times as long: a feed is nearly all items. */
-function frameXml({ title, description, siteUrl, selfUrl, offset, total, limits }: Feed): string {
+function frameXml({ title, description, siteUrl, selfUrl, offset, total, limits }: Frame): string {
   return buildXml({
     rss: {
       '@version': escapeXml('2.0'),
@@ -64,5 +75,16 @@ function categoryXml(id: number): XmlText {
 }
 
 function attributeXml([name, value]: Attribute): XmlText {
-  return xml`<torznab:attr name="${escapeXml(name)}" value="${escapeXml(value)}"/>`
+  return xml`${attributeStart(name)}${escapeXml(value)}"/>`
+}
+
+/** The names are few, and each stands in nearly every item. */
+const starts = new Map<string, XmlText>()
+
+function attributeStart(name: string): XmlText {
+  const known = starts.get(name)
+  if (known !== undefined) return known
+  const start = xml`<torznab:attr name="${escapeXml(name)}" value="`
+  starts.set(name, start)
+  return start
 }

@@ -6,9 +6,11 @@ import {
   TORRENT_TYPE,
   type TorznabError,
   torznabError,
+  type WrittenItems,
+  withItems,
   writeCaps,
   writeError,
-  writeFeed,
+  writeItems,
 } from '@vault-and-tracker/torznab-xml'
 import { create } from 'content-disposition'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
@@ -99,18 +101,20 @@ function send(request: Request, response: Response, { format, outcome }: Answer,
   }
 }
 
-function sendFeed(request: Request, response: Response, feed: Feed, format: Format): void {
-  const etag = etagOf(feed, format)
+function sendFeed(request: Request, response: Response, { items, ...feed }: Feed, format: Format): void {
+  const written = writeItems(items, format)
+  const etag = etagOf(feed, written)
   response.setHeader('ETag', `W/${etag}`)
   response.setHeader('Cache-Control', 'private, no-cache')
   if (isKnown(etag, request.get('if-none-match'))) response.status(304).end()
-  else sendText(response, contentType(format, 'feed'), writeFeed(feed, format))
+  else sendText(response, contentType(format, 'feed'), withItems(feed, written))
 }
 
 /** The tag of a feed, to be called weak: what the user did so far is in it too, and changes with every request. */
-function etagOf({ limits: _limits, ...feed }: Feed, format: Format): string {
+function etagOf({ limits: _limits, ...feed }: Omit<Feed, 'items'>, { format, text }: WrittenItems): string {
   return `"${createHash('sha256')
     .update(JSON.stringify([format, feed]))
+    .update(text)
     .digest('base64url')}"`
 }
 
