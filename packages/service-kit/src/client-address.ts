@@ -16,24 +16,27 @@ const HALVES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Builds the set of trusted proxies from TRUSTED_PROXIES.
+ * Builds the set of trusted proxies.
  *
  * @param ranges addresses or CIDR ranges, IPv4 or IPv6
- * @throws Error naming the entry that is neither
+ * @throws Error when `isAddressRange` is false for one of them
  */
 export function trustedProxies(ranges: readonly string[]): TrustedProxies {
-  for (const range of ranges) requireRange(range)
+  const wrong = ranges.find((range) => !isAddressRange(range))
+  if (wrong !== undefined) throw new Error(`${wrong} is neither an address nor a CIDR range`)
   const isTrusted = proxyaddr.compile(ranges.flatMap((range) => HALVES[range] ?? range))
   return { isTrusted: (address, hop = 0) => isTrusted(address, hop) }
 }
 
-function requireRange(range: string): void {
-  const [address = ''] = range.split('/')
+/** Whether a text is an IPv4 or IPv6 address, or a CIDR range of them. */
+export function isAddressRange(text: string): boolean {
+  const [address = ''] = text.split('/')
+  if (isIP(address) === 0) return false
   try {
-    if (isIP(address) === 0) throw new Error('not an IP address')
-    proxyaddr.compile([...(HALVES[range] ?? [range])])
-  } catch (error) {
-    throw new Error(`TRUSTED_PROXIES: ${range} is neither an address nor a CIDR range`, { cause: error })
+    proxyaddr.compile([...(HALVES[text] ?? [text])])
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -42,6 +42,21 @@ test('every problem is listed at once, each with its variable', () => {
   ])
 })
 
+test.each([
+  ['10.0.0.0/33', '10.0.0.0/33 is neither an address nor a CIDR range'],
+  ['10.0.0.1,cafe', 'cafe is neither an address nor a CIDR range'],
+  ['2001:db8::/129', '2001:db8::/129 is neither an address nor a CIDR range'],
+  ['10.0.0.0/8,', 'must be a comma-separated list of addresses or CIDR ranges'],
+  ['canary', 'must be a comma-separated list of addresses or CIDR ranges'],
+])('trusted proxies that are no addresses or ranges (%s) are a problem beside the others', (ranges, problem) => {
+  expect(problems(z.object({ ...commonEnv, PORT: port(1) }), { TRUSTED_PROXIES: ranges, PORT: 'x' })).toEqual([
+    'DATABASE_URL: is required and not set',
+    'REDIS_URL: is required and not set',
+    `TRUSTED_PROXIES: ${problem}`,
+    'PORT: must be a whole number from 0 to 65535',
+  ])
+})
+
 test('a problem never repeats the value, which may be a secret', () => {
   const schema = z.object({
     DATABASE_URL: connectionUrl('postgres'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isAddressRange } from './client-address.ts'
 
 /** All problems of a configuration at once, so that an operator can fix them together. */
 export class EnvError extends Error {
@@ -100,10 +101,15 @@ export function addressRanges(): z.ZodType<readonly string[]> {
   return z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
-    .refine(
-      (parts) => parts.every((part) => /^[0-9a-fA-F.:]+(\/\d{1,3})?$/.test(part)),
-      'must be a comma-separated list of addresses or CIDR ranges',
-    )
+    .refine((parts) => parts.every((part) => /^[0-9a-fA-F.:]+(\/\d{1,3})?$/.test(part)), {
+      error: 'must be a comma-separated list of addresses or CIDR ranges',
+      // What does not even look like an address may be a secret in the wrong place, and is not repeated.
+      abort: true,
+    })
+    .superRefine((parts, context) => {
+      const wrong = parts.find((part) => !isAddressRange(part))
+      if (wrong !== undefined) context.addIssue(`${wrong} is neither an address nor a CIDR range`)
+    })
     .default([])
 }
 

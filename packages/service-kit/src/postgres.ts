@@ -1,7 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import type { DestinationStream } from 'pino'
 import { errorCode, isError, UnavailableError } from './errors.ts'
-import type { Logger } from './logger.ts'
+import { createLogger, type Logger } from './logger.ts'
 
 /** bigint columns hold counts and bytes, which fit into a JavaScript number. A value that does not is an error. */
 function parseInt8(text: string): number {
@@ -56,14 +57,24 @@ export function createKysely<Database>(pool: pg.Pool): Kysely<Database> {
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** Creates a pool, runs work on it and ends it, whether the work succeeds or fails. */
+/** What a command's work on a database needs; its logger writes to `destination`. */
+export type CommandDatabase = Readonly<{
+  url: string
+  name: string
+  level: string
+  destination: DestinationStream
+  statementTimeoutMs?: number
+}>
+
+/** Runs a command's work on a database, and closes the connections whether the work succeeds or fails. */
 export async function withDatabase<Database, Result>(
-  options: PoolOptions,
-  work: (db: Kysely<Database>) => Promise<Result>,
+  { level, destination, ...options }: CommandDatabase,
+  work: (db: Kysely<Database>, logger: Logger) => Promise<Result>,
 ): Promise<Result> {
-  const db = createKysely<Database>(createPool(options))
+  const logger = createLogger({ name: options.name, level, destination })
+  const db = createKysely<Database>(createPool({ ...options, size: 2, logger }))
   try {
-    return await work(db)
+    return await work(db, logger)
   } finally {
     await db.destroy()
   }

@@ -78,7 +78,7 @@ test('a Postgres that is stopped, frozen or back is told apart', async () => {
 })
 
 test('work on a database of its own ends its connections, whether it succeeds or fails', async () => {
-  const options = { url: database.appUrl, name: 'own-work', size: 1, logger }
+  const options = { url: database.appUrl, name: 'own-work', level: 'silent', destination: process.stderr }
   const open = "select count(*)::int as count from pg_stat_activity where application_name = 'own-work'"
   const owner = new pg.Client({ connectionString: database.ownerUrl })
   await owner.connect()

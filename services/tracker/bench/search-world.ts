@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { chmodSync, createWriteStream, type WriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { createTestDatabase, startPostgres, startRedis } from '@vault-and-tracker/dev-env'
+import { createTestDatabase, randomFrom, startPostgres, startRedis } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
@@ -17,7 +17,7 @@ import { parseReleaseName } from '../src/releases/release-name.ts'
 import { indexTokens } from '../src/releases/search-tokens.ts'
 import { READER_VERSION } from '../src/torrents/reread.ts'
 import { uuidOf } from './numbering.ts'
-import { createReleaseMaker, type MadeRelease, randomFrom } from './search-names.ts'
+import { createReleaseMaker, type MadeRelease } from './search-names.ts'
 
 const UPLOADERS = 1_000
 const PASSWORD = 'correct horse battery'

@@ -1,6 +1,5 @@
-import { type TrustedProxies, trustedProxies } from '@vault-and-tracker/service-kit/client-address'
-import { commonEnv, EnvError, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
-import { isError } from '@vault-and-tracker/service-kit/errors'
+import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { commonEnv, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
 import { z } from 'zod'
 
 function clientPrefixes(): z.ZodType<readonly string[]> {
@@ -94,13 +93,5 @@ export type Config = ReturnType<typeof readConfig>
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const settings = parseEnv(schema, env)
-  return Object.freeze({ ...settings, proxies: readProxies(settings.TRUSTED_PROXIES) })
-}
-
-function readProxies(ranges: readonly string[]): TrustedProxies {
-  try {
-    return trustedProxies(ranges)
-  } catch (error) {
-    throw new EnvError([isError(error) ? error.message : 'TRUSTED_PROXIES: unknown problem'])
-  }
+  return Object.freeze({ ...settings, proxies: trustedProxies(settings.TRUSTED_PROXIES) })
 }

@@ -3,15 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
+  type DurableServers,
   eventually,
-  type PrivatePostgres,
-  type PrivateRedis,
-  removeTemporaryFolder,
   sourceArguments,
-  startPostgres,
-  startRedis,
+  startDurableServers,
   type TestDatabase,
-  temporaryFolder,
 } from '@vault-and-tracker/dev-env'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
@@ -32,9 +28,7 @@ const TORRENTS = 4
 
 const here = (file: string): string => fileURLToPath(new URL(`./support/${file}`, import.meta.url))
 
-let folder: string
-let postgres: PrivatePostgres
-let redisServer: PrivateRedis
+let servers: DurableServers
 let database: TestDatabase
 let redis: Redis
 let swarms: Swarms
@@ -45,17 +39,15 @@ const torrentIds = Array.from({ length: TORRENTS }, () => randomUUID())
 const counters = new Map<string, { user: number; torrent: number; up: number; down: number }>()
 
 beforeAll(async () => {
-  folder = temporaryFolder('crash')
-  postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
-  redisServer = await startRedis({ dataDir: `${folder}/redis`, durable: true })
-  database = await createTrackerDatabase(postgres)
+  servers = await startDurableServers('crash')
+  database = await createTrackerDatabase(servers.postgres)
   for (const id of userIds)
     await sql(
       `insert into users (id, username, email, password_hash, passkey, created_at)
        values ($1, $2, $3, 'none', $4, now())`,
       [id, `user-${id.slice(0, 8)}`, `${id}@example.org`, id.replaceAll('-', '').padEnd(40, '0')],
     )
-  redis = new Redis(redisServer.url)
+  redis = new Redis(servers.redis.url)
   redis.on('error', () => undefined)
   swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
   for (let user = 0; user < USERS; user++)
@@ -67,9 +59,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   redis.disconnect()
-  await redisServer.stop()
-  await postgres.stop()
-  removeTemporaryFolder(folder)
+  await servers.stop()
 })
 
 async function sql(text: string, values: readonly unknown[] = []): Promise<Record<string, string>[]> {
@@ -124,7 +114,7 @@ async function everybodyMoves(): Promise<void> {
 }
 
 function startFlusher(killAt: string): ChildProcess {
-  return spawn(process.execPath, [...sourceArguments(here('flusher.ts')), database.appUrl, redisServer.url, killAt], {
+  return spawn(process.execPath, [...sourceArguments(here('flusher.ts')), database.appUrl, servers.redis.url, killAt], {
     env: { PATH: process.env['PATH'] },
     stdio: 'ignore',
   })
@@ -214,12 +204,12 @@ test('a flusher killed in the middle of its transaction, and another at the same
 
 test('Postgres killed while announces go on and flushes fail loses nothing', async () => {
   await everybodyMoves()
-  await postgres.kill()
+  await servers.postgres.kill()
   expect(await flush()).toBe(0)
   await everybodyMoves()
   expect(await flush()).toBe(0)
   await everybodyMoves()
-  await postgres.restart()
+  await servers.postgres.restart()
   await flushRest()
   await expectEveryByteOnce()
 })
@@ -227,14 +217,14 @@ test('Postgres killed while announces go on and flushes fail loses nothing', asy
 test('Redis killed between and during announces and flushes loses nothing', async () => {
   await everybodyMoves()
   await flush('taken')
-  await redisServer.kill()
+  await servers.redis.kill()
   const moving = everybodyMoves()
-  await redisServer.restart()
+  await servers.redis.restart()
   await moving
   const flushing = flush()
   const more = everybodyMoves()
-  await redisServer.kill()
-  await redisServer.restart()
+  await servers.redis.kill()
+  await servers.redis.restart()
   await flushing
   await more
   await flushRest()

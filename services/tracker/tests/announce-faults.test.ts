@@ -1,14 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import {
-  eventually,
-  type PrivatePostgres,
-  type PrivateRedis,
-  removeTemporaryFolder,
-  startPostgres,
-  startRedis,
-  temporaryFolder,
-} from '@vault-and-tracker/dev-env'
+import { type DurableServers, eventually, randomFrom, startDurableServers } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, announceQuery, percentBytes, type Reply, rawGet } from './support/announcer.ts'
@@ -16,19 +8,18 @@ import { tellOfChange } from './support/invalidations.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
-let folder: string
-let postgres: PrivatePostgres
-let redis: PrivateRedis
+let servers: DurableServers
 let tracker: TestTracker
 let alice: { id: string; passkey: string }
 let bob: { id: string; passkey: string }
 let infoHash: string
 
 beforeAll(async () => {
-  folder = temporaryFolder('faults')
-  postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
-  redis = await startRedis({ dataDir: `${folder}/redis`, durable: true })
-  tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', ANNOUNCE_LIMIT: '0' }, { postgres, redisUrl: redis.url })
+  servers = await startDurableServers('faults')
+  tracker = await startTracker(
+    { ALLOW_PRIVATE_PEERS: 'true', ANNOUNCE_LIMIT: '0' },
+    { postgres: servers.postgres, redisUrl: servers.redis.url },
+  )
   await tracker.context.useCases.categories.seed()
   const uploader = await createMember(tracker, 'uploader')
   alice = await createAnnouncer(tracker, 'alice')
@@ -38,9 +29,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await tracker.stop()
-  await redis.stop()
-  await postgres.stop()
-  removeTemporaryFolder(folder)
+  await servers.stop()
 })
 
 const seed = (uploaded = 0): Promise<Reply> =>
@@ -55,22 +44,22 @@ function expectUnavailable(reply: Reply): void {
 
 test('Redis stopped: announces and scrapes fail as unavailable, and work again by themselves', async () => {
   await seed()
-  await redis.kill()
+  await servers.redis.kill()
   expectUnavailable(await seed())
   expectUnavailable(
     await rawGet(tracker.url, `/scrape/${bob.passkey}?info_hash=${percentBytes(Buffer.from(infoHash, 'hex'))}`),
   )
-  await redis.restart()
+  await servers.redis.restart()
   await eventually(async () => (await leech()).fields['failure reason'] === undefined)
   expect((await leech()).peers).toEqual(['127.0.0.1:7001'])
 })
 
 test('Redis frozen: announces fail instead of waiting for it, and work again when it thaws', async () => {
   await seed()
-  redis.pause()
+  servers.redis.pause()
   const replies = await Promise.all([seed(), leech(), seed()])
   for (const reply of replies) expectUnavailable(reply)
-  redis.resume()
+  servers.redis.resume()
   await eventually(async () => (await seed()).fields['failure reason'] === undefined)
 })
 
@@ -78,7 +67,7 @@ test('Redis emptied: the swarm fills again, and who comes back is asked to come 
   await seed()
   await leech()
   await writeAccounting(tracker)
-  const client = new Redis(redis.url)
+  const client = new Redis(servers.redis.url)
   // So that the counts which the database has now are read again.
   await tellOfChange(client, { kind: 'torrent', infoHash })
   await seed()
@@ -102,7 +91,7 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
   const before = await uploaded()
   tracker.advance(1_800_000)
   await seed(11_000)
-  await postgres.kill()
+  await servers.postgres.kill()
   tracker.advance(1_800_000)
   const reply = await seed(15_000)
   expect(reply.fields['complete']).toBe(1)
@@ -113,7 +102,7 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
   expect((await tracker.context.announceEngine.flush()).written).toBe(0)
   tracker.advance(1_800_000)
   await seed(16_000)
-  await postgres.restart()
+  await servers.postgres.restart()
   await eventually(async () => {
     await tracker.context.announceEngine.flush()
     tracker.advance(4_000)
@@ -124,17 +113,6 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
     return announced.fields['failure reason'] === undefined
   })
 })
-
-/** Numbers that look random and are the same for one seed (mulberry32). */
-function randomFrom(seedNumber: number): () => number {
-  let state = seedNumber
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000
-  }
-}
 
 test('five thousand malformed requests are failures in bencode, and nothing worse', async () => {
   const number = Number(process.env['FUZZ_SEED'] ?? '20261121')

@@ -1,38 +1,24 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import {
-  eventually,
-  type PrivatePostgres,
-  type PrivateRedis,
-  removeTemporaryFolder,
-  startPostgres,
-  startRedis,
-  temporaryFolder,
-} from '@vault-and-tracker/dev-env'
+import { type DurableServers, eventually, startDurableServers } from '@vault-and-tracker/dev-env'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
-const folder = temporaryFolder('tracker-faults')
-let postgres: PrivatePostgres
-let redis: PrivateRedis
+let servers: DurableServers
 let tracker: TestTracker
 let member: Client
 
 beforeAll(async () => {
-  ;[postgres, redis] = await Promise.all([
-    startPostgres({ dataDir: `${folder}/postgres`, durable: true }),
-    startRedis({ dataDir: `${folder}/redis`, durable: true }),
-  ])
+  servers = await startDurableServers('tracker-faults')
   const limits = { REST_READ_LIMIT: '1000', REST_WRITE_LIMIT: '1000', AUTH_LIMIT: '1000' }
-  tracker = await startTracker(limits, { postgres, redisUrl: redis.url })
+  tracker = await startTracker(limits, { postgres: servers.postgres, redisUrl: servers.redis.url })
   await tracker.context.useCases.categories.seed()
   member = await tracker.signedIn('member')
 })
 
 afterAll(async () => {
   await tracker.stop()
-  await Promise.all([postgres.stop(), redis.stop()])
-  removeTemporaryFolder(folder)
+  await servers.stop()
 })
 
 const unavailable = { error: { code: 'UNAVAILABLE', message: expect.any(String) } }
@@ -68,24 +54,24 @@ async function expectRecovery(): Promise<void> {
 }
 
 test('Postgres gone: 503 for everything that needs it, nothing half-written, recovery by itself', async () => {
-  await postgres.kill()
+  await servers.postgres.kill()
   await expectUnavailable()
   expect((await tracker.client().get('/api/categories')).status).toBe(503)
-  await postgres.restart()
+  await servers.postgres.restart()
   await expectRecovery()
 })
 
 test('Redis gone: no request passes unchecked, and sessions go on with what Redis kept', async () => {
-  redis.pause()
+  servers.redis.pause()
   await expectUnavailable()
-  redis.resume()
+  servers.redis.resume()
   await expectRecovery()
 })
 
 test('while Redis is unavailable the public categories are read uncounted', async () => {
-  await redis.kill()
+  await servers.redis.kill()
   expect((await tracker.client().get('/api/categories')).status).toBe(200)
-  await redis.restart()
+  await servers.redis.restart()
   await eventually(isReady)
   const again = tracker.client()
   expect((await again.post('/api/auth/login', { username: 'member', password: PASSWORD })).status).toBe(200)
@@ -93,8 +79,8 @@ test('while Redis is unavailable the public categories are read uncounted', asyn
 
 test('a Postgres that is frozen is given up on, not waited for without end', async () => {
   const fresh = await tracker.signedIn('second')
-  postgres.pause()
+  servers.postgres.pause()
   const answer = await fresh.get('/api/torrents')
   expect([answer.status, answer.json]).toEqual([503, unavailable])
-  postgres.resume()
+  servers.postgres.resume()
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
+import { randomFrom, type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import type { PeerState } from '../src/swarm/peer-state.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
@@ -20,17 +20,6 @@ beforeAll(async () => {
   swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
 })
 afterAll(() => redis.quit())
-
-/** Numbers that look random and are the same for one seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000
-  }
-}
 
 /** The same swarm, as plainly as it can be said. */
 type Model = Map<number, { state: PeerState; lastMinute: number }>

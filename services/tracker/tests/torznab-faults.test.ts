@@ -1,34 +1,20 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import {
-  eventually,
-  type PrivatePostgres,
-  type PrivateRedis,
-  removeTemporaryFolder,
-  startPostgres,
-  startRedis,
-  temporaryFolder,
-} from '@vault-and-tracker/dev-env'
+import { type DurableServers, eventually, startDurableServers } from '@vault-and-tracker/dev-env'
 import { readError, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
 
-const folder = temporaryFolder('torznab-faults')
-let postgres: PrivatePostgres
-let redis: PrivateRedis
+let servers: DurableServers
 let site: TorznabSite
 
 beforeAll(async () => {
-  ;[postgres, redis] = await Promise.all([
-    startPostgres({ dataDir: `${folder}/postgres`, durable: true }),
-    startRedis({ dataDir: `${folder}/redis`, durable: true }),
-  ])
-  site = await startTorznabSite({}, { postgres, redisUrl: redis.url })
+  servers = await startDurableServers('torznab-faults')
+  site = await startTorznabSite({}, { postgres: servers.postgres, redisUrl: servers.redis.url })
   await setLimits(site.tracker)
   await site.ask('t=search')
 })
 
 afterAll(async () => {
   await site.tracker.stop()
-  await Promise.all([postgres.stop(), redis.stop()])
-  removeTemporaryFolder(folder)
+  await servers.stop()
 })
 
 const isReady = async (): Promise<boolean> => (await site.tracker.client().get('/ready')).status === 200
@@ -40,21 +26,21 @@ async function expectUnavailable(query: string): Promise<void> {
 }
 
 test('Redis gone: nothing is answered uncounted but caps, and all is well again by itself', async () => {
-  await redis.kill()
+  await servers.redis.kill()
   for (const query of ['t=search', 't=search&apikey=wrong', 't=movie&imdbid=tt1']) await expectUnavailable(query)
   expect((await site.ask('t=caps')).status).toBe(200)
-  await redis.restart()
+  await servers.redis.restart()
   await eventually(isReady)
   expect((await site.ask('t=search')).status).toBe(200)
 })
 
 test('Postgres gone: 503 with error 900, in JSON where asked for', async () => {
-  await postgres.kill()
+  await servers.postgres.kill()
   for (const query of ['t=search', 't=movie&imdbid=tt1&cat=2000']) await expectUnavailable(query)
   expect((await site.ask('t=search&apikey=wrong')).status).toBe(401)
   const json = await site.ask('t=search&o=json')
   expect(json.json).toMatchObject({ error: { '@attributes': { code: '900' } } })
-  await postgres.restart()
+  await servers.postgres.restart()
   await eventually(isReady)
   expect((await site.ask('t=search')).status).toBe(200)
 })
@@ -62,9 +48,9 @@ test('Postgres gone: 503 with error 900, in JSON where asked for', async () => {
 test('what an outage keeps from being answered is logged with its user', async () => {
   // The user is cached.
   await site.ask('t=search')
-  await postgres.kill()
+  await servers.postgres.kill()
   await expectUnavailable('t=search&q=during+the+outage')
-  await postgres.restart()
+  await servers.postgres.restart()
   await eventually(isReady)
   await eventually(async () => {
     const rows = await site.tracker.sql('select user_id, error from torznab_requests where query = $1', [
@@ -75,9 +61,9 @@ test('what an outage keeps from being answered is logged with its user', async (
 })
 
 test('Redis frozen: refused after a second, not waited for without end', async () => {
-  redis.pause()
+  servers.redis.pause()
   await expectUnavailable('t=search')
-  redis.resume()
+  servers.redis.resume()
   await eventually(isReady)
   expect((await site.ask('t=search')).status).toBe(200)
 })

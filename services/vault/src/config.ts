@@ -63,9 +63,8 @@ export type Config = ReturnType<typeof readConfig>
  */
 export function readConfig(env: Env) {
   const { settings, keyring, problems } = read(serviceEnv, env)
-  const proxies = attempt(problems, () => trustedProxies(settings?.TRUSTED_PROXIES ?? []))
-  if (settings === undefined || keyring === undefined || proxies === undefined) throw new EnvError(problems)
-  return Object.freeze({ ...withoutKeys(settings), keyring, proxies })
+  if (settings === undefined || keyring === undefined) throw new EnvError(problems)
+  return Object.freeze({ ...withoutKeys(settings), keyring, proxies: trustedProxies(settings.TRUSTED_PROXIES) })
 }
 
 /** The configuration of an operator's command, which needs the database and the keyring but no token and no port. */

@@ -25,8 +25,7 @@ import { createDecryptionMetrics, createPendingFetchMetrics } from './secrets/se
 import { createSecretStore } from './secrets/secrets.store.ts'
 import { createSecrets, type Secrets } from './secrets/secrets.ts'
 import { createNonceStore } from './signed-requests/nonces.redis.ts'
-import { createSignedRequests } from './signed-requests/signed-requests.ts'
-import { createSigningProjects } from './signed-requests/signing-projects.ts'
+import { createSignedRequests, createSigningProjects } from './signed-requests/signed-requests.ts'
 
 /** What handlers call. */
 export type UseCases = Readonly<{

@@ -10,7 +10,6 @@ import {
 } from '@vault-and-tracker/service-kit/command'
 import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/env'
 import { ApiError } from '@vault-and-tracker/service-kit/errors'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis } from '@vault-and-tracker/service-kit/redis'
 import { z } from 'zod'
@@ -129,9 +128,10 @@ async function withAccounts(terminal: Terminal, work: (accounts: Accounts) => Pr
     z.object({ DATABASE_URL: connectionUrl('postgres', 'postgresql'), REDIS_URL: connectionUrl('redis', 'rediss') }),
     terminal.env,
   )
-  const logger = createLogger({ name: 'tracker-users', level: 'silent', destination: terminal.stderr })
-  await withDatabase({ url: env.DATABASE_URL, name: 'tracker-users', size: 1, logger }, async (db: Db) => {
-    const redis = await connectRedis({ url: env.REDIS_URL, name: 'tracker-users', logger })
+  const name = 'tracker-users'
+  const database = { url: env.DATABASE_URL, name, level: 'silent', destination: terminal.stderr }
+  await withDatabase(database, async (db: Db, logger) => {
+    const redis = await connectRedis({ url: env.REDIS_URL, name, logger })
     try {
       await work(
         createAccounts({

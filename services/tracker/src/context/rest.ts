@@ -1,11 +1,10 @@
 import type { Guard, Serving } from '@vault-and-tracker/rest'
 import { MAX_SESSION_AGE_MS, type Sessions } from '../accounts/sessions.ts'
 import { apiError } from '../errors.ts'
-import { type Access, isCrossSite, mayAccess } from '../http/access.ts'
 import { createReadBody } from '../http/input.ts'
 import { createLimits } from '../http/limits.ts'
-import type { SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
-import { createFindVisitor } from '../http/visitor.ts'
+import type { Access, SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
+import { createFindVisitor, isCrossSite, mayAccess } from '../http/visitor.ts'
 import type { Connections } from './connections.ts'
 
 /** The REST surface: how requests are guarded and read. */

@@ -4,8 +4,7 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
 import type { Request, RequestHandler, Response } from 'express'
 import { apiError } from '../errors.ts'
-import type { LimitKind } from './access.ts'
-import type { Visitor } from './surface.ts'
+import type { LimitKind, Visitor } from './surface.ts'
 
 const MINUTE_MS = 60_000
 

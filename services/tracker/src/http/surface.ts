@@ -1,7 +1,12 @@
 import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } from '@vault-and-tracker/rest'
 import type { Session } from '../accounts/sessions.ts'
 import type { ErrorCode } from '../errors.ts'
-import type { Access, LimitKind } from './access.ts'
+
+/** Who may call an endpoint. `moderator` includes administrators. */
+export type Access = 'anyone' | 'member' | 'moderator' | 'admin'
+
+/** Which limit an endpoint counts against. */
+export type LimitKind = 'read' | 'write' | 'authentication'
 
 /** Where a request came from, and the session of its cookie if there is one. */
 export type Visitor = {

@@ -1,7 +1,30 @@
 import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
 import type { Request, Response } from 'express'
 import type { Session } from '../accounts/sessions.ts'
-import type { Visitor } from './surface.ts'
+import type { Access, Visitor } from './surface.ts'
+
+/** Whether a role opens an access level. */
+export function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {
+  const rank = { anyone: 0, member: 1, moderator: 2, admin: 3 }
+  return rank[role] >= rank[access]
+}
+
+/**
+ * Whether a request that changes something may have been made by another site with the user's cookie.
+ *
+ * Browsers say where a request comes from in Sec-Fetch-Site, older ones in Origin. Clients that are not browsers send
+ * neither, and have no cookie of another user.
+ *
+ * @param ownOrigin scheme, host and port of PUBLIC_URL
+ */
+export function isCrossSite(
+  headers: { secFetchSite: string | undefined; origin: string | undefined },
+  ownOrigin: string,
+): boolean {
+  if (headers.secFetchSite !== undefined)
+    return headers.secFetchSite !== 'same-origin' && headers.secFetchSite !== 'none'
+  return headers.origin !== undefined && headers.origin !== ownOrigin
+}
 
 const COOKIE = 'session'
 

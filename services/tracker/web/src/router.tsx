@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { adminRoutes } from './admin/routes.tsx'
 import { PageProblem } from './frame/page-problem.tsx'
 import { rootRoute } from './frame/root-route.tsx'
 import { meRoutes } from './me/routes.tsx'
@@ -13,7 +14,14 @@ const startRoute = createRoute({
   beforeLoad: () => redirect({ to: '/torrents', replace: true, throw: true }),
 })
 
-const routeTree = rootRoute.addChildren([startRoute, ...sessionRoutes, ...torrentRoutes, ...uploadRoutes, ...meRoutes])
+const routeTree = rootRoute.addChildren([
+  startRoute,
+  ...sessionRoutes,
+  ...torrentRoutes,
+  ...uploadRoutes,
+  ...meRoutes,
+  ...adminRoutes,
+])
 
 /** The application's addresses. Parameters are plain text, as everywhere on the web. */
 export function createAppRouter(queries: QueryClient) {

@@ -1,8 +1,7 @@
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { type Command, defineAction, option, runIfMain, type Terminal } from '@vault-and-tracker/service-kit/command'
 import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/env'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
+import { type CommandDatabase, withDatabase } from '@vault-and-tracker/service-kit/postgres'
 import { z } from 'zod'
 import { createRetentionStore } from '../audit/retention.store.ts'
 import { pruneAudit } from '../audit/retention.ts'
@@ -29,7 +28,7 @@ const verify = defineAction({
   inputs: { expect: option('SEAL:CODE', seal.optional()) },
   run: ({ expect }, { env, stdout, stderr }) => {
     const { DATABASE_URL: url, LOG_LEVEL: level, keyring } = readCommandConfig(env)
-    return withDatabase(poolOptions(url, level, stderr), async (db: Db) => {
+    return withDatabase(databaseOf(url, level, stderr), async (db: Db) => {
       const keys = createChainKeys({ keyring, store: createChainKeyStore(db), clock: systemClock })
       const store = createVerificationStore(db)
       const verdict = await verifyAudit({ store, keyOf: (keyNo) => keys.byNumber(keyNo) }, expect)
@@ -48,7 +47,7 @@ const prune = defineAction({
     const schema = z.object({ MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql') })
     const { MIGRATION_DATABASE_URL: url } = parseEnv(schema, env)
     const keyring = readKeyringConfig(env)
-    return withDatabase(poolOptions(url, 'warn', stderr), async (db: Db) => {
+    return withDatabase(databaseOf(url, 'warn', stderr), async (db: Db) => {
       const keys = createChainKeys({ keyring, store: createChainKeyStore(db), clock: systemClock })
       const deps = { store: createRetentionStore(db), chainKey: await keys.current(), clock: systemClock }
       stdout.write(`${JSON.stringify({ dropped: await pruneAudit(deps, before) })}\n`)
@@ -57,9 +56,8 @@ const prune = defineAction({
   },
 })
 
-function poolOptions(url: string, level: string, stderr: Terminal['stderr']) {
-  const logger = createLogger({ name: 'audit', level, destination: stderr })
-  return { url, name: 'audit', size: 2, logger, statementTimeoutMs: STATEMENT_TIMEOUT_MS }
+function databaseOf(url: string, level: string, destination: Terminal['stderr']): CommandDatabase {
+  return { url, name: 'audit', level, destination, statementTimeoutMs: STATEMENT_TIMEOUT_MS }
 }
 
 /** Verifies and prunes the audit log. Status 1 is kept for a broken chain, so that a job can tell it from a failure. */

@@ -9,8 +9,7 @@ import {
   runIfMain,
   type Terminal,
 } from '@vault-and-tracker/service-kit/command'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
+import { type CommandDatabase, withDatabase } from '@vault-and-tracker/service-kit/postgres'
 import { z } from 'zod'
 import { readCommandConfig, readCommandConfigWithoutKeyring } from '../config.ts'
 import type { Db } from '../db/schema.ts'
@@ -43,7 +42,7 @@ const add = defineAction({
       )
     } else {
       const { DATABASE_URL: url, LOG_LEVEL: level } = readCommandConfigWithoutKeyring(terminal.env)
-      await withDatabase(poolOptions(url, level, terminal), async (db: Db) =>
+      await withDatabase(databaseOf(url, level, terminal), async (db: Db) =>
         assertIdIsFree(input.id, undefined, await createKekStore(db).list()),
       )
     }
@@ -99,16 +98,15 @@ function keyringFile({ env }: Terminal): string {
 function withRotation<T>(terminal: Terminal, work: (rotation: KeyRotation, db: Db) => Promise<T>): Promise<T> {
   const { DATABASE_URL: url, LOG_LEVEL: level, keyring } = readCommandConfig(terminal.env)
   const clock = systemClock
-  return withDatabase(poolOptions(url, level, terminal), async (db: Db) => {
+  return withDatabase(databaseOf(url, level, terminal), async (db: Db) => {
     await checkKeyring({ keyring, store: createKekStore(db), clock })
     const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
     return work(createKeyRotation({ keyring, store: createKeyRotationStore(db), dataKeys, clock }), db)
   })
 }
 
-function poolOptions(url: string, level: string, { stderr }: Terminal) {
-  const logger = createLogger({ name: 'keyring', level, destination: stderr })
-  return { url, name: 'keyring', size: 2, logger, statementTimeoutMs: 60_000 }
+function databaseOf(url: string, level: string, { stderr: destination }: Terminal): CommandDatabase {
+  return { url, name: 'keyring', level, destination, statementTimeoutMs: 60_000 }
 }
 
 function print({ stdout }: Terminal, result: object): undefined {

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
-import { DecryptionError } from './aead.ts'
 import { chainKeyOwner, type StoredChainKey } from './chain-keys.ts'
 import { type DataKeys, dataKeyOwner, type StoredDataKey } from './data-keys.ts'
-import { decryptValue, encryptValue, type ValuePlace } from './envelope.ts'
+import { DecryptionError, decryptValue, encryptValue, type ValuePlace } from './envelope.ts'
 import type { KnownKek } from './key-check.ts'
 import { type DataKeyOwner, type Keyring, KeyringError, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
 

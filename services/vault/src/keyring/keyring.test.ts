@@ -1,7 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { DecryptionError, decrypt, encrypt } from './aead.ts'
-import { dataKeyVersionOf, decryptValue, encryptValue } from './envelope.ts'
+import { DecryptionError, dataKeyVersionOf, decrypt, decryptValue, encrypt, encryptValue } from './envelope.ts'
 import { assertMatches } from './key-check.ts'
 import { KeyringError, parseKeyringFile, parseKeyringList, unwrapKey, wrapKey } from './keyring.ts'
 

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { parseStrictJson } from '../json/strict-json.ts'
-import { decrypt, encrypt } from './aead.ts'
+import { decrypt, encrypt, uint32 } from './envelope.ts'
 
 /** A keyring that cannot be used, or a key that cannot be used as asked. Lists every problem; holds no key material. */
 export class KeyringError extends Error {
@@ -157,11 +157,4 @@ function additionalDataOf(header: Buffer, owner: DataKeyOwner): Buffer {
 function lengthPrefixed(text: string): Buffer {
   const bytes = Buffer.from(text)
   return Buffer.concat([uint32(bytes.length), bytes])
-}
-
-/** Four bytes, big-endian. */
-export function uint32(n: number): Buffer {
-  const bytes = Buffer.allocUnsafe(4)
-  bytes.writeUInt32BE(n)
-  return bytes
 }

@@ -7,15 +7,29 @@ import {
   type VerifiedRequest,
   verifySignatureOffThread,
 } from '@vault-and-tracker/http-signatures'
+import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, type ErrorCode } from '../errors.ts'
 import type { SigningProject } from '../projects/projects.ts'
-import type { SigningProjects } from './signing-projects.ts'
+
+/** Every statement for a caller compares them with the stored project, so a cached one may be old. */
+const PRESENT_TTL_MS = 60_000
+/** No statement checks an absence: a project created through another replica is unknown here for a second at most. */
+const ABSENT_TTL_MS = 1_000
+const MAX_CACHED = 10_000
 
 /** Remembers spent nonces for longer than any signature can live. */
 export type NonceStore = {
   /** Spends a nonce. False when it was spent before, by whichever replica. */
   spend(projectUid: string, nonce: string): Promise<boolean>
+}
+
+/** What signatures are verified against, cached for a short time. */
+export type SigningProjects = {
+  /** The project, undefined when there is none. `fresh` reads it from the database now. */
+  find(name: string, fresh: boolean): Promise<SigningProject | undefined>
+  /** Drops what is cached of a project that was changed by this process. */
+  forget(name: string): void
 }
 
 /** What a request arrived with. */
@@ -125,6 +139,26 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
       if (signer.uid !== caller.projectUid) await spendNonce(signer.uid, caller.nonce)
       return { ...caller, projectUid: signer.uid }
     },
+  }
+}
+
+/** Caches projects and their keys, so that a signed fetch needs no query but its own. */
+export function createSigningProjects(deps: {
+  read: (name: string) => Promise<SigningProject | undefined>
+  clock: Clock
+}): SigningProjects {
+  const cache = createLookupCache<string, SigningProject>({
+    load: deps.read,
+    clock: deps.clock,
+    maxValues: MAX_CACHED,
+    maxAbsences: MAX_CACHED,
+    valueTtlMs: PRESENT_TTL_MS,
+    absenceTtlMs: ABSENT_TTL_MS,
+    serveStale: false,
+  })
+  return {
+    find: async (name, fresh) => (fresh ? cache.reload(name) : cache.get(name)),
+    forget: (name) => cache.forget(name),
   }
 }
 

@@ -19,6 +19,7 @@ export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
             Torrents
           </Link>
           <Link to="/upload">Upload</Link>
+          {user && user.role !== 'member' && <Link to="/admin">Staff</Link>}
         </nav>
         <SearchBox />
         {user && <Standing id={user.id} />}

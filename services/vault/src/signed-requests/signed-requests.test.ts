@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals'
 import type { SigningProject } from '../projects/projects.ts'
-import { createSigningProjects, type SigningProjects } from './signing-projects.ts'
+import { createSigningProjects, type SigningProjects } from './signed-requests.ts'
 
 const clock = { time: 1_000, now: () => clock.time }
 const signingProject = (name: string): SigningProject => ({

@@ -1,0 +1,17 @@
+import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router'
+import { ownUser } from '../api/queries.ts'
+import { rootRoute } from '../frame/root-route.tsx'
+import { sectionsFor } from './sections.ts'
+
+/** The route above all pages of the staff. To members, an address below it leads nowhere. */
+export const adminRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/admin',
+  beforeLoad: async ({ context, location }) => {
+    const { role } = await context.queries.query(ownUser)
+    const section = location.pathname.split('/', 3).filter(Boolean).join('/')
+    const isOpen = sectionsFor(role).some(({ to }) => to === `/${section}`)
+    if (!isOpen) notFound({ throw: true })
+  },
+  component: lazyRouteComponent(() => import('./staff-frame.tsx'), 'StaffFrame'),
+})

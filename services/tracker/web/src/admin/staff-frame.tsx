@@ -1,0 +1,24 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { Link, Outlet } from '@tanstack/react-router'
+import { ownUser } from '../api/queries.ts'
+import './staff.css'
+import { sectionsFor } from './sections.ts'
+
+/** The side list of the staff's pages, and the page beside it. */
+export function StaffFrame() {
+  const { data: user } = useSuspenseQuery(ownUser)
+  return (
+    <div className="staff">
+      <nav aria-label="Staff" className="staff-list">
+        {sectionsFor(user.role).map(({ to, name }) => (
+          <Link key={to} to={to} activeOptions={{ exact: true, includeSearch: false }}>
+            {name}
+          </Link>
+        ))}
+      </nav>
+      <div className="staff-page">
+        <Outlet />
+      </div>
+    </div>
+  )
+}
