@@ -5,12 +5,10 @@ import { type Feed, type FeedItem, TORRENT_TYPE } from './feed.ts'
 import { rfc822Date } from './rfc822-date.ts'
 
 /**
- * A feed as the JSON that NZBHydra2 and Newznab indexers know. Every value is a string, and `item` and `attr` are
+ * The frame of a feed as the JSON that NZBHydra2 and Newznab indexers know. Every value is a string, and `item` and `attr` are
  * always lists. `category` is the item's own; all of them are among its attributes.
- *
- * @param items of `itemsJson`
  */
-export function feedJson(feed: Omit<Feed, 'items'>, items: string): string {
+export function feedFrameJson(feed: Omit<Feed, 'items'>): readonly [before: string, after: string] {
   const frame = JSON.stringify({
     ...jsonAttributes({ version: '2.0' }),
     channel: {
@@ -23,7 +21,7 @@ export function feedJson(feed: Omit<Feed, 'items'>, items: string): string {
       item: [],
     },
   })
-  return `${frame.slice(0, -'[]}}'.length)}${items}}}`
+  return [frame.slice(0, -'[]}}'.length), '}}']
 }
 
 /** The list of items. */

@@ -40,16 +40,12 @@ export function escapeXml(value: string | number): XmlText {
   return (isPlain ? text : cleanText(text).replace(/[&<>"\t\n\r]/g, (found) => ENTITIES[found] ?? '')) as XmlText
 }
 
-/** A piece of a document written out: what is filled in has to be escaped already. */
-export function xml(strings: TemplateStringsArray, ...values: readonly XmlText[]): XmlText {
-  let text = strings[0] ?? ''
-  for (let i = 0; i < values.length; i++) text += `${values[i] ?? ''}${strings[i + 1] ?? ''}`
-  return text as XmlText
+/** A piece of a document as it is written in the source, without anything to fill in. */
+export function xml(strings: TemplateStringsArray): XmlText {
+  return (strings[0] ?? '') as XmlText
 }
 
-/** What is made of each item, one after the other. */
-export function concatXml<Item>(items: readonly Item[], toXml: (item: Item) => XmlText): XmlText {
-  let text = ''
-  for (const item of items) text += toXml(item)
-  return text as XmlText
+/** Pieces, one after the other. */
+export function joinXml(pieces: readonly XmlText[]): XmlText {
+  return pieces.join('') as XmlText
 }
