@@ -31,7 +31,7 @@ export async function startDatabases(folder: string) {
     redisPid: await pidOf(redisServer.url),
 
     /** Adds users 0 to n - 1, whose passkeys are their numbers as hex, and ids as `uuidOf` makes them. */
-    async addUsers(count: number): Promise<void> {
+    addUsers: async (count: number): Promise<void> => {
       await client.query(
         `insert into users (id, username, email, password_hash, passkey, created_at)
          select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'user-' || n, n || '@example.org', 'none',
