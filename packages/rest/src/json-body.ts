@@ -15,7 +15,12 @@ const zip = promisify<Buffer, Buffer>(gzip)
  *
  * @param minBytes shorter answers are sent as they are
  */
-export async function sendJson(request: Request, response: Response, text: string, minBytes: number): Promise<void> {
+export async function sendCompressible(
+  request: Request,
+  response: Response,
+  text: string,
+  minBytes: number,
+): Promise<void> {
   let body: Buffer = Buffer.from(text)
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   if (body.length >= minBytes) {

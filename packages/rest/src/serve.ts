@@ -2,7 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import { FileAnswer, JsonText } from './answer.ts'
 import type { AccessOf, Description, Endpoint, ParseInput, Surface } from './endpoint.ts'
 import { type InputProblem, parseInput } from './input.ts'
-import { sendJson } from './json-body.ts'
+import { sendCompressible } from './json-body.ts'
 
 /** The body of a request, parsed; `file` where the endpoint takes an upload. */
 export type ReadBody = { readonly body: unknown; readonly file?: Buffer | undefined }
@@ -91,7 +91,7 @@ export function serve<S extends Surface, Deps>(
       const result = around === undefined ? await work() : await around(request, response, work)
       response.statusCode = endpoint.status
       if (serving.compressFrom !== undefined && isJson(result))
-        await sendJson(request, response, JSON.stringify(result), serving.compressFrom)
+        await sendCompressible(request, response, JSON.stringify(result), serving.compressFrom)
       else send(response, result)
     })
   }
@@ -136,10 +136,12 @@ function isJson(result: unknown): boolean {
 function send(response: Response, result: unknown): void {
   if (result === undefined) response.end()
   else if (result instanceof FileAnswer) response.set(result.headers).end(result.bytes)
-  else if (result instanceof JsonText) {
-    // Header and body in one write.
-    response.setHeader('Content-Type', 'application/json; charset=utf-8')
-    response.setHeader('Content-Length', Buffer.byteLength(result.text))
-    response.end(result.text)
-  } else response.json(result)
+  else sendJson(response, result instanceof JsonText ? result.text : JSON.stringify(result))
+}
+
+/** Header and body in one write, without the checks of Express for a conditional request. */
+function sendJson(response: Response, text: string): void {
+  response.setHeader('Content-Type', 'application/json; charset=utf-8')
+  response.setHeader('Content-Length', Buffer.byteLength(text))
+  response.end(text)
 }

@@ -2,7 +2,7 @@ import { get, type IncomingHttpHeaders, type Server } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import express from 'express'
-import { sendJson } from '../src/json-body.ts'
+import { sendCompressible } from '../src/json-body.ts'
 
 const LONG = JSON.stringify({ words: 'the same again and ä '.repeat(200) })
 const SHORT = JSON.stringify({ word: 'ä' })
@@ -11,8 +11,8 @@ let server: Server
 
 beforeAll(async () => {
   const app = express()
-  app.get('/long', (request, response) => sendJson(request, response, LONG, 1_000))
-  app.get('/short', (request, response) => sendJson(request, response, SHORT, 1_000))
+  app.get('/long', (request, response) => sendCompressible(request, response, LONG, 1_000))
+  app.get('/short', (request, response) => sendCompressible(request, response, SHORT, 1_000))
   server = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
 })
