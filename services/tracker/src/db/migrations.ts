@@ -4,6 +4,7 @@ import { init } from './migrations/0001-init.ts'
 import { search } from './migrations/0002-search.ts'
 import { torznabAdmin } from './migrations/0004-torznab-admin.ts'
 import { searchWords } from './migrations/0006-search-words.ts'
+import { wordBeginnings } from './migrations/0007-word-beginnings.ts'
 import { deletedCategories } from './migrations/0009-deleted-categories.ts'
 
 /**
@@ -16,6 +17,7 @@ export const migrate: Migrate = createMigrate({
     '0002-search': search,
     '0004-torznab-admin': torznabAdmin,
     '0006-search-words': searchWords,
+    '0007-word-beginnings': wordBeginnings,
     '0009-deleted-categories': deletedCategories,
   },
   grants,
