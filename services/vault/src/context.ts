@@ -19,7 +19,7 @@ import { assertMatches, checkKeyring } from './keyring/key-check.ts'
 import { createChainKeyStore, createDataKeyStore, createKekStore } from './keyring/keyring.store.ts'
 import { createProjectStore } from './projects/projects.store.ts'
 import { createProjects, type Projects } from './projects/projects.ts'
-import { createBatchedFetch, createPendingFetches } from './secrets/batched-fetch.ts'
+import { createBatchedFetch } from './secrets/batched-fetch.ts'
 import { createProjectSecrets, type ProjectSecrets } from './secrets/project-secrets.ts'
 import { createDecryptionMetrics, createPendingFetchMetrics } from './secrets/secrets.metrics.ts'
 import { createSecretStore } from './secrets/secrets.store.ts'
@@ -83,9 +83,9 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const secretStore = createSecretStore(db, pool)
   const secrets = createSecrets({ store: secretStore, dataKeys, clock, onDecryptionError })
   const signedRequests = createSignedRequests({ signingProjects, nonces: createNonceStore(redis), clock })
-  const pendingFetches = createPendingFetches()
-  createPendingFetchMetrics(metrics.registry, pendingFetches)
-  const fetch = createBatchedFetch({ store: secretStore, decrypt: secrets.decrypt, clock, pending: pendingFetches })
+  const countPending = signedRequests.countPendingFetches
+  createPendingFetchMetrics(metrics.registry, countPending)
+  const fetch = createBatchedFetch({ store: secretStore, decrypt: secrets.decrypt, clock, countPending })
 
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const seals = createSealMetrics(metrics.registry)
@@ -107,7 +107,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
       projectSecrets: createProjectSecrets({ secrets, fetch, confirm: signedRequests.confirm }),
       audit: createAuditLog({ store: auditStore, sealer }),
     },
-    rest: createRest({ config, logger, clock, redis, registry: metrics.registry, signedRequests, pendingFetches }),
+    rest: createRest({ config, logger, clock, redis, registry: metrics.registry, signedRequests }),
     background: createBackground({ sealer, audit: auditStore, logger }),
     metrics,
     checks: {

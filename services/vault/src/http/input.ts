@@ -11,11 +11,12 @@ const NO_BODY = Buffer.alloc(0)
 const rawBody: RequestHandler = express.raw({ type: () => true, limit: MAX_BODY, inflate: false })
 
 /**
- * The bytes of the body as received, empty when there is none.
+ * The bytes of the body as received, empty when there is none. They are read once and kept with the request.
  *
  * @throws the body parser's error for a body that is too large, compressed or cut short
  */
 export async function readBody(request: Request, response: Response): Promise<Buffer> {
+  if (Buffer.isBuffer(request.body)) return request.body
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers
   if (chunked === undefined && (length === undefined || length === '0')) return NO_BODY
   await runMiddleware(rawBody, request, response)
