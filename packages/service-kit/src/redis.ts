@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream'
 import { type Cluster, Redis, type RedisOptions } from 'ioredis'
-import { errorCode, isError, UnavailableError } from './errors.ts'
+import { UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
+import { isRedisUnavailable } from './unavailable.ts'
 
 /**
  * Connects to Redis and waits until it responds.
@@ -96,24 +97,6 @@ export async function warnOfEviction(redis: Redis, logger: Logger): Promise<void
   const policy = /^maxmemory_policy:(.+?)\r?$/m.exec(memory)?.[1] ?? 'noeviction'
   if (policy !== 'noeviction')
     logger.warn({ policy }, 'Redis evicts keys when its memory is full; set maxmemory-policy noeviction')
-}
-
-/**
- * Messages of ioredis for a command that did not reach Redis or got no reply. ioredis has no codes for these errors.
- */
-const UNAVAILABLE_MESSAGE =
-  /^(Connection is closed|Command timed out|Stream isn't writeable|Reached the max retries per request|connect E|read E|write E|LOADING|READONLY|MISCONF|OOM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|UNBLOCKED|Socket timeout|Command aborted)/
-
-/** Whether an error means that Redis is unavailable for now, as opposed to an error in the command. */
-export function isRedisUnavailable(error: unknown): boolean {
-  if (!isError(error)) return false
-  const code = errorCode(error)
-  return (
-    UNAVAILABLE_MESSAGE.test(error.message) ||
-    error.name === 'MaxRetriesPerRequestError' ||
-    code === 'ECONNREFUSED' ||
-    code === 'ECONNRESET'
-  )
 }
 
 /** Runs work on Redis. @throws UnavailableError when Redis is unavailable, else the error of the work */

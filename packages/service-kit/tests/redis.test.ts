@@ -3,14 +3,8 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { startRedis, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { createLogger } from '../src/logger.ts'
-import {
-  closeRedis,
-  connectRedis,
-  isRedisUnavailable,
-  orRedisUnavailable,
-  pingRedis,
-  warnOfEviction,
-} from '../src/redis.ts'
+import { closeRedis, connectRedis, orRedisUnavailable, pingRedis, warnOfEviction } from '../src/redis.ts'
+import { isRedisUnavailable } from '../src/unavailable.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 

@@ -33,11 +33,7 @@ export async function connect(start: Start): Promise<Connections> {
   const { config, logger, resources } = start
   const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Schema>(pool)
-  resources.defer(async () => {
-    await db.destroy()
-    // Kysely leaves a pool open on which it has run no query.
-    if (!pool.ended) await pool.end()
-  })
+  resources.defer(() => db.destroy())
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
