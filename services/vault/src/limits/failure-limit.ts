@@ -1,3 +1,4 @@
+import { boundedMap } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, isApiError } from '../errors.ts'
 
@@ -38,20 +39,18 @@ export function createFailureLimit(options: {
   onBlocked: (address: string) => void
 }): FailureLimit {
   const { limit, windowMs, clock, onBlocked } = options
-  const failures = new Map<string, Failures>()
+  const failures = boundedMap<string, Failures>(MAX_ADDRESSES)
 
   function current(address: string): Failures {
     const known = failures.get(address)
     if (known !== undefined && known.until > clock.now()) return known
     const begun = { seen: 0, until: clock.now() + windowMs }
-    failures.delete(address)
     failures.set(address, begun)
-    if (failures.size > MAX_ADDRESSES) failures.delete(failures.keys().next().value ?? '')
     return begun
   }
 
   function retryAfter(address: string): number {
-    const known = failures.get(address)
+    const known = failures.peek(address)
     if (limit === 0 || known === undefined || known.seen <= limit) return 0
     return Math.max(0, Math.ceil((known.until - clock.now()) / 1000))
   }

@@ -1,4 +1,5 @@
-import type { KeyObject } from 'node:crypto'
+import { KeyObject } from 'node:crypto'
+import type { Lookup } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
@@ -132,10 +133,10 @@ export function createSecrets(deps: {
     return ({ env, key }) => newEntry(clock, { action: 'delete', env, address, detail: { secretId, key } })
   }
 
-  /** The data key of a value; undefined when its project was deleted in the meantime. */
-  async function findKey(place: NamedPlace, dekV: number): Promise<KeyObject | undefined> {
+  /** Waits for the data key of a value; undefined when its project was deleted in the meantime. */
+  async function keyOrAbsent(found: Lookup<KeyObject>, place: NamedPlace, dekV: number): Promise<KeyObject | undefined> {
     try {
-      const key = await dataKeys.find(place.projectUid, dekV)
+      const key = await found
       if (key === undefined && (await store.hasProject(place.projectUid)))
         throw new DecryptionError(`data key ${dekV} is not stored`)
       return key
@@ -155,9 +156,9 @@ export function createSecrets(deps: {
       const { key, version, blob } = stored
       const place = { projectUid: caller.projectUid, project: caller.project, env, key, version }
       const dekV = reportingErrors(place, () => dataKeyVersionOf(blob))
-      const known = dataKeys.cached(caller.projectUid, dekV)
-      if (known !== undefined) return reportingErrors(place, () => decryptValue(known, place, blob))
-      return findKey(place, dekV).then(
+      const found = dataKeys.find(caller.projectUid, dekV)
+      if (found instanceof KeyObject) return reportingErrors(place, () => decryptValue(found, place, blob))
+      return keyOrAbsent(found, place, dekV).then(
         (dataKey) => dataKey && reportingErrors(place, () => decryptValue(dataKey, place, blob)),
       )
     },
