@@ -41,7 +41,7 @@ export type Context = Readonly<{
   useCases: UseCases
   rest: Rest
   background: Background
-  metrics: Metrics
+  metrics: Pick<Metrics, 'middleware' | 'handler'>
   checks: Checks
   close: () => Promise<void>
 }>
@@ -105,11 +105,11 @@ export async function createContext(options: { config: Config; logger: Logger; c
       projects,
       secrets,
       projectSecrets: createProjectSecrets({ secrets, fetch, confirm: signedRequests.confirm }),
-      audit: createAuditLog({ store: auditStore, sealer }),
+      audit: createAuditLog({ store: auditStore }),
     },
     rest: createRest({ config, logger, clock, redis, registry: metrics.registry, signedRequests }),
     background: createBackground({ sealer, audit: auditStore, logger }),
-    metrics,
+    metrics: { middleware: metrics.middleware, handler: metrics.handler },
     checks: {
       postgres: () => pingPostgres(pool),
       redis: () => pingRedis(redis),

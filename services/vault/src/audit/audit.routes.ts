@@ -20,7 +20,7 @@ const entry = z
   })
   .meta({ id: 'AuditEntry' })
 
-const endpoint = endpoints<{ audit: Pick<AuditLog, 'list'> }>()
+const endpoint = endpoints<{ audit: AuditLog }>()
 
 /** The audit log, newest first. */
 export const auditEndpoints = [
