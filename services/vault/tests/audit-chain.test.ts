@@ -153,11 +153,7 @@ test('two replicas sealing at once make one chain', async () => {
   const second = await vault.replica()
   try {
     for (let round = 0; round < 5; round++) {
-      await Promise.all([
-        fetchSome(20),
-        vault.seal(),
-        second.seal(),
-      ])
+      await Promise.all([fetchSome(20), vault.seal(), second.seal()])
     }
     await vault.seal()
     expect(await verify()).toMatchObject({ intact: true, rows: 100, unsealed: 0 })

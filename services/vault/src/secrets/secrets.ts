@@ -134,7 +134,11 @@ export function createSecrets(deps: {
   }
 
   /** Waits for the data key of a value; undefined when its project was deleted in the meantime. */
-  async function keyOrAbsent(found: Lookup<KeyObject>, place: NamedPlace, dekV: number): Promise<KeyObject | undefined> {
+  async function keyOrAbsent(
+    found: Lookup<KeyObject>,
+    place: NamedPlace,
+    dekV: number,
+  ): Promise<KeyObject | undefined> {
     try {
       const key = await found
       if (key === undefined && (await store.hasProject(place.projectUid)))
