@@ -1169,7 +1169,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1268,7 +1268,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1331,7 +1331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1398,7 +1398,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1461,7 +1461,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1544,7 +1544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1609,7 +1609,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1707,7 +1707,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1804,7 +1804,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1869,7 +1869,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1954,7 +1954,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2021,7 +2021,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2101,7 +2101,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2148,7 +2148,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2197,7 +2197,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2273,7 +2273,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2384,7 +2384,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2476,7 +2476,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2597,7 +2597,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2697,7 +2697,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2790,7 +2790,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2904,7 +2904,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2989,7 +2989,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3074,7 +3074,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3199,7 +3199,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3289,7 +3289,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3374,7 +3374,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3460,7 +3460,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3586,7 +3586,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3671,7 +3671,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3757,7 +3757,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3842,7 +3842,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3951,7 +3951,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4016,7 +4016,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4115,7 +4115,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4180,7 +4180,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4284,7 +4284,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4351,7 +4351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4429,7 +4429,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4519,7 +4519,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4606,7 +4606,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4673,7 +4673,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4756,7 +4756,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4845,7 +4845,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
