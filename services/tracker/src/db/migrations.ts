@@ -7,7 +7,7 @@ import { searchWords } from './migrations/0006-search-words.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
- * changed.
+ * changed. Numbers may have gaps: 0003 and 0005 were never released.
  */
 export const migrate: Migrate = createMigrate({
   migrations: {
