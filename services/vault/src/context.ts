@@ -4,6 +4,7 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import { type Resources, withResources } from '@vault-and-tracker/service-kit/resources'
 import { createSealMetrics } from './audit/audit.metrics.ts'
 import { createAuditStore } from './audit/audit.store.ts'
 import { type AuditLog, createAuditLog } from './audit/audit-log.ts'
@@ -36,6 +37,9 @@ export type UseCases = Readonly<{
   audit: AuditLog
 }>
 
+/** What the service starts with. */
+type Start = Readonly<{ config: Config; logger: Logger; clock: Clock }>
+
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
 export type Context = Readonly<{
   useCases: UseCases
@@ -52,23 +56,22 @@ export type Context = Readonly<{
  * @throws KeyringError naming the keys that are missing or different; UnavailableError when Redis does not respond.
  *   Then no connection is left open
  */
-export async function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
-  const { config, logger, clock } = options
+export function createContext(options: Start): Promise<Context> {
+  return withResources(options.logger, (resources) => join(options, resources))
+}
+
+async function join({ config, logger, clock }: Start, resources: Resources): Promise<Omit<Context, 'close'>> {
   const { keyring } = config
   const pool = createPool({ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Schema>(pool)
+  resources.defer(() => db.destroy())
   const metrics = createMetrics()
   const keks = createKekStore(db)
   const auditStore = createAuditStore(db)
-  const checkDatabaseThenConnect = async () => {
-    await checkKeyring({ keyring, store: keks, clock })
-    await auditStore.ensurePartitions()
-    return connectRedis({ url: config.REDIS_URL, name: 'vault', logger, gatherWrites: true })
-  }
-  const redis = await checkDatabaseThenConnect().catch(async (error: unknown) => {
-    await db.destroy()
-    throw error
-  })
+  await checkKeyring({ keyring, store: keks, clock })
+  await auditStore.ensurePartitions()
+  const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, gatherWrites: true })
+  resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
 
   const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
@@ -114,10 +117,6 @@ export async function createContext(options: { config: Config; logger: Logger; c
       postgres: () => pingPostgres(pool),
       redis: () => pingRedis(redis),
       keyring: async () => assertMatches(keyring, await keks.list()),
-    },
-    close: async () => {
-      await closeRedis(redis)
-      await db.destroy()
     },
   }
 }
