@@ -107,19 +107,19 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   app.disable('etag')
   app.set('query parser', 'simple')
   app.use(metrics.middleware)
-  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
   app.use(standardHeaders)
+  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
   app.use(torznabRoutes)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
-  app.use(
-    documentRoutes(describeApi(), {
-      methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
-    }),
-  )
+  app.use(documentRoutes(describeApi(), { methodNotAllowed }))
   app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing: (text) => logger.warn(text) }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app
+}
+
+function methodNotAllowed(): Error {
+  return apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.')
 }
 
 /** As Node itself answers what it cannot read. */

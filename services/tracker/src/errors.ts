@@ -15,7 +15,10 @@ export const ERRORS = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of the type this endpoint reads.' },
   RATE_LIMITED: { status: 429, meaning: 'Too many requests; Retry-After has the seconds to wait.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The fault is ours and was logged.' },
-  UNAVAILABLE: { status: 503, meaning: 'Postgres or Redis is unavailable, or the service is busy; a write may have been carried out.' },
+  UNAVAILABLE: {
+    status: 503,
+    meaning: 'Postgres or Redis is unavailable, or the service is busy; a write may have been carried out.',
+  },
 } as const satisfies Record<string, { status: number; meaning: string }>
 
 /** A code of the table above. */

@@ -10,6 +10,7 @@ import {
   writeError,
   writeFeed,
 } from '@vault-and-tracker/torznab-xml'
+import { allowReading, isKnown, isReading } from '@vault-and-tracker/service-kit/reading'
 import { create } from 'content-disposition'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { asciiFileName, safeFileName } from '../torrents/file-name.ts'
@@ -50,8 +51,8 @@ function handlerOf(
   errorStatus: 'http' | '200',
 ): RequestHandler {
   return async (request, response) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.status(405).setHeader('Allow', 'GET, HEAD')
+    if (!isReading(request)) {
+      allowReading(response)
       sendError(response, { ...torznabError('noSuchFunction'), status: 405 }, 'xml')
       return
     }
@@ -103,7 +104,7 @@ function sendFeed(request: Request, response: Response, feed: Feed, format: Form
   const etag = etagOf(feed, format)
   response.setHeader('ETag', `W/${etag}`)
   response.setHeader('Cache-Control', 'private, no-cache')
-  if (isKnown(etag, request.get('if-none-match'))) response.status(304).end()
+  if (isKnown(request, etag)) response.status(304).end()
   else sendText(response, contentType(format, 'feed'), writeFeed(feed, format))
 }
 
@@ -112,15 +113,6 @@ function etagOf({ limits: _limits, ...feed }: Feed, format: Format): string {
   return `"${createHash('sha256')
     .update(JSON.stringify([format, feed]))
     .digest('base64url')}"`
-}
-
-/**
- * Whether If-None-Match names a tag (RFC 9110 section 13.1.2, weak comparison). Express would not say so of a request
- * with `Cache-Control: no-cache`, which fetch adds by itself.
- */
-function isKnown(etag: string, ifNoneMatch = ''): boolean {
-  const known: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? []
-  return ifNoneMatch.trim() === '*' || known.includes(etag)
 }
 
 function sendFile(response: Response, { name, bytes }: Extract<Outcome, { kind: 'file' }>): void {
