@@ -1,4 +1,4 @@
-import { type ApiError, createErrors } from '@vault-and-tracker/service-kit/errors'
+import { createErrors } from '@vault-and-tracker/service-kit/errors'
 
 /**
  * Every code the REST surface can answer, its HTTP status and what it means. The OpenAPI document and the README are
@@ -24,13 +24,5 @@ export const ERRORS = {
 /** A code of the table above. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** The body of every error: `{"error":{"code","message"}}`. */
-export type ErrorBody = { readonly error: { readonly code: ErrorCode; readonly message: string } }
-
 /** Makes an error of the table, to throw from anywhere in the tracker. A message never repeats the input. */
 export const { apiError } = createErrors<ErrorCode>(ERRORS)
-
-/** Makes the body of an error. */
-export function errorBody({ code, message }: ApiError<ErrorCode>): ErrorBody {
-  return { error: { code, message } }
-}
