@@ -7,7 +7,7 @@ import { searchWords } from './migrations/0006-search-words.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
- * changed. Numbers may have gaps: 0003 and 0005 were never released.
+ * changed. Numbers may have gaps; the order counts.
  */
 export const migrate: Migrate = createMigrate({
   migrations: {
