@@ -11,11 +11,11 @@ import { isRedisUnavailable } from './unavailable.ts'
  * does not respond. They do not queue, so the caller can decide how to fail. The client keeps reconnecting, at least
  * every two seconds.
  *
- * @param options `gatherWrites` sends all commands of one turn of the event loop with one system call
+ * @param options `corkWrites` sends all commands of one turn of the event loop with one system call
  * @throws UnavailableError when Redis does not respond within ten seconds
  */
 export async function connectRedis(
-  options: { url: string; name: string; logger: Logger; gatherWrites?: boolean } & Pick<RedisOptions, 'commandTimeout'>,
+  options: { url: string; name: string; logger: Logger; corkWrites?: boolean } & Pick<RedisOptions, 'commandTimeout'>,
 ): Promise<Redis> {
   const commandTimeout = options.commandTimeout ?? 1_000
   const redis = new Redis(options.url, {
@@ -32,7 +32,7 @@ export async function connectRedis(
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
   })
   redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
-  if (options.gatherWrites === true) redis.on('connect', () => gatherWrites(redis.stream))
+  if (options.corkWrites === true) redis.on('connect', () => corkWrites(redis.stream))
   await connectUntilReady(redis)
   return redis
 }
@@ -63,7 +63,7 @@ export async function connectUntilReady(client: Redis | Cluster): Promise<void> 
  * cost client and server more than the command itself, and a pipeline of ioredis needs one more promise for each
  * command.
  */
-function gatherWrites(socket: Writable): void {
+function corkWrites(socket: Writable): void {
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
   let corked = false
   socket.write = (...args: unknown[]) => {

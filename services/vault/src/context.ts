@@ -70,7 +70,7 @@ async function join({ config, logger, clock }: Start, resources: Resources): Pro
   const auditStore = createAuditStore(db)
   await checkKeyring({ keyring, store: keks, clock })
   await auditStore.ensurePartitions()
-  const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, gatherWrites: true })
+  const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, corkWrites: true })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
 
@@ -100,7 +100,7 @@ async function join({ config, logger, clock }: Start, resources: Resources): Pro
       seals.sealed(clock.now())
       if (end !== undefined) logger.info(end, 'audit log sealed up to here')
     },
-    onError: (error) => logger.warn({ err: error }, 'could not seal the audit log; it is tried again'),
+    onError: (error) => logger.warn({ err: error }, 'could not seal the audit log; it is retried'),
   })
 
   return {

@@ -103,7 +103,7 @@ test('a deleted row is named', async () => {
   expect(await verify()).toMatchObject({ intact: false, seq, problem: expect.stringContaining('is missing') })
 })
 
-test('a row that was slipped in later is named', async () => {
+test('a row that was inserted later is named', async () => {
   await fetchSome(10)
   await vault.seal()
   const { seq } = await someRow(9)

@@ -250,7 +250,7 @@ test('a renewal that meets a damaged value names it, and is finished once it is 
   await vault.stop()
 })
 
-test('a worn-out data key is renewed whatever its age', async () => {
+test('a data key that was used too often is renewed whatever its age', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
   await fixture.sql(

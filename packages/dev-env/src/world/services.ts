@@ -65,7 +65,7 @@ function invocation({ name, code, env }: Service, path: string): { args: string[
 }
 
 /** Runs a command of a service to its end. */
-export async function runCommand(
+export async function runServiceCommand(
   service: Service,
   module: string,
   given: string[] = [],
@@ -81,7 +81,7 @@ export async function runCommand(
  * @throws {Fault} when a migration fails, with what it wrote
  */
 export async function migrateService(service: Service): Promise<void> {
-  const { code, output } = await runCommand(service, 'commands/migrate.command')
+  const { code, output } = await runServiceCommand(service, 'commands/migrate.command')
   if (code !== 0) throw new Fault(`the migrations of the ${service.name} failed:\n${output}`)
 }
 

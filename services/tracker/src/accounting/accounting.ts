@@ -82,7 +82,7 @@ const KEEP_BATCH_LOG_MS = 30 * 86_400_000
  *
  * @param options `settleSeconds` is how long a batch waits before it is written. By then Redis has synced its append
  *   only file, so a crash of Redis cannot undo the taking of a batch that was written; `onError` gets the reason why a
- *   batch has to be tried again
+ *   batch has to be retried
  */
 export function createFlusher(options: {
   queue: AccountingQueue

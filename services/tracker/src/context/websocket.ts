@@ -66,7 +66,7 @@ export async function createWebSockets(options: {
   const processId = randomBytes(8)
   const process = processId.toString('hex')
   const counters = createSocketMetrics(options.metrics.registry)
-  const publisher = await connectRedis({ url: config.REDIS_URL, name: 'tracker-relay', logger, gatherWrites: true })
+  const publisher = await connectRedis({ url: config.REDIS_URL, name: 'tracker-relay', logger, corkWrites: true })
   const relays = createRelays(publisher, counters)
   resources.defer(() => relays.close())
   const tracker = createSocketTracker({

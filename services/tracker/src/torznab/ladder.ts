@@ -62,7 +62,7 @@ export type AddressBlock = {
   readonly penaltySeconds: number
 }
 
-/** The limits of the Torznab API, shared by all replicas. All methods throw UnavailableError when Redis is away. */
+/** The limits of the Torznab API, shared by all replicas. All methods throw UnavailableError when Redis is unavailable. */
 export type TorznabLimits = {
   /** Counts a request. One call to Redis. */
   take(request: CountedRequest): Promise<Verdict>
@@ -70,7 +70,7 @@ export type TorznabLimits = {
   takeWrongKey(address: string): Promise<number>
 }
 
-/** The addresses that are blocked, for administrators. All methods throw UnavailableError when Redis is away. */
+/** The addresses that are blocked, for administrators. All methods throw UnavailableError when Redis is unavailable. */
 export type AddressBlocks = {
   /** Blocks that have not ended, the longest first; a thousand at most. */
   list(): Promise<readonly AddressBlock[]>

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { allowReading, isKnown, isReading } from '@vault-and-tracker/service-kit/reading'
 import {
   contentType,
   type Feed,
@@ -10,7 +11,6 @@ import {
   writeError,
   writeFeed,
 } from '@vault-and-tracker/torznab-xml'
-import { allowReading, isKnown, isReading } from '@vault-and-tracker/service-kit/reading'
 import { create } from 'content-disposition'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { asciiFileName, safeFileName } from '../torrents/file-name.ts'

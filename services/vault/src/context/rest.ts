@@ -10,7 +10,7 @@ import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admi
 import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
 import type { Config } from '../config.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
-import { createLimitFailures } from '../http/failure-limit.ts'
+import { createFailureGuard } from '../http/failure-guard.ts'
 import { parseJsonBody, readBody, readQuery } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
@@ -55,7 +55,7 @@ export function createRest(options: {
     windowMs: number,
     isAttempt: (request: IncomingMessage) => boolean,
   ): Around =>
-    createLimitFailures({
+    createFailureGuard({
       limit: createFailureLimit({
         limit,
         windowMs,

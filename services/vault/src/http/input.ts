@@ -26,7 +26,7 @@ export async function readBody(request: Request, response: Response): Promise<Bu
 /**
  * The JSON in a body. No body at all counts as `{}`.
  *
- * @throws unsupported_media_type, invalid_request
+ * @throws ApiError unsupported_media_type, invalid_request
  */
 export function parseJsonBody(request: Request, body: Buffer): unknown {
   if (body.length === 0) return {}
@@ -44,7 +44,7 @@ export function parseJsonBody(request: Request, body: Buffer): unknown {
  * @param target the request target as received, for example `/v1/secrets?env=staging`
  * @param names the parameters the endpoint knows
  * @returns the value of each one that is there
- * @throws invalid_request naming the parameter
+ * @throws ApiError invalid_request naming the parameter
  */
 export function readQuery<Name extends string>(target: string, names: readonly Name[]): Partial<Record<Name, string>> {
   const start = target.indexOf('?')

@@ -7,7 +7,7 @@ export type FailureLimit = {
   /**
    * Looks into a map; no round trip.
    *
-   * @throws rate_limited while the address is blocked
+   * @throws ApiError rate_limited while the address is blocked
    */
   assertAllowed(address: string): void
   /** Seconds until the address may try again, for `Retry-After`; 0 when it may now. */
@@ -16,7 +16,7 @@ export type FailureLimit = {
    * Counts a failure.
    *
    * @param countShared counts it for all replicas and fails with rate_limited when they have seen too many
-   * @throws rate_limited, or whatever `countShared` fails with
+   * @throws ApiError rate_limited, or whatever `countShared` fails with
    */
   count(address: string, countShared: () => Promise<void>): Promise<void>
 }

@@ -154,7 +154,7 @@ export function createSecrets(deps: {
      * Decrypts a value of the caller's project, synchronously when the data key is cached. Undefined when the project
      * was deleted in the meantime.
      *
-     * @throws decryption_failed
+     * @throws ApiError decryption_failed
      */
     decrypt: (caller: Caller, env: string, stored: StoredValue): string | Promise<string | undefined> => {
       const { key, version, blob } = stored
@@ -184,19 +184,19 @@ export function createSecrets(deps: {
       return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller.address))
     },
 
-    /** @throws not_found */
+    /** @throws ApiError not_found */
     removeAny: async (id: string, address: string): Promise<void> => {
       if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, address)))) throw apiError('not_found')
     },
 
-    /** @throws not_found */
+    /** @throws ApiError not_found */
     listOf: async (project: string, env: string | undefined): Promise<readonly SecretMetadata[]> => {
       const listed = isProjectName(project) ? await store.listOf(project, env) : undefined
       if (listed === undefined) throw apiError('not_found')
       return listed
     },
 
-    /** @throws not_found */
+    /** @throws ApiError not_found */
     versionsOf: async (id: string): Promise<readonly VersionMetadata[]> => {
       const listed = isId(id) ? await store.versionsOf(id) : undefined
       if (listed === undefined) throw apiError('not_found')
@@ -207,7 +207,7 @@ export function createSecrets(deps: {
      * Makes the value of an older version current again, as a new version.
      *
      * @returns the number of the new version
-     * @throws not_found, decryption_failed
+     * @throws ApiError not_found, decryption_failed
      */
     restore: async (id: string, version: number, address: string): Promise<number> => {
       const reencrypt = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {

@@ -98,7 +98,7 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
     /**
      * The first step, before the body is read: checks the signature and its time against what is cached of the project.
      *
-     * @throws missing_signature, unknown_project, invalid_signature, expired
+     * @throws ApiError missing_signature, unknown_project, invalid_signature, expired
      */
     authenticate: async (message: ReceivedMessage): Promise<AuthenticatedRequest> => {
       const [verified, signer] = await verifySignature(message)
@@ -109,7 +109,7 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
      * The second step: checks that the body is the one that was signed, and spends the nonce. Every statement for the
      * caller compares them with the stored project.
      *
-     * @throws invalid_signature, replayed_nonce
+     * @throws ApiError invalid_signature, replayed_nonce
      */
     accept: async (
       { timely, signer }: AuthenticatedRequest,
@@ -150,7 +150,7 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
      * allowed. The signature itself stays verified: the project must still have the key that it was verified with.
      *
      * @returns the caller as one of the project that has the name now
-     * @throws unknown_project, invalid_signature, replayed_nonce
+     * @throws ApiError unknown_project, invalid_signature, replayed_nonce
      */
     confirm: async (caller: VerifiedCaller): Promise<VerifiedCaller> => {
       const signer = await signingProjects.find(caller.project, true)
