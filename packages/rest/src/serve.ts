@@ -29,12 +29,7 @@ export type Serving<S extends Surface> = {
   /** The query as the schemas expect it. `names` are the parameters that the endpoint knows. */
   readonly readQuery: (request: Request, names: readonly string[]) => unknown
   /** Called for endpoints that read a body, after the guard. */
-  readonly readBody: (
-    endpoint: Description<S>,
-    request: Request,
-    response: Response,
-    caller: S['callers'][keyof S['callers']],
-  ) => Promise<ReadBody>
+  readonly readBody: (endpoint: Description<S>, request: Request, response: Response) => Promise<ReadBody>
   /** Makes the error for a query or body that is malformed. */
   readonly malformed: (problem: InputProblem) => Error
   /** Makes the error for a path that names nothing. */
@@ -68,7 +63,7 @@ export function serve<S extends Surface, Deps>(
   async function run(endpoint: Endpoint<S, Deps>, request: Request, response: Response): Promise<unknown> {
     const caller = await guardOf(endpoint, serving)(endpoint, request, response)
     const query = serving.readQuery(request, endpoint.query === undefined ? [] : Object.keys(endpoint.query.shape))
-    const { body, file } = readsBody(endpoint) ? await serving.readBody(endpoint, request, response, caller) : NO_BODY
+    const { body, file } = readsBody(endpoint) ? await serving.readBody(endpoint, request, response) : NO_BODY
     return endpoint.run({ params: request.params, query, body, file, caller }, deps, parse)
   }
 

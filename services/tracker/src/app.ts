@@ -1,11 +1,9 @@
-import { createServer, type Server, STATUS_CODES } from 'node:http'
+import type { Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { documentRoutes, type OpenApiDocument, openApiDocument, serve, webApplication } from '@vault-and-tracker/rest'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
-import { answerMalformed } from '@vault-and-tracker/service-kit/http-server'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express } from 'express'
-import { z } from 'zod'
 import { accountEndpoints } from './accounts/accounts.routes.ts'
 import { standingEndpoints } from './accounts/standing.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
@@ -13,8 +11,10 @@ import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints } from './categories/categories.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
+import { errorBodySchema } from './http/error-body.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
+import { createTrackerServer } from './http/server.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { siteEndpoints } from './site-settings/site.routes.ts'
@@ -48,10 +48,6 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...adminLogEndpoints,
 ]
 
-const errorBody = z
-  .object({ error: z.object({ code: z.enum(Object.keys(ERRORS)), message: z.string() }) })
-  .meta({ id: 'Error' })
-
 /** The OpenAPI document of the REST surface. */
 export function describeApi(): OpenApiDocument {
   return openApiDocument<TrackerSurface>(ENDPOINTS, {
@@ -73,17 +69,10 @@ export function describeApi(): OpenApiDocument {
     securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'session' } },
     security: (access) => (access === 'anyone' ? [] : [{ session: [] }]),
     errors: ERRORS,
-    errorBody,
+    errorBody: errorBodySchema,
     codesOf,
   })
 }
-
-/** An upload over a slow line may take long. Headers do not: a connection that sends them too slowly is closed. */
-const SERVER_OPTIONS = {
-  requestTimeout: 120_000,
-  headersTimeout: 10_000,
-  connectionsCheckingInterval: 2_000,
-} as const
 
 /**
  * The server that answers every HTTP request of the tracker; it does not listen yet.
@@ -91,16 +80,7 @@ const SERVER_OPTIONS = {
  * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
  */
 export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
-  const app = createApp(context, options)
-  const { announceEngine } = context
-  const server = createServer(SERVER_OPTIONS, (request, response) => {
-    if (!announceEngine.answer(request, response)) app(request, response)
-  })
-  announceEngine.sockets?.attach(server)
-  answerMalformed(server, (error) => announceEngine.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
-  // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
-  // it that its types lack; without it the answer is lost.
-  return Object.assign(server, { httpAllowHalfOpen: true })
+  return createTrackerServer(createApp(context, options), context.announceEngine)
 }
 
 /** What `pnpm build` makes of `web`; the same folder seen from the sources and from what was compiled. */
@@ -116,23 +96,17 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   app.disable('etag')
   app.set('query parser', 'simple')
   app.use(metrics.middleware)
-  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
   app.use(standardHeaders)
+  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
   app.use(torznabRoutes)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
-  app.use(
-    documentRoutes(describeApi(), {
-      methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
-    }),
-  )
+  app.use(documentRoutes(describeApi(), { methodNotAllowed }))
   app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing: (text) => logger.warn(text) }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app
 }
 
-/** As Node itself answers what it cannot read. */
-function plainAnswer(code: string | undefined): string {
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-  return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\n\r\n`
+function methodNotAllowed(): Error {
+  return apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.')
 }

@@ -2,13 +2,13 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { withResources } from '@vault-and-tracker/service-kit/resources'
 import type { Config } from './config.ts'
 import { type AccountUseCases, createAccountUseCases } from './context/accounts.ts'
 import { type AnnounceEngine, createAnnounceEngine } from './context/announce.ts'
 import { type Catalogue, createCatalogue } from './context/catalogue.ts'
 import { connect, type Start } from './context/connections.ts'
 import { createStaffOverview, type StaffOverview } from './context/overview.ts'
-import { createResources } from './context/resources.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createTorznabApi, type TorznabApi } from './context/torznab.ts'
 import { createTorznabAdmin, type TorznabAdmin } from './context/torznab-admin.ts'
@@ -38,14 +38,8 @@ export type Context = Readonly<{
  *
  * @throws UnavailableError when Redis does not respond; everything opened before is closed then
  */
-export async function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
-  const resources = createResources()
-  try {
-    return { ...(await join({ ...options, resources })), close: () => resources.close() }
-  } catch (error) {
-    await resources.close().catch((err: unknown) => options.logger.warn({ err }, 'could not close every connection'))
-    throw error
-  }
+export function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
+  return withResources(options.logger, (resources) => join({ ...options, resources }))
 }
 
 async function join(start: Start): Promise<Omit<Context, 'close'>> {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { parseTorrent } from '@vault-and-tracker/bencode-tracker'
+import { parseTorrent } from '@vault-and-tracker/bencode-tracker/testing'
 import type { Client } from './support/client.ts'
 import { makeHybrid, makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'

@@ -153,7 +153,7 @@ function logWithFailingStore() {
   return { log, store, written, droppedRequests: () => dropped.reduce((sum, n) => sum + n, 0) }
 }
 
-test('while Postgres is away requests wait, up to a bound; the rest is counted as dropped', async () => {
+test('while Postgres is unavailable requests wait, up to a bound; the rest is counted as dropped', async () => {
   const { log, store, written, droppedRequests } = logWithFailingStore()
   for (let i = 0; i < 20_500; i++) log.record({ ...SEARCH, rawQuery: `q=${String(i)}` })
   expect(await log.flush()).toBe(false)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { decodeBencode } from '@vault-and-tracker/bencode-tracker'
+import { decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 import { makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 

@@ -1,4 +1,3 @@
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import type { Delta } from '../swarm/swarm.ts'
@@ -11,45 +10,40 @@ const MAX_TOTAL = Number.MAX_SAFE_INTEGER
 export function createLedger(db: Db): Ledger {
   return {
     write: (batches) =>
-      orPostgresUnavailable(() =>
-        db.transaction().execute(async (transaction) => {
-          const logged = await logBatches(
-            transaction,
-            batches.map((batch) => batch.id),
-          )
-          const fresh = batches.filter((batch) => logged.has(batch.id))
-          const deltas = fresh.flatMap((batch) => batch.deltas)
-          if (deltas.length > 0) {
-            await addToTorrents(transaction, deltas)
-            await addToUsers(transaction, deltas)
-            await addToDays(transaction, deltas)
-          }
-          const counts = fresh.flatMap((batch) => batch.counts)
-          if (counts.length > 0) await setCounts(transaction, counts)
-        }),
-      ),
-
-    storedCounts: () =>
-      orPostgresUnavailable(async () => {
-        const rows = await db
-          .selectFrom('torrent_stats')
-          .innerJoin('torrents', 'torrents.id', 'torrent_stats.torrent_id')
-          .select(['info_hash as name', 'seeders as complete', 'leechers as incomplete'])
-          .where((eb) => eb.or([eb('seeders', '>', 0), eb('leechers', '>', 0)]))
-          .where('torrents.deleted_at', 'is', null)
-          .execute()
-        return rows
+      db.transaction().execute(async (transaction) => {
+        const logged = await logBatches(
+          transaction,
+          batches.map((batch) => batch.id),
+        )
+        const fresh = batches.filter((batch) => logged.has(batch.id))
+        const deltas = fresh.flatMap((batch) => batch.deltas)
+        if (deltas.length > 0) {
+          await addToTorrents(transaction, deltas)
+          await addToUsers(transaction, deltas)
+          await addToDays(transaction, deltas)
+        }
+        const counts = fresh.flatMap((batch) => batch.counts)
+        if (counts.length > 0) await setCounts(transaction, counts)
       }),
 
-    deleteBatchLog: (before) =>
-      orPostgresUnavailable(async () => {
-        await db.deleteFrom('flush_log').where('flushed_at', '<', before).execute()
-      }),
+    storedCounts: async () => {
+      const rows = await db
+        .selectFrom('torrent_stats')
+        .innerJoin('torrents', 'torrents.id', 'torrent_stats.torrent_id')
+        .select(['info_hash as name', 'seeders as complete', 'leechers as incomplete'])
+        .where((eb) => eb.or([eb('seeders', '>', 0), eb('leechers', '>', 0)]))
+        .where('torrents.deleted_at', 'is', null)
+        .execute()
+      return rows
+    },
 
-    deleteDays: (before) =>
-      orPostgresUnavailable(async () => {
-        await db.deleteFrom('user_days').where('day', '<', before.toISOString().slice(0, 10)).execute()
-      }),
+    deleteBatchLog: async (before) => {
+      await db.deleteFrom('flush_log').where('flushed_at', '<', before).execute()
+    },
+
+    deleteDays: async (before) => {
+      await db.deleteFrom('user_days').where('day', '<', before.toISOString().slice(0, 10)).execute()
+    },
   }
 }
 

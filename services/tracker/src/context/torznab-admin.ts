@@ -43,7 +43,7 @@ export function createTorznabAdmin(connections: Connections, adminLog: AdminLog)
     task: async () => {
       if (await leadership.acquire()) await log.prune()
     },
-    onError: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is tried again'),
+    onError: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is retried'),
   })
   resources.defer(() => leadership.release())
   resources.defer(() => pruning.stop())

@@ -10,7 +10,7 @@ import { deletedCategories } from './migrations/0009-deleted-categories.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
- * changed.
+ * changed. Numbers may have gaps; the order counts.
  */
 export const migrate: Migrate = createMigrate({
   migrations: {

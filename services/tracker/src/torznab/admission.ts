@@ -10,7 +10,7 @@ export type Admission =
   | ({ readonly admitted: true } & Admitted)
   | ({ readonly admitted: false; readonly caller: TorznabCaller | undefined } & Refusal)
 
-/** Lets a request in. @throws UnavailableError when Postgres or Redis is away */
+/** Lets a request in. @throws what `isUnavailable` recognises when Postgres or Redis is unavailable */
 export type Admit = (
   apiKey: string,
   request: Pick<CountedRequest, 'address' | 'kind'>,

@@ -62,7 +62,7 @@ export type AddressBlock = {
   readonly penaltySeconds: number
 }
 
-/** The limits of the Torznab API, shared by all replicas. All methods throw UnavailableError when Redis is away. */
+/** The limits of the Torznab API, shared by all replicas. All methods throw UnavailableError when Redis is unavailable. */
 export type TorznabLimits = {
   /** Counts a request. One call to Redis. */
   take(request: CountedRequest): Promise<Verdict>
@@ -72,7 +72,7 @@ export type TorznabLimits = {
   usage(userId: string, windowSeconds: number): Promise<Usage>
 }
 
-/** The addresses that are blocked, for administrators. All methods throw UnavailableError when Redis is away. */
+/** The addresses that are blocked, for administrators. All methods throw UnavailableError when Redis is unavailable. */
 export type AddressBlocks = {
   /** The end of an address's block; undefined where it is not blocked. */
   blockedUntil(address: string): Promise<Date | undefined>

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import { repeat } from '@vault-and-tracker/service-kit/repeat'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import { cleanText } from '@vault-and-tracker/torznab-xml'
 import { type ClientFamily, clientFamily } from './client-family.ts'
 import type { TorznabSettings } from './settings.ts'
@@ -31,7 +31,7 @@ export type RequestLogStore = {
   /**
    * Writes the requests of a batch and counts them, as one transaction. A batch that was written before is skipped.
    *
-   * @throws UnavailableError when Postgres is away
+   * @throws what `isUnavailable` recognises when Postgres is unavailable
    */
   write(batch: RequestBatch): Promise<void>
   /** Drops the days before a time, and the record of which batches were written. @returns how many days */
@@ -47,7 +47,7 @@ export type RequestLogCounters = {
 
 const FLUSH_EVERY_MS = 500
 const MAX_BATCH = 1_000
-/** About 20 MB at most; what comes on top while Postgres is away is counted and lost. */
+/** About 20 MB at most; what comes on top while Postgres is unavailable is counted and lost. */
 const MAX_WAITING = 20_000
 /** How long a stop waits for Postgres. */
 const CLOSE_MS = 3_000
@@ -61,7 +61,7 @@ const DAY_MS = 86_400_000
 
 /**
  * Writes answered requests in batches, off the path of the answer: `record` only puts them into a bounded buffer. What
- * waits is written by `close`, so an orderly stop loses nothing unless Postgres is away.
+ * waits is written by `close`, so an orderly stop loses nothing unless Postgres is unavailable.
  *
  * @param deps `settings` tells whether requests are logged; statistics are counted either way
  */
@@ -94,7 +94,7 @@ export function createRequestLog(deps: {
       counters.countWritten(batch.length)
     } catch (error) {
       deps.onError(error)
-      if (error instanceof UnavailableError) return false
+      if (isUnavailable(error)) return false
       // What cannot be written at all must not stop what follows.
       counters.countDropped(batch.length)
     }

@@ -10,7 +10,7 @@ import type { FailureLimit } from '../limits/failure-limit.ts'
  * @param deps `countShared` is a limit of express-rate-limit in Redis, applied to failures only. It must fail while
  *   Redis is unavailable: a failure that cannot be counted is answered 503, without telling what was wrong
  */
-export function createLimitFailures(deps: {
+export function createFailureGuard(deps: {
   limit: FailureLimit
   countShared: RequestHandler
   proxies: TrustedProxies
