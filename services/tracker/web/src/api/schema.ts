@@ -2562,7 +2562,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2672,7 +2672,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2748,7 +2748,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3912,7 +3912,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4212,7 +4212,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4295,7 +4295,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4382,7 +4382,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
