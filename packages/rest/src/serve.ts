@@ -123,10 +123,12 @@ function send(response: Response, status: number, result: unknown): void {
   response.statusCode = status
   if (result === undefined) response.end()
   else if (result instanceof FileAnswer) response.set(result.headers).end(result.bytes)
-  else if (result instanceof JsonText) {
-    // Header and body in one write.
-    response.setHeader('Content-Type', 'application/json; charset=utf-8')
-    response.setHeader('Content-Length', Buffer.byteLength(result.text))
-    response.end(result.text)
-  } else response.json(result)
+  else sendJson(response, result instanceof JsonText ? result.text : JSON.stringify(result))
+}
+
+/** Header and body in one write, without the checks of Express for a conditional request. */
+function sendJson(response: Response, text: string): void {
+  response.setHeader('Content-Type', 'application/json; charset=utf-8')
+  response.setHeader('Content-Length', Buffer.byteLength(text))
+  response.end(text)
 }

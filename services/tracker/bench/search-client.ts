@@ -1,7 +1,12 @@
 import { Agent, request } from 'node:http'
 
 /** A client with a session over keep-alive connections. */
-export type SignedIn = { get(path: string): Promise<string>; close(): void }
+export type SignedIn = {
+  /** The value of the header. */
+  readonly cookie: string
+  get(path: string): Promise<string>
+  close(): void
+}
 
 /** Signs in. @throws Error with the answer when that fails, as does any request */
 export async function signIn(url: string, account: { username: string; password: string }): Promise<SignedIn> {
@@ -18,6 +23,7 @@ export async function signIn(url: string, account: { username: string; password:
     .map((set) => set.split(';')[0])
     .join('; ')
   return {
+    cookie,
     get: (path) => send(url + path, agent, cookie),
     close: () => agent.destroy(),
   }

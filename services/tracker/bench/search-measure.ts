@@ -1,7 +1,7 @@
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createPool } from '@vault-and-tracker/service-kit/postgres'
 import { parseTorznabQuery, writeFeed } from '@vault-and-tracker/torznab-xml'
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely } from 'kysely'
 import type pg from 'pg'
 import type { Category } from '../src/categories/categories.ts'
 import type { Schema } from '../src/db/schema.ts'
@@ -14,6 +14,7 @@ import { feedItems } from '../src/torznab/feed-items.ts'
 import { toSearchQuery } from '../src/torznab/search-query.ts'
 import { uuidOf } from './numbering.ts'
 import { signIn } from './search-client.ts'
+import { bareRate, recordingDialect, type Statement, servedRate } from './search-rates.ts'
 import { REST_SHAPES, type Sample, TORZNAB_SHAPES } from './search-shapes.ts'
 import { cpuOfTree, startOurs } from './servers.ts'
 
@@ -29,8 +30,6 @@ export type SearchTargets = {
   readonly password: string
 }
 
-type Statement = { readonly sql: string; readonly parameters: readonly unknown[] }
-
 /** A request to the service, and the search that it leads to. */
 type Shape = {
   readonly name: string
@@ -39,19 +38,19 @@ type Shape = {
   readonly search: (sample: Sample) => Promise<unknown>
 }
 
-const RATE_MS = 3_000
 const CONNECTIONS = 8
 const PERCENT = { downloadPercent: 100, uploadPercent: 100 } as const
 
-/** Measures every shape, one request at a time, and the throughput of those that are asked for all the time. */
-export async function measureSearches(targets: SearchTargets, count: number): Promise<void> {
+/**
+ * Measures every shape, one request at a time, and the throughput of those that are asked for all the time.
+ *
+ * @param folder for files that are not kept
+ */
+export async function measureSearches(targets: SearchTargets, count: number, folder: string): Promise<void> {
   const logger = createLogger({ name: 'bench', level: 'warn' })
   const pool = createPool({ url: targets.databaseUrl, name: 'bench', size: CONNECTIONS, logger })
   const ran: Statement[] = []
-  const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool }),
-    log: ({ query }) => void ran.push({ sql: query.sql, parameters: query.parameters }),
-  })
+  const db = new Kysely<Schema>({ dialect: recordingDialect(pool, ran) })
   const store = createTorrentStore(db)
   const search = createSearch({
     store: createSearchStore(db),
@@ -60,7 +59,7 @@ export async function measureSearches(targets: SearchTargets, count: number): Pr
   })
   const samples = await takeSamples(pool, count)
   await db.updateTable('torznab_settings').set({ search_limit: 10_000 }).execute()
-  const service = await startOurs({ ...targets, workers: 1, env: { REST_READ_LIMIT: '0' } })
+  const service = await startOurs({ ...targets, workers: 1, env: { REST_READ_LIMIT: '1000000' } })
   const client = await signIn(service.url, targets)
   const cpuSeconds = (): number => service.cpuSeconds() + cpuOfTree(targets.postgresPid)
 
@@ -76,12 +75,20 @@ export async function measureSearches(targets: SearchTargets, count: number): Pr
       await run(sample)
       scripts.push([...ran])
     }
-    const served = await rate((i) => client.get(path(at(samples, i))))
-    const bare = await rate((i) => runAll(pool, at(scripts, i)))
-    print(name, ...cells, served.toFixed(0), bare.toFixed(0), percent(served / bare))
+    const { url } = service
+    const served = await servedRate({
+      url,
+      cookie: client.cookie,
+      folder,
+      path: (n) => path(at(samples, n)),
+      cpuSeconds,
+    })
+    const bare = await bareRate(pool, scripts, () => cpuOfTree(targets.postgresPid) + ownCpuSeconds())
+    const rates = [served, bare].flatMap((rate) => [rate.perSecond.toFixed(0), rate.processorMs.toFixed(1)])
+    print(name, ...cells, ...rates, percent(served.perSecond / bare.perSecond))
   }
 
-  const columns = ['p50', 'p95', 'most', 'processor', 'requests/s', 'its SQL bare/s', 'share']
+  const columns = ['p50', 'p95', 'most', 'processor', 'requests/s', 'processor', 'its SQL bare/s', 'processor', 'share']
   const rulers = ['---', ...columns.map(() => '--:')]
   try {
     print('REST, milliseconds', ...columns)
@@ -111,6 +118,11 @@ export async function measureSearches(targets: SearchTargets, count: number): Pr
 
 function print(...cells: readonly string[]): void {
   process.stdout.write(`| ${cells.join(' | ')} |\n`)
+}
+
+function ownCpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
 }
 
 function percent(share: number): string {
@@ -199,21 +211,4 @@ async function xmlTime(search: Search, { categories }: SearchTargets): Promise<n
   const before = performance.now()
   for (let i = 0; i < rounds; i++) writeFeed(feed)
   return (performance.now() - before) / rounds
-}
-
-async function runAll(pool: pg.Pool, statements: readonly Statement[]): Promise<void> {
-  const client = await pool.connect()
-  for (const { sql, parameters } of statements) await client.query(sql, [...parameters])
-  client.release()
-}
-
-/** How often something is done in a second, over several connections. */
-async function rate(run: (i: number) => Promise<unknown>): Promise<number> {
-  const before = performance.now()
-  let done = 0
-  const worker = async (): Promise<void> => {
-    while (performance.now() - before < RATE_MS) await run(done++)
-  }
-  await Promise.all(Array.from({ length: CONNECTIONS }, worker))
-  return (done * 1_000) / (performance.now() - before)
 }

@@ -33,8 +33,16 @@ const search = (text: string, more = ''): string => `/api/torrents?search=${enco
 /** Two letters in the middle changed places. */
 const mistyped = (word: string): string => word.replace(/^(.{3})(.)(.)/, '$1$3$2q')
 
+/** From 0 to 49, so that requests under way are mostly for other pages. */
+const anyOf50 = (hash: string): number => Number.parseInt(hash.slice(-6), 16) % 50
+
 export const REST_SHAPES: readonly RestShape[] = [
   { name: 'first page of all', path: () => '/api/torrents', isRated: true },
+  {
+    name: 'one of the first 50 pages of all',
+    path: ({ hash }) => `/api/torrents?page=${String(anyOf50(hash) + 1)}`,
+    isRated: true,
+  },
   { name: 'first page of all, 100 items', path: () => '/api/torrents?limit=100' },
   { name: 'page 400 of all', path: () => '/api/torrents?page=400' },
   { name: 'page 400 of a parent category', path: () => '/api/torrents?category=tv&page=400' },
@@ -69,6 +77,11 @@ const q = ({ title }: Sample): string => `q=${encodeURIComponent(title)}`
 
 export const TORZNAB_SHAPES: readonly TorznabShape[] = [
   { name: 'latest', query: () => 't=search', isRated: true },
+  {
+    name: 'one of the first 50 pages of the latest',
+    query: ({ hash }) => `t=search&offset=${String(100 * anyOf50(hash))}`,
+    isRated: true,
+  },
   { name: 'latest of two categories', query: () => 't=tvsearch&cat=5030,5040', isRated: true },
   { name: 'latest of two categories, offset 900', query: () => 't=tvsearch&cat=5030,5040&offset=900' },
   { name: 'search: q', query: (sample) => `t=search&${q(sample)}`, isRated: true },

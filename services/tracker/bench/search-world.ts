@@ -1,21 +1,20 @@
 import { once } from 'node:events'
 import { chmodSync, createWriteStream, type WriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { createTestDatabase, randomFrom, startPostgres, startRedis } from '@vault-and-tracker/dev-env'
+import { randomFrom } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
-import { Redis } from 'ioredis'
-import pg from 'pg'
+import type pg from 'pg'
 import { createPasswords } from '../src/accounts/passwords.argon2.ts'
 import { createCategoryStore } from '../src/categories/categories.store.ts'
 import { createCategories } from '../src/categories/categories.ts'
-import { migrate } from '../src/db/migrations.ts'
 import type { Schema } from '../src/db/schema.ts'
 import { numberingTokens } from '../src/releases/numbering-tokens.ts'
 import { parseReleaseName } from '../src/releases/release-name.ts'
 import { indexTokens } from '../src/releases/search-tokens.ts'
 import { READER_VERSION } from '../src/torrents/reread.ts'
+import { startDatabases } from './databases.ts'
 import { uuidOf } from './numbering.ts'
 import { createReleaseMaker, type MadeRelease } from './search-names.ts'
 
@@ -25,64 +24,34 @@ const TEN_YEARS_MS = 10 * 365 * 86_400_000
 
 /** Postgres with a catalogue of so many torrents, and Redis. */
 export async function startSearchWorld(folder: string, torrents: number) {
-  const postgres = await startPostgres({ dataDir: join(folder, 'postgres'), durable: true })
-  const redis = await startRedis({ dataDir: join(folder, 'redis'), durable: true })
-  const database = await createTestDatabase({
-    service: 'tracker',
-    server: postgres,
-    migrate: async (target) => {
-      await migrate(target)
-    },
-  })
+  const databases = await startDatabases(folder)
+  const { client } = databases
   const logger = createLogger({ name: 'bench', level: 'warn' })
   const db = createKysely<Schema>(
-    createPool({ url: database.appUrl, name: 'bench', size: 4, logger, statementTimeoutMs: 600_000 }),
+    createPool({ url: databases.databaseUrl, name: 'bench', size: 4, logger, statementTimeoutMs: 600_000 }),
   )
   const categories = await createCategories({
     store: createCategoryStore(db),
     publish: () => Promise.resolve(),
     clock: systemClock,
   }).seed()
-  const client = new pg.Client({ connectionString: database.adminUrl })
-  await client.connect()
-  await client.query(
-    `insert into users (id, username, email, password_hash, passkey, created_at)
-     select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'user-' || n, n || '@example.org', 'none',
-       lpad(to_hex(n), 40, '0'), now()
-     from generate_series(0, $1::int - 1) as n`,
-    [UPLOADERS],
-  )
+  await databases.addUsers(UPLOADERS)
   const hash = await (await createPasswords()).hash(PASSWORD)
   await client.query(`update users set password_hash = $1 where username = 'user-0'`, [hash])
   const ids = new Map(categories.map(({ slug, id }) => [slug, id]))
   await copyCatalogue(client, folder, torrents, ids)
   await client.query('vacuum analyze')
-  const pid = await redisPidOf(redis.url)
-  const { rows } = await client.query<{ text: string }>(`select pg_read_file('postmaster.pid') as text`)
   return {
-    postgresPid: Number(rows[0]?.text.split('\n')[0]),
-    databaseUrl: database.appUrl,
-    adminUrl: database.adminUrl,
-    redisUrl: redis.url,
-    redisPid: pid,
+    ...databases,
     categories,
     users: UPLOADERS,
     username: 'user-0',
     password: PASSWORD,
     async stop(): Promise<void> {
-      await client.end()
       await db.destroy()
-      await redis.stop()
-      await postgres.stop()
+      await databases.stop()
     },
   }
-}
-
-async function redisPidOf(url: string): Promise<number> {
-  const redis = new Redis(url)
-  const info = await redis.info('server')
-  redis.disconnect()
-  return Number(/process_id:(\d+)/.exec(info)?.[1])
 }
 
 const TORRENT_COLUMNS =

@@ -13,7 +13,7 @@ try {
   process.stdout.write(
     `${new Date().toISOString().slice(0, 10)}, ${machine()}, ${torrents.toLocaleString('en')} torrents\n\n`,
   )
-  await measureSearches(world, samples)
+  await measureSearches(world, samples, folder)
 } finally {
   await world.stop()
   removeTemporaryFolder(folder)

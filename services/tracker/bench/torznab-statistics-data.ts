@@ -2,9 +2,9 @@ import type pg from 'pg'
 import { bucketOf } from '../src/torznab/statistics-histogram.ts'
 import { startOf } from '../src/torznab/statistics-spans.ts'
 import { withUsers } from '../src/torznab/statistics-users.ts'
-import { uuidOf } from './numbering.ts'
+import type { Databases } from './databases.ts'
+import { USERS, uuidOf } from './numbering.ts'
 
-export const USERS = 10_000
 export const LOG_DAYS = 30
 /** The thirty days again and again, for statistics of a year. */
 const REPEATED = 12
@@ -15,14 +15,9 @@ const REPEATED = 12
  *
  * @returns the ids of users, the busiest first
  */
-export async function fillTorznabLog(client: pg.Client, requests: number): Promise<readonly string[]> {
-  await client.query(
-    `insert into users (id, username, email, password_hash, passkey, created_at, api_blocked)
-     select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'user-' || n, n || '@example.org', 'none',
-       lpad(to_hex(n), 40, '0'), now(), n % 100 = 99
-     from generate_series(0, $1::int - 1) as n`,
-    [USERS],
-  )
+export async function fillTorznabLog({ client, addUsers }: Databases, requests: number): Promise<readonly string[]> {
+  await addUsers(USERS)
+  await client.query("update users set api_blocked = true where username like 'user-%99'")
   await client.query(`set synchronous_commit = off; set maintenance_work_mem = '512MB'; set work_mem = '256MB'`)
   await withoutIndexes(client, async () => {
     for (let day = LOG_DAYS; day >= 0; day--) {
@@ -87,6 +82,7 @@ async function fillUsers(client: pg.Client): Promise<void> {
     from torznab_requests where user_id is not null group by user_id order by user_id`)
 }
 
+/** Hours are counted from the log and repeated; days are added up from hours, and months from days. */
 async function fillCounts(client: pg.Client): Promise<void> {
   // The bucket of each tenth of a millisecond, so that histograms are those of the service itself.
   const buckets = Array.from({ length: 10_000 }, (_, i) => bucketOf(i / 10))
@@ -95,40 +91,58 @@ async function fillCounts(client: pg.Client): Promise<void> {
      select date_trunc('hour', at, 'UTC') as start, function, client,
        ($2::integer[])[1 + least(floor(duration_ms * 10), 9999)::int] as bucket,
        count(*) as requests, count(error) as errors, sum(duration_ms) as duration_ms
-     from torznab_requests where at >= date_trunc('hour', now(), 'UTC') - make_interval(days => $1::int)
+     from torznab_requests where at >= date_trunc('hour', now(), 'UTC') - make_interval(days => $1::int, hours => -1)
      group by 1, 2, 3, 4`,
     [LOG_DAYS, buckets],
   )
-  for (const [kind, name] of [
-    ['all', `''`],
-    ['function', 'function'],
-    ['client', 'client'],
-  ] as const)
-    for (const span of ['hour', 'day', 'month'])
-      await client.query(
-        `with repeated as (
-           select date_trunc($1, start - make_interval(days => again * $2::int), 'UTC') as start, ${name} as name,
-             bucket, sum(requests) as requests, sum(errors) as errors, sum(duration_ms) as duration_ms
-           from counted cross join generate_series(0, $3::int - 1) as again group by 1, 2, 3
-         )
-         insert into torznab_counts (span, kind, start, name, requests, errors, duration_ms, buckets)
-         select $1, $4, start, name, sum(requests), sum(errors), sum(duration_ms),
-           case when $4 = 'client' then '{}' else array(
-             select coalesce(sum(one.requests), 0)::integer
-             from generate_series(0, max(r.bucket)) as n
-               left join unnest(array_agg(r.bucket), array_agg(r.requests)) as one (bucket, requests) on one.bucket = n
-             group by n order by n
-           ) end
-         from repeated as r group by start, name`,
-        [span, LOG_DAYS, REPEATED, kind],
-      )
+  await client.query(
+    `create temporary table hours as
+     select kind, start, name, bucket, sum(requests) as requests, sum(errors) as errors, sum(duration_ms) as duration_ms
+     from counted cross join lateral (values ('all', ''), ('function', function), ('client', client)) as of (kind, name)
+     group by 1, 2, 3, 4`,
+  )
+  await client.query(
+    `insert into torznab_counts (span, kind, start, name, requests, errors, duration_ms, buckets)
+     select 'hour', kind, start - make_interval(days => again * $1::int), name, requests, errors, duration_ms, buckets
+     from (
+       select kind, start, name, sum(requests) as requests, sum(errors) as errors, sum(duration_ms) as duration_ms,
+         case when kind = 'client' then '{}' else array(
+           select coalesce(sum(one.requests), 0)::integer
+           from generate_series(0, max(bucket)) as n
+             left join unnest(array_agg(bucket), array_agg(requests)) as one (bucket, requests) on one.bucket = n
+           group by n order by n
+         ) end as buckets
+       from hours group by kind, start, name
+     ) as counts cross join generate_series(0, $2::int - 1) as again`,
+    [LOG_DAYS, REPEATED],
+  )
+  for (const [span, parts] of [
+    ['day', 'hour'],
+    ['month', 'day'],
+  ] as const) {
+    await client.query(
+      `insert into torznab_counts (span, kind, start, name, requests, errors, duration_ms, buckets)
+       select $1, kind, start, name, requests, errors, duration_ms, coalesce(buckets, '{}') from (
+         select kind, date_trunc($1, start, 'UTC') as start, name, sum(requests) as requests, sum(errors) as errors,
+           sum(duration_ms) as duration_ms
+         from torznab_counts where span = $2 group by 1, 2, 3
+       ) as sums left join (
+         select kind, start, name, array_agg(requests order by bucket) as buckets from (
+           select kind, date_trunc($1, start, 'UTC') as start, name, bucket, sum(one)::integer as requests
+           from torznab_counts, unnest(buckets) with ordinality as each (one, bucket)
+           where span = $2 group by 1, 2, 3, 4
+         ) as added group by 1, 2, 3
+       ) as histograms using (kind, start, name)`,
+      [span, parts],
+    )
+  }
 }
 
 async function fillUserSets(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ start: Date; numbers: readonly number[] }>(
     `select date_trunc('hour', at, 'UTC') as start, array_agg(distinct number) as numbers
      from torznab_requests join torznab_users using (user_id)
-     where at >= date_trunc('hour', now(), 'UTC') - make_interval(days => $1::int) group by 1`,
+     where at >= date_trunc('hour', now(), 'UTC') - make_interval(days => $1::int, hours => -1) group by 1`,
     [LOG_DAYS],
   )
   const sets = new Map<string, { span: string; start: Date; users: Uint8Array }>()

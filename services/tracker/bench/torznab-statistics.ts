@@ -2,30 +2,25 @@
 // long administrators wait for statistics, requests and users. See docs/performance.md.
 // Usage: pnpm --filter tracker bench:torznab-statistics [requests in the log]
 import { randomInt } from 'node:crypto'
-import {
-  createTestDatabase,
-  removeTemporaryFolder,
-  startPostgres,
-  startRedis,
-  temporaryFolder,
-} from '@vault-and-tracker/dev-env'
+import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import pg from 'pg'
 import { createHttpServer } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
-import { createContext } from '../src/context.ts'
-import { migrate } from '../src/db/migrations.ts'
+import { type Context, createContext } from '../src/context.ts'
 import { CLIENT_FAMILIES } from '../src/torznab/client-family.ts'
-import { fillTorznabLog, LOG_DAYS, USERS } from './torznab-statistics-data.ts'
+import { startDatabases } from './databases.ts'
+import { USERS } from './numbering.ts'
+import { signIn } from './search-client.ts'
+import { fillTorznabLog, LOG_DAYS } from './torznab-statistics-data.ts'
 import { machine } from './world.ts'
 
 const requests = Number(process.argv[2] ?? 10_000_000)
 const REPEATS = 200
 const folder = temporaryFolder('bench-torznab')
-const postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
-const redis = await startRedis({ dataDir: `${folder}/redis`, durable: true })
+const databases = await startDatabases(folder)
+const { client } = databases
 
 const print = (...cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(' | ')} |\n`)
 const ms = (value: number): string => value.toFixed(1)
@@ -44,56 +39,12 @@ async function measure(name: string, call: () => Promise<unknown>, repeats = REP
   print(name, at(0.5), at(0.95), at(1))
 }
 
-try {
-  const database = await createTestDatabase({
-    service: 'tracker',
-    server: postgres,
-    migrate: async (target) => {
-      await migrate(target)
-    },
-  })
-  const client = new pg.Client({ connectionString: database.adminUrl })
-  await client.connect()
-  const logger = createLogger({ name: 'bench', level: 'warn' })
-  const limits = { REST_READ_LIMIT: '0', REST_WRITE_LIMIT: '0', AUTH_LIMIT: '0' }
-  const config = readConfig({
-    DATABASE_URL: database.appUrl,
-    REDIS_URL: redis.url,
-    PUBLIC_URL: 'http://tracker.test',
-    ...limits,
-  })
-  const context = await createContext({ config, logger, clock: systemClock })
-  const server = createHttpServer(context, { logger, stopping: new AbortController().signal })
-  const running = await listen(server, { host: '127.0.0.1', port: 0 })
-  const url = `http://127.0.0.1:${String(running.port)}`
-
-  const started = performance.now()
-  const users = await fillTorznabLog(client, requests)
-  const filled = (performance.now() - started) / 1_000
-  const { rows } = await client.query<{ log: string; statistics: string }>(`
-    select pg_size_pretty(sum(pg_total_relation_size(oid)) filter (where relnamespace = 'torznab_log'::regnamespace)) as log,
-      pg_size_pretty(sum(pg_total_relation_size(oid)) filter (where relname ~ '^torznab_(counts|user_sets|users)$'))
-        as statistics
-    from pg_class where relkind = 'r'`)
-  process.stdout.write(
-    `${new Date().toISOString().slice(0, 10)}, ${machine()}\n` +
-      `${requests.toLocaleString('en')} requests of ${USERS.toLocaleString('en')} users in ${String(LOG_DAYS)} days: ` +
-      `${rows[0]?.log ?? ''}; statistics of a year: ${rows[0]?.statistics ?? ''}; filled in ${filled.toFixed(0)} s\n\n`,
-  )
-
-  const password = 'correct horse battery'
-  await context.useCases.accounts.create({ username: 'admin', email: 'a@example.org', password, role: 'admin' })
-  const signedIn = await fetch(`${url}/api/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: 'admin', password }),
-  })
-  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? ''
-  const get = async (path: string): Promise<void> => {
-    const answer = await fetch(`${url}/api/admin/torznab/${path}`, { headers: { cookie } })
-    await answer.arrayBuffer()
-    if (answer.status !== 200) throw new Error(`${path} answered ${String(answer.status)}`)
-  }
+/** Asks for everything that administrators see, as one of them. */
+async function measureAll(context: Context, url: string, users: readonly string[]): Promise<void> {
+  const admin = { username: 'admin', password: 'correct horse battery' }
+  await context.useCases.accounts.create({ ...admin, email: 'a@example.org', role: 'admin' })
+  const session = await signIn(url, admin)
+  const get = (path: string): Promise<string> => session.get(`/api/admin/torznab/${path}`)
   const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString()
   const anyUser = (): string => users[randomInt(users.length)] ?? ''
 
@@ -143,6 +94,40 @@ try {
     },
     100,
   )
+  session.close()
+}
+
+try {
+  const started = performance.now()
+  const users = await fillTorznabLog(databases, requests)
+  const filled = (performance.now() - started) / 1_000
+  const { rows } = await client.query<{ log: string; statistics: string }>(`
+    select pg_size_pretty(sum(pg_total_relation_size(oid)) filter (where relnamespace = 'torznab_log'::regnamespace)) as log,
+      pg_size_pretty(sum(pg_total_relation_size(oid)) filter (where relname ~ '^torznab_(counts|user_sets|users)$'))
+        as statistics
+    from pg_class where relkind = 'r'`)
+  process.stdout.write(
+    `${new Date().toISOString().slice(0, 10)}, ${machine()}\n` +
+      `${requests.toLocaleString('en')} requests of ${USERS.toLocaleString('en')} users in ${String(LOG_DAYS)} days: ` +
+      `${rows[0]?.log ?? ''}; statistics of a year: ${rows[0]?.statistics ?? ''}; filled in ${filled.toFixed(0)} s\n\n`,
+  )
+
+  const config = readConfig({
+    DATABASE_URL: databases.databaseUrl,
+    REDIS_URL: databases.redisUrl,
+    PUBLIC_URL: 'http://tracker.test',
+    ...{ REST_READ_LIMIT: '0', REST_WRITE_LIMIT: '0', AUTH_LIMIT: '0' },
+  })
+  const logger = createLogger({ name: 'bench', level: 'warn' })
+  const context = await createContext({ config, logger, clock: systemClock })
+  const server = createHttpServer(context, { logger, stopping: new AbortController().signal })
+  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+  try {
+    await measureAll(context, `http://127.0.0.1:${String(running.port)}`, users)
+  } finally {
+    await running.drain()
+    await context.close()
+  }
 
   const counting = performance.now()
   await client.query(`
@@ -150,12 +135,7 @@ try {
       percentile_cont(0.95) within group (order by duration_ms)
     from torznab_requests group by function`)
   print('for comparison: one query that counts the log itself', ms(performance.now() - counting), '', '')
-
-  await running.drain()
-  await context.close()
-  await client.end()
 } finally {
-  await redis.stop()
-  await postgres.stop()
+  await databases.stop()
   removeTemporaryFolder(folder)
 }

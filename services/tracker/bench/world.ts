@@ -1,45 +1,25 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createTestDatabase, startPostgres, startRedis } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { Redis } from 'ioredis'
-import pg from 'pg'
-import { migrate } from '../src/db/migrations.ts'
 import { timeToLive } from '../src/swarm/interval.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
+import { startDatabases } from './databases.ts'
 import { infoHashOf, peerIdOf, placeOf, portOf, USERS, uuidOf } from './numbering.ts'
 
 /** Postgres with users and torrents, and Redis. */
 export async function startWorld(folder: string) {
-  const postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
-  const redisServer = await startRedis({ dataDir: `${folder}/redis`, durable: true })
-  const database = await createTestDatabase({
-    service: 'tracker',
-    server: postgres,
-    migrate: async (target) => {
-      await migrate(target)
-    },
-  })
-  const client = new pg.Client({ connectionString: database.adminUrl })
-  await client.connect()
-  const redis = new Redis(redisServer.url)
-
-  await client.query(
-    `insert into users (id, username, email, password_hash, passkey, created_at)
-     select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'user-' || n, n || '@example.org', 'none',
-       lpad(to_hex(n), 40, '0'), now()
-     from generate_series(0, $1::int - 1) as n`,
-    [USERS],
-  )
+  const databases = await startDatabases(folder)
+  const { client, databaseUrl, redisUrl, redisPid } = databases
+  const redis = new Redis(redisUrl)
+  await databases.addUsers(USERS)
   await client.query(
     `insert into categories (id, slug, name, torznab_id, created_at) values ($1, 'tv', 'TV', 5000, now())`,
     [uuidOf(1)],
   )
 
   return {
-    databaseUrl: database.appUrl,
-    redisUrl: redisServer.url,
-    redisPid: Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]),
+    ...{ databaseUrl, redisUrl, redisPid },
     /** Makes sure that torrents 0 to n - 1 exist. */
     async addTorrents(count: number): Promise<void> {
       await client.query(
@@ -101,9 +81,7 @@ export async function startWorld(folder: string) {
     },
     async stop(): Promise<void> {
       redis.disconnect()
-      await client.end()
-      await redisServer.stop()
-      await postgres.stop()
+      await databases.stop()
     },
   }
 }

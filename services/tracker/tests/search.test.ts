@@ -5,6 +5,7 @@ import { matchesEpisode } from '../src/search/episode-match.ts'
 import type { SearchQuery } from '../src/search/search.ts'
 import { createRereadStore } from '../src/torrents/reread.store.ts'
 import { createReread } from '../src/torrents/reread.ts'
+import type { TorrentState } from '../src/torrents/torrents.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -180,6 +181,26 @@ test('names that an older version read are read again', async () => {
   await createReread({ store: createRereadStore(tracker.db) })()
   expect(await read()).toEqual(before)
   expect(await names({ text: 'reread show', wanted })).toHaveLength(1)
+})
+
+test('a beginning of two letters or more finds the words that begin so, in every list', async () => {
+  const found = async (search: string, state: TorrentState = 'approved'): Promise<readonly string[]> => {
+    const query = { page: 1, limit: 100, sort: 'created', order: 'desc', state, search } as const
+    return (await tracker.context.useCases.search.list(query)).items.map(({ name }) => name)
+  }
+  const names = ['Quixotic.Begun.1080p', 'Quince.Begun.720p', 'Qu.Begun', 'Öqu.Жук.Begun', '蜘蛛侠.Begun']
+  for (const name of names) await upload(name, 'other')
+  expect((await found('begun qu')).toSorted()).toEqual(['Qu.Begun', 'Quince.Begun.720p', 'Quixotic.Begun.1080p'])
+  expect((await found('begun qui')).toSorted()).toEqual(['Quince.Begun.720p', 'Quixotic.Begun.1080p'])
+  expect(await found('begun quix')).toEqual(['Quixotic.Begun.1080p'])
+  expect(await found('1080p begun qui')).toEqual(['Quixotic.Begun.1080p'])
+  expect(await found('begun жу')).toEqual(['Öqu.Жук.Begun'])
+  expect(await found('begun oq')).toEqual(['Öqu.Жук.Begun'])
+  expect(await found('begun 蜘蛛侠')).toEqual(['蜘蛛侠.Begun'])
+  expect(await found('begun uix')).toEqual([])
+  await tracker.sql("update torrents set state = 'pending' where name = 'Quince.Begun.720p'")
+  expect(await found('begun qui')).toEqual(['Quixotic.Begun.1080p'])
+  expect(await found('begun qui', 'pending')).toEqual(['Quince.Begun.720p'])
 })
 
 test('totals are exact up to 5,000', async () => {

@@ -3,24 +3,17 @@ import { CATALOGUE, SEARCH_CASES } from './data/search-quality.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { createMember } from './support/members.ts'
 import { readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
+import { TOOLS, testWith } from './tools/all.ts'
 import { grab, rejections } from './tools/arr.ts'
-import { runAutobrr, testAutobrr } from './tools/autobrr.ts'
+import { runAutobrr } from './tools/autobrr.ts'
 import { grabCrossSeed, scanCrossSeed, searchCrossSeed, startCrossSeed } from './tools/cross-seed.ts'
 import { searchFlexGet } from './tools/flexget.ts'
 import { searchJackett } from './tools/jackett.ts'
-import { searchAlbum, syncLidarr, testLidarr } from './tools/lidarr.ts'
-import { forward, testProwlarr } from './tools/prowlarr.ts'
-import { searchFilm, syncRadarr, testRadarr } from './tools/radarr.ts'
-import { searchBook, syncReadarr, testReadarr } from './tools/readarr.ts'
-import {
-  SONARR,
-  searchAnime,
-  searchDaily,
-  searchEpisode,
-  searchSeason,
-  syncSonarr,
-  testSonarr,
-} from './tools/sonarr.ts'
+import { searchAlbum, syncLidarr } from './tools/lidarr.ts'
+import { forward } from './tools/prowlarr.ts'
+import { searchFilm, syncRadarr } from './tools/radarr.ts'
+import { searchBook, syncReadarr } from './tools/readarr.ts'
+import { SONARR, searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr } from './tools/sonarr.ts'
 import { type Indexer, type Release, ToolError } from './tools/tool.ts'
 
 // What the tools of tools/ send, replayed against the service, and its answers held against the tools' own rules.
@@ -57,33 +50,19 @@ function indexer(apiKey = site.uploader.passkey, apiPath = '/api/torznab/api'): 
 const keysOf = (releases: readonly Pick<Release, 'title'>[]): readonly string[] =>
   releases.map(({ title }) => KEYS.get(title) ?? title)
 
-/** The tests of the tools, each with the button that a user presses. */
-const TESTS: Readonly<Record<string, (indexer: Indexer) => Promise<unknown>>> = {
-  Sonarr: testSonarr,
-  Radarr: testRadarr,
-  Lidarr: testLidarr,
-  Readarr: testReadarr,
-  Prowlarr: testProwlarr,
-  Jackett: (one) => searchJackett(one, 'harbour'),
-  'cross-seed': scanCrossSeed,
-  autobrr: testAutobrr,
-  FlexGet: (one) => searchFlexGet(one, 'movie', { title: 'Quiet Film', parameters: { imdbid: 'tt0133093' } }),
-}
-const TOOLS = Object.keys(TESTS)
-
 describe('Test', () => {
   test.each(TOOLS)('%s accepts the indexer', async (tool) => {
-    await expect(TESTS[tool]?.(indexer())).resolves.toBeDefined()
+    await expect(testWith(tool, indexer())).resolves.toBeDefined()
   })
 
   test.each(TOOLS)('%s tells of a wrong key', async (tool) => {
-    await expect(TESTS[tool]?.(indexer('0'.repeat(40)))).rejects.toBeInstanceOf(ToolError)
+    await expect(testWith(tool, indexer('0'.repeat(40)))).rejects.toBeInstanceOf(ToolError)
   })
 
   test.each(TOOLS)('%s tells a user who is blocked from the API', async (tool) => {
     const blocked = await createMember(site.tracker, `blocked-${tool.toLowerCase()}`)
     await site.tracker.sql('update users set api_blocked = true where id = $1', [blocked.id])
-    await expect(TESTS[tool]?.(indexer(blocked.passkey))).rejects.toBeInstanceOf(ToolError)
+    await expect(testWith(tool, indexer(blocked.passkey))).rejects.toBeInstanceOf(ToolError)
   })
 })
 

@@ -63,7 +63,7 @@ export function attributesOf(item: FeedItem): readonly Attribute[] {
     ['downloadvolumefactor', decimal(factors.download)],
     ['uploadvolumefactor', decimal(factors.upload)],
   ]
-  for (const name of NAMES) known.push(...written(name, attributes[name]))
+  for (const name of NAMES) if (attributes[name] !== undefined) known.push(...written(name, attributes[name]))
   return known
 }
 

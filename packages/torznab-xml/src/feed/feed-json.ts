@@ -5,11 +5,11 @@ import { type Feed, type FeedItem, TORRENT_TYPE } from './feed.ts'
 import { rfc822Date } from './rfc822-date.ts'
 
 /**
- * A feed as the JSON that NZBHydra2 and Newznab indexers know. Every value is a string, and `item` and `attr` are
+ * The frame of a feed as the JSON that NZBHydra2 and Newznab indexers know. Every value is a string, and `item` and `attr` are
  * always lists. `category` is the item's own; all of them are among its attributes.
  */
-export function feedJson(feed: Feed): string {
-  return JSON.stringify({
+export function feedFrameJson(feed: Omit<Feed, 'items'>): readonly [before: string, after: string] {
+  const frame = JSON.stringify({
     ...jsonAttributes({ version: '2.0' }),
     channel: {
       title: cleanText(feed.title),
@@ -18,9 +18,15 @@ export function feedJson(feed: Feed): string {
       language: 'en-us',
       response: jsonAttributes({ offset: feed.offset, total: feed.total }),
       ...(feed.limits && { apilimits: jsonAttributes(feed.limits) }),
-      item: feed.items.map(jsonItem),
+      item: [],
     },
   })
+  return [frame.slice(0, -'[]}}'.length), '}}']
+}
+
+/** The list of items. */
+export function itemsJson(items: readonly FeedItem[]): string {
+  return JSON.stringify(items.map(jsonItem))
 }
 
 function jsonItem(item: FeedItem): object {

@@ -26,10 +26,11 @@ const NOT_PLAIN = /[\0-\x1F&<>"\x7F-\x9F\uD800-\uDFFF\uFEFF\uFFFE\uFFFF]/
 /**
  * Text without what no document may hold. Control characters and non-characters are removed, as Jackett and Prowlarr
  * do: applications compare titles, and such a character is never a part of one. A lone surrogate is the rest of a
- * character that is lost, and becomes U+FFFD, as UTF-8 encoders make it. JSON documents get the same text.
+ * character that is lost, and becomes U+FFFD, as UTF-8 encoders make it, before removing what is between two of them
+ * could join them. JSON documents get the same text.
  */
 export function cleanText(text: string): string {
-  return NOT_PLAIN.test(text) ? text.replace(REMOVED, '').replace(LONE_SURROGATES, '\u{FFFD}') : text
+  return NOT_PLAIN.test(text) ? text.replace(LONE_SURROGATES, '\u{FFFD}').replace(REMOVED, '') : text
 }
 
 /** Any text as character data or attribute value of XML 1.0 (sections 2.4 and 3.3.3), after `cleanText`. */
@@ -39,16 +40,12 @@ export function escapeXml(value: string | number): XmlText {
   return (isPlain ? text : cleanText(text).replace(/[&<>"\t\n\r]/g, (found) => ENTITIES[found] ?? '')) as XmlText
 }
 
-/** A piece of a document written out: what is filled in has to be escaped already. */
-export function xml(strings: TemplateStringsArray, ...values: readonly XmlText[]): XmlText {
-  let text = strings[0] ?? ''
-  for (let i = 0; i < values.length; i++) text += `${values[i] ?? ''}${strings[i + 1] ?? ''}`
-  return text as XmlText
+/** A piece of a document as it is written in the source, without anything to fill in. */
+export function xml(strings: TemplateStringsArray): XmlText {
+  return (strings[0] ?? '') as XmlText
 }
 
-/** What is made of each item, one after the other. */
-export function concatXml<Item>(items: readonly Item[], toXml: (item: Item) => XmlText): XmlText {
-  let text = ''
-  for (const item of items) text += toXml(item)
-  return text as XmlText
+/** Pieces, one after the other. */
+export function joinXml(pieces: readonly XmlText[]): XmlText {
+  return pieces.join('') as XmlText
 }

@@ -20,6 +20,15 @@ export function createAccountStore(db: Db): AccountStore {
       return row && toAccount(row)
     },
 
+    async byIds(ids) {
+      const rows = await db
+        .selectFrom('users')
+        .selectAll()
+        .where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
+        .execute()
+      return new Map(rows.map((row) => [row.id, toAccount(row)]))
+    },
+
     async byUsername(username) {
       const row = await byName(username).executeTakeFirst()
       return row && toAccount(row)

@@ -67,6 +67,8 @@ export type AccountPage = Total & { readonly items: readonly Account[] }
 /** The store of accounts. Each method is one atomic change. */
 export type AccountStore = {
   byId(id: string): Promise<Account | undefined>
+  /** Those that there are of the ids. */
+  byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Account>>
   byUsername(username: string): Promise<Account | undefined>
   /** The account and its password hash, to verify a sign-in. */
   credentials(username: string): Promise<{ account: Account; passwordHash: string } | undefined>

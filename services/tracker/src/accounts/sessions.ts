@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { BatcherOptions } from '@vault-and-tracker/service-kit/batch'
+import { batchedLoader } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account, AccountStore } from './accounts.ts'
@@ -15,6 +17,9 @@ const MIN_TOUCH_INTERVAL_MS = 5 * 60_000
 
 /** The number of sessions of a user; a further sign-in ends the oldest. */
 const MAX_SESSIONS = 20
+
+/** Requests of the same moment read their accounts in one statement; none waits for others to come. */
+const BATCHES: BatcherOptions = { concurrency: 2, maxBatchSize: 500, lingerMs: 0, isReady: () => false }
 
 /** A session as it is stored, under the hash of its token. Times are in milliseconds since the Unix epoch. */
 export type StoredSession = {
@@ -44,8 +49,13 @@ export type SessionStore = {
 export type Sessions = ReturnType<typeof createSessions>
 
 /** Sessions of browsers and programs. The token is 256 random bits; only its hash is stored. */
-export function createSessions(deps: { store: SessionStore; accounts: AccountStore; clock: Clock }) {
+export function createSessions(deps: {
+  store: SessionStore
+  accounts: Pick<AccountStore, 'byIds' | 'recordLastSeen'>
+  clock: Clock
+}) {
   const { store, accounts, clock } = deps
+  const accountOf = batchedLoader((ids: readonly string[]) => accounts.byIds(ids), BATCHES)
 
   async function validSessionsOf(account: Account) {
     const all = await store.listOf(account.id)
@@ -84,7 +94,7 @@ export function createSessions(deps: { store: SessionStore; accounts: AccountSto
       const now = clock.now()
       if (session === undefined) return undefined
       if (now - session.lastSeenAt > MAX_IDLE_MS || now - session.createdAt > MAX_SESSION_AGE_MS) return undefined
-      const account = await accounts.byId(session.userId)
+      const account = await accountOf(session.userId)
       if (account === undefined || account.sessionEpoch !== session.epoch) return undefined
       if (now - session.lastSeenAt >= MIN_TOUCH_INTERVAL_MS) {
         const ttl = Math.min(MAX_IDLE_MS, session.createdAt + MAX_SESSION_AGE_MS - now)

@@ -4,6 +4,7 @@ import { init } from './migrations/0001-init.ts'
 import { search } from './migrations/0002-search.ts'
 import { torznabAdmin } from './migrations/0004-torznab-admin.ts'
 import { searchWords } from './migrations/0006-search-words.ts'
+import { wordBeginnings } from './migrations/0007-word-beginnings.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
@@ -15,6 +16,7 @@ export const migrate: Migrate = createMigrate({
     '0002-search': search,
     '0004-torznab-admin': torznabAdmin,
     '0006-search-words': searchWords,
+    '0007-word-beginnings': wordBeginnings,
   },
   grants,
 })

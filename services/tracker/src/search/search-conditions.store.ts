@@ -3,13 +3,30 @@ import type { AnyOf, Criteria } from './criteria.ts'
 
 export const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', leechers: 'leechers' } as const
 
-/** The criteria but for the state, on the columns of `torrents`. */
-export function conditions(criteria: Criteria): RawBuilder<unknown> {
+/**
+ * Whether the index has a beginning of words as a lexeme, which the function `word_beginnings` of the database makes. Of
+ * longer beginnings there are few words.
+ */
+export function isIndexed(prefix: string): boolean {
+  const letters = Array.from(prefix).length
+  return letters === 2 || letters === 3
+}
+
+/**
+ * The criteria but for the state, on the columns of `torrents`.
+ *
+ * @param by how torrents are found: by the index, or one after the other, where reading words is cheaper than making
+ *   their beginnings
+ */
+export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<unknown> {
   const { categoryIds, words, prefix, facets, charge, minSize, maxSize, createdAfter } = criteria
-  const text = [...words.map(anyOf), ...(prefix === undefined ? [] : [`${quoted(prefix)}:*`])]
+  const beginning = by === 'index' && prefix !== undefined && isIndexed(prefix) ? prefix : undefined
+  const isSpelled = prefix !== undefined && beginning === undefined
+  const text = [...words.map(anyOf), ...(isSpelled ? [`${quoted(prefix)}:*`] : [])]
   const categories = categoryIds?.map((id) => `#c${id}`)
   const parts = [
     ...(text.length === 0 ? [] : [sql`search @@ ${text.join(' & ')}::tsquery`]),
+    ...(beginning === undefined ? [] : [sql`word_beginnings(search) @@ ${quoted(beginning)}::tsquery`]),
     ...(facets.length === 0 ? [] : [sql`facets @@ ${facets.map(anyOf).join(' & ')}::tsquery`]),
     // By itself, since the index is slower where alternatives that are common are a part of something rarer.
     ...(categories === undefined ? [] : [sql`facets @@ ${anyOf(categories)}::tsquery`]),

@@ -4,7 +4,7 @@ import type { Db } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL } from '../lists/total.ts'
 import { type Criteria, isPlain } from './criteria.ts'
 import type { Page, SearchStore } from './search.ts'
-import { anyCategory, conditions, SORT_COLUMNS } from './search-conditions.store.ts'
+import { anyCategory, conditions, isIndexed, SORT_COLUMNS } from './search-conditions.store.ts'
 import { SIMILAR_WORDS } from './similar-words.ts'
 
 const MAX_SIMILAR = 3
@@ -19,10 +19,15 @@ const WORK_MEMORY = '16MB'
 const PROBED = 600
 /**
  * Where so many of the probed ones match, a walk of so many torrents counts to `MAX_EXACT_TOTAL` sooner than the GIN
- * index, of which all matches would have to be read: from 10 % on for a single word, from 6 % on for several conditions
- * and beginnings of words, for which the index reads more than what matches.
+ * index, of which all matches would have to be read: from 10 % on for a single word; from 6 % on for several conditions,
+ * for which the index reads more than what matches; from 20 % on within categories, where a walk merges the ranges of
+ * several indexes and a torrent costs three times as much.
  */
-const FREQUENT = { single: { probed: 60, walked: 60_000 }, several: { probed: 36, walked: 100_000 } } as const
+const FREQUENT = {
+  single: { probed: 60, walked: 60_000 },
+  several: { probed: 36, walked: 100_000 },
+  within: { probed: 120, walked: 30_000 },
+} as const
 
 /** A beginning of more words than these is left to the GIN index. */
 const MAX_WORDS_OF_PREFIX = 30
@@ -68,6 +73,7 @@ export function createSearchStore(db: Db): SearchStore {
     },
 
     async wordsWithPrefix(prefix) {
+      if (isIndexed(prefix)) return undefined
       const { rows } = await sql<{ word: string }>`
         select word from search_words where word like ${`${escapeLike(prefix)}%`}
         limit ${MAX_WORDS_OF_PREFIX + 1}`.execute(db)
@@ -103,7 +109,7 @@ async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result
 function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
   return db.transaction().execute(async (trx) => {
     await setPlanner(trx)
-    const { probed, walked } = isSingle(criteria) ? FREQUENT.single : FREQUENT.several
+    const { probed, walked } = FREQUENT[breadthOf(criteria)]
     const newest = await countWalked(trx, criteria, PROBED)
     if (newest < probed || (await countWalked(trx, criteria, walked)) <= MAX_EXACT_TOTAL) {
       // The index is slow at beginnings of frequent words; that there are many matches, whole words tell sooner.
@@ -114,20 +120,22 @@ function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
     }
     if (page.limit === 0) return { ids: [], counted: MAX_EXACT_TOTAL + 1 }
     const walk = walkedTorrents(criteria, page, WALKED + 3 * (page.offset + page.limit))
-    const ids = await idsOf(trx, sql`select id from ${walk} where ${conditions(criteria)}`, page)
+    const ids = await idsOf(trx, sql`select id from ${walk} where ${conditions(criteria, 'row')}`, page)
     if (ids.length < page.limit) return { ids: await allSorted(trx, criteria, page), counted: MAX_EXACT_TOTAL + 1 }
     return { ids, counted: MAX_EXACT_TOTAL + 1 }
   })
 }
 
-function isSingle({ words, prefix, facets, categoryIds }: Criteria): boolean {
-  return prefix === undefined && categoryIds === undefined && words.length + facets.length === 1
+function breadthOf({ words, prefix, facets, categoryIds }: Criteria): keyof typeof FREQUENT {
+  if (categoryIds !== undefined) return 'within'
+  const isSpelled = prefix !== undefined && !isIndexed(prefix)
+  return !isSpelled && words.length + facets.length + (prefix === undefined ? 0 : 1) === 1 ? 'single' : 'several'
 }
 
 /** How many of the newest torrents match; counted to one beyond `MAX_EXACT_TOTAL`. */
 async function countWalked(trx: Db, criteria: Criteria, most: number): Promise<number> {
   const { rows } = await sql<{ counted: number }>`select count(*) as counted from (
-    select 1 from ${walk(criteria, NEWEST_FIRST, most)} where ${conditions(criteria)} limit ${MAX_EXACT_TOTAL + 1}
+    select 1 from ${walk(criteria, NEWEST_FIRST, most)} where ${conditions(criteria, 'row')} limit ${MAX_EXACT_TOTAL + 1}
   ) as matches`.execute(trx)
   return rows[0]?.counted ?? 0
 }
@@ -144,10 +152,12 @@ async function setPlanner(trx: Db): Promise<void> {
     set_config('work_mem', ${WORK_MEMORY}, true)`.execute(trx)
 }
 
-/** The criteria with the prefix as a whole word; undefined without a prefix. */
+/** The criteria with the prefix as a whole word; undefined where the index is not slow at the prefix. */
 function wholeWords(criteria: Criteria): Criteria | undefined {
   const { prefix, words } = criteria
-  return prefix === undefined ? undefined : { ...criteria, words: [...words, [prefix]], prefix: undefined }
+  return prefix === undefined || isIndexed(prefix)
+    ? undefined
+    : { ...criteria, words: [...words, [prefix]], prefix: undefined }
 }
 
 async function haveMany(trx: Db, criteria: Criteria | undefined): Promise<boolean> {
@@ -179,8 +189,10 @@ function allSorted(trx: Db, criteria: Criteria, page: Page): Promise<readonly st
 
 /** All matches. Without a limit or an order here, the planner has no reason to look elsewhere than in the GIN index. */
 function matches(criteria: Criteria): RawBuilder<unknown> {
+  // The index holds approved torrents only; the others are few, and read one by one.
+  const by = criteria.state === 'approved' ? 'index' : 'row'
   return sql`select id, created_at, size from torrents
-    where deleted_at is null and state = ${criteria.state} and ${conditions(criteria)}`
+    where deleted_at is null and state = ${criteria.state} and ${conditions(criteria, by)}`
 }
 
 function withStats(page: Page): RawBuilder<unknown> {

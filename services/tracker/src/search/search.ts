@@ -5,6 +5,7 @@ import { type Total, totalOf } from '../lists/total.ts'
 import { memberWords, searchWords } from '../releases/search-words.ts'
 import type { ListedTorrent, TorrentState } from '../torrents/torrents.ts'
 import { type AnyOf, allOf, type Charge, type Criteria, episodeFacets, idFacets, yearFacets } from './criteria.ts'
+import { createSharedRuns } from './shared-runs.ts'
 import { isSimilarWord } from './similar-words.ts'
 
 /** A search of approved torrents. What is undefined is not asked for; everything that is there must hold. */
@@ -100,7 +101,10 @@ const MAX_OFFSET = 10_000
 const MAX_SUGGESTIONS = 10
 const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
 
-/** Finds torrents: the lists and the search of the REST API, and searches of the Torznab API. */
+/**
+ * Finds torrents: the lists and the search of the REST API, and searches of the Torznab API. Those who ask for the same
+ * page at the same moment share the search.
+ */
 export function createSearch(deps: {
   store: SearchStore
   /** Torrents by id, in the order of the ids; one that is gone is left out. */
@@ -108,17 +112,12 @@ export function createSearch(deps: {
   categories: Pick<Categories, 'all'>
 }) {
   const { store, torrents } = deps
+  const finds = createSharedRuns<Found>()
+  const lists = createSharedRuns<Listed>()
 
   return {
     /** One page, newest first, and how many there are on all pages. */
-    async find(query: SearchQuery): Promise<Found> {
-      const criteria = criteriaOf(query)
-      if (criteria === undefined) return { items: [], ...totalOf(0) }
-      const { offset } = query
-      const limit = offset > MAX_OFFSET ? 0 : query.limit
-      const { ids, counted } = await store.page(criteria, { ...NEWEST_FIRST, offset, limit })
-      return { items: await torrents(ids), ...totalOf(counted) }
-    },
+    find: (query: SearchQuery): Promise<Found> => finds(JSON.stringify(query), () => find(query)),
 
     /** An approved torrent by either info hash, in lower-case hex. */
     async byInfoHash(infoHash: string): Promise<ListedTorrent | undefined> {
@@ -127,22 +126,33 @@ export function createSearch(deps: {
     },
 
     /** One page of the torrents in a state. @throws ApiError BAD_REQUEST when there is no such category */
-    async list(query: ListQuery): Promise<Listed> {
-      const { search, page, limit, sort, order } = query
-      const { words, prefix } = memberWords(search ?? '')
-      const tokens = prefix === undefined ? words : [...words, prefix]
-      // A search for punctuation alone has no words and matches nothing, rather than everything.
-      if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], ...totalOf(0) }
-      const all =
-        query.category === undefined && (sort === 'created' || sort === 'size') ? [] : await deps.categories.all()
-      const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
-      const { ids, counted } = await store.page(
-        { ...within, ...(await wordCriteria(words, prefix)) },
-        { sort, order, offset: (page - 1) * limit, limit, allCategoryIds: all.map(({ id }) => id) },
-      )
-      const listed = { items: await torrents(ids), ...totalOf(counted) }
-      return counted === 0 && tokens.length > 0 ? { ...listed, suggestions: await suggest(within, tokens) } : listed
-    },
+    list: (query: ListQuery): Promise<Listed> => lists(JSON.stringify(query), () => list(query)),
+  }
+
+  async function find(query: SearchQuery): Promise<Found> {
+    const criteria = criteriaOf(query)
+    if (criteria === undefined) return { items: [], ...totalOf(0) }
+    const { offset } = query
+    const limit = offset > MAX_OFFSET ? 0 : query.limit
+    const { ids, counted } = await store.page(criteria, { ...NEWEST_FIRST, offset, limit })
+    return { items: await torrents(ids), ...totalOf(counted) }
+  }
+
+  async function list(query: ListQuery): Promise<Listed> {
+    const { search, page, limit, sort, order } = query
+    const { words, prefix } = memberWords(search ?? '')
+    const tokens = prefix === undefined ? words : [...words, prefix]
+    // A search for punctuation alone has no words and matches nothing, rather than everything.
+    if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], ...totalOf(0) }
+    const all =
+      query.category === undefined && (sort === 'created' || sort === 'size') ? [] : await deps.categories.all()
+    const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
+    const { ids, counted } = await store.page(
+      { ...within, ...(await wordCriteria(words, prefix)) },
+      { sort, order, offset: (page - 1) * limit, limit, allCategoryIds: all.map(({ id }) => id) },
+    )
+    const listed = { items: await torrents(ids), ...totalOf(counted) }
+    return counted === 0 && tokens.length > 0 ? { ...listed, suggestions: await suggest(within, tokens) } : listed
   }
 
   /** A beginning of few words is these words, which the index finds sooner. */

@@ -9,7 +9,7 @@ import type { Release } from '../releases/release.ts'
 import { type Search, SORTS } from '../search/search.ts'
 import { asciiFileName, safeFileName } from './file-name.ts'
 import { MAX_TORRENT_BYTES } from './torrent-file.ts'
-import { type ExternalIds, type ListedTorrent, TORRENT_STATES, type Torrent, type Torrents } from './torrents.ts'
+import { type ListedTorrent, TORRENT_STATES, type Torrent, type Torrents } from './torrents.ts'
 
 export const releaseSchema = z
   .object({
@@ -248,23 +248,35 @@ export const torrentEndpoints = [
 /** A torrent as the API shows it, in a list or, with its description, by itself. */
 export function presentTorrent(torrent: Torrent): z.input<typeof torrentAnswer>
 export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent>
-export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent> {
-  const { fileCount, uploader, externalIds, createdAt, release, ...same } = torrent
+export function presentTorrent(torrent: ListedTorrent | Torrent): z.input<typeof listedTorrent> {
+  // Every field by its name: this runs for each item of a page, and copying objects by their rest takes several times as long.
+  const { imdb, tmdb, tvdb } = torrent.externalIds
   return {
-    ...same,
-    release: presentRelease(release),
-    files: fileCount,
-    created: createdAt.toISOString(),
-    uploader: uploader?.username ?? null,
-    ...presentIds(externalIds),
+    id: torrent.id,
+    infoHash: torrent.infoHash,
+    infoHashV2: torrent.infoHashV2,
+    name: torrent.name,
+    category: torrent.category,
+    size: torrent.size,
+    files: torrent.fileCount,
+    created: torrent.createdAt.toISOString(),
+    seeders: torrent.seeders,
+    leechers: torrent.leechers,
+    completed: torrent.completed,
+    uploader: torrent.uploader?.username ?? null,
+    imdb: imdb === null ? null : `tt${String(imdb).padStart(7, '0')}`,
+    tmdb,
+    tvdb,
+    state: torrent.state,
+    stateReason: torrent.stateReason,
+    downloadPercent: torrent.downloadPercent,
+    uploadPercent: torrent.uploadPercent,
+    release: presentRelease(torrent.release),
+    ...('description' in torrent && { description: torrent.description }),
   }
 }
 
 function presentRelease(read: Release): z.input<typeof releaseSchema> {
   const { hdr, audio, languages, editions } = read
   return { ...read, hdr: [...hdr], audio: [...audio], languages: [...languages], editions: [...editions] }
-}
-
-function presentIds({ imdb: id, tmdb, tvdb }: ExternalIds) {
-  return { imdb: id === null ? null : `tt${String(id).padStart(7, '0')}`, tmdb, tvdb }
 }

@@ -8,7 +8,8 @@ import {
   torznabError,
   writeCaps,
   writeError,
-  writeFeed,
+  writeFrame,
+  writeItems,
 } from '@vault-and-tracker/torznab-xml'
 import { create } from 'content-disposition'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
@@ -99,18 +100,24 @@ function send(request: Request, response: Response, { format, outcome }: Answer,
   }
 }
 
-function sendFeed(request: Request, response: Response, feed: Feed, format: Format): void {
-  const etag = etagOf(feed, format)
+function sendFeed(request: Request, response: Response, { items, ...feed }: Feed, format: Format): void {
+  const written = Buffer.from(writeItems(items, format))
+  const etag = etagOf(feed, format, written)
   response.setHeader('ETag', `W/${etag}`)
   response.setHeader('Cache-Control', 'private, no-cache')
-  if (isKnown(etag, request.get('if-none-match'))) response.status(304).end()
-  else sendText(response, contentType(format, 'feed'), writeFeed(feed, format))
+  if (isKnown(etag, request.get('if-none-match'))) {
+    response.status(304).end()
+    return
+  }
+  const [before, after] = writeFrame(feed, format)
+  sendBytes(response, contentType(format, 'feed'), Buffer.concat([Buffer.from(before), written, Buffer.from(after)]))
 }
 
 /** The tag of a feed, to be called weak: what the user did so far is in it too, and changes with every request. */
-function etagOf({ limits: _limits, ...feed }: Feed, format: Format): string {
+function etagOf({ limits: _limits, ...feed }: Omit<Feed, 'items'>, format: Format, items: Uint8Array): string {
   return `"${createHash('sha256')
     .update(JSON.stringify([format, feed]))
+    .update(items)
     .digest('base64url')}"`
 }
 
@@ -137,7 +144,10 @@ function sendError(response: Response, error: TorznabError, format: Format): voi
 }
 
 function sendText(response: Response, type: string, text: string): void {
-  const bytes = Buffer.from(text)
+  sendBytes(response, type, Buffer.from(text))
+}
+
+function sendBytes(response: Response, type: string, bytes: Uint8Array): void {
   response.setHeader('Content-Type', type)
   response.setHeader('Content-Length', bytes.length)
   response.end(bytes)

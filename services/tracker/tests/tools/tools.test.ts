@@ -1,16 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
 import { CATALOGUE, SEARCH_CASES } from '../data/search-quality.ts'
 import { createReferenceIndexer } from '../support/reference-indexer.ts'
+import { TOOLS, testWith } from './all.ts'
 import { grab, rejections } from './arr.ts'
-import { runAutobrr, testAutobrr } from './autobrr.ts'
+import { runAutobrr } from './autobrr.ts'
 import { grabCrossSeed, scanCrossSeed, searchCrossSeed, startCrossSeed } from './cross-seed.ts'
 import { searchFlexGet } from './flexget.ts'
 import { searchJackett } from './jackett.ts'
-import { searchAlbum, syncLidarr, testLidarr } from './lidarr.ts'
-import { forward, testProwlarr } from './prowlarr.ts'
-import { searchFilm, syncRadarr, testRadarr } from './radarr.ts'
-import { searchBook, syncReadarr, testReadarr } from './readarr.ts'
-import { SONARR, searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr, testSonarr } from './sonarr.ts'
+import { searchAlbum, syncLidarr } from './lidarr.ts'
+import { forward } from './prowlarr.ts'
+import { searchFilm, syncRadarr } from './radarr.ts'
+import { searchBook, syncReadarr } from './readarr.ts'
+import { SONARR, searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr } from './sonarr.ts'
 import { type Indexer, type Release, ToolError } from './tool.ts'
 
 const KEY = '0123456789abcdef0123456789abcdef01234567'
@@ -24,28 +25,14 @@ function indexer(change?: (body: string) => string, apiKey = KEY): Indexer {
   }
 }
 
-/** The tests of the tools, each with the button that a user presses. */
-const TESTS: Readonly<Record<string, (indexer: Indexer) => Promise<unknown>>> = {
-  Sonarr: testSonarr,
-  Radarr: testRadarr,
-  Lidarr: testLidarr,
-  Readarr: testReadarr,
-  Prowlarr: testProwlarr,
-  Jackett: (one) => searchJackett(one, 'harbour'),
-  'cross-seed': scanCrossSeed,
-  autobrr: testAutobrr,
-  FlexGet: (one) => searchFlexGet(one, 'movie', { title: 'Quiet Film', parameters: { imdbid: 'tt0133093' } }),
-}
-const ALL = Object.keys(TESTS)
-
 const keysOf = (releases: readonly Pick<Release, 'title'>[]) =>
   releases.map(({ title }) => CATALOGUE.find(({ name }) => name === title)?.key ?? title)
 const inCase = (client: string, part: string) =>
   [...(SEARCH_CASES.find((one) => one.client === client && one.query.includes(part))?.returns ?? [])].sort()
 
 describe('a sound indexer', () => {
-  test.each(ALL)('is accepted by %s', async (tool) => {
-    await expect(TESTS[tool]?.(indexer())).resolves.toBeDefined()
+  test.each(TOOLS)('is accepted by %s', async (tool) => {
+    await expect(testWith(tool, indexer())).resolves.toBeDefined()
   })
 
   test('gives Sonarr what it looks for', async () => {
@@ -112,8 +99,8 @@ describe('a sound indexer', () => {
 })
 
 describe('a wrong key', () => {
-  test.each(ALL)('is told by %s', async (tool) => {
-    await expect(TESTS[tool]?.(indexer(undefined, 'wrong'))).rejects.toBeInstanceOf(ToolError)
+  test.each(TOOLS)('is told by %s', async (tool) => {
+    await expect(testWith(tool, indexer(undefined, 'wrong'))).rejects.toBeInstanceOf(ToolError)
   })
 })
 
@@ -122,10 +109,10 @@ const MISTAKES: readonly (readonly [string, (body: string) => string, readonly s
   [
     'a control character in a title',
     (body) => body.replace('<title>', '<title>\u0001'),
-    ALL.filter((one) => one !== 'cross-seed'),
+    TOOLS.filter((one) => one !== 'cross-seed'),
   ],
   ['a date that ends in GMT', (body) => body.replaceAll('+0000</pubDate>', 'GMT</pubDate>'), ['autobrr']],
-  ['no dates', (body) => body.replace(/<pubDate>.*?<\/pubDate>/g, ''), ALL.filter((one) => one !== 'FlexGet')],
+  ['no dates', (body) => body.replace(/<pubDate>.*?<\/pubDate>/g, ''), TOOLS.filter((one) => one !== 'FlexGet')],
   ['guids with an attribute', (body) => body.replaceAll('<guid>', '<guid isPermaLink="false">'), ['cross-seed']],
   ['no links', (body) => body.replace(/<link>.*?<\/link>/g, ''), ['Jackett', 'cross-seed']],
   ['no size elements', (body) => body.replace(/<size>.*?<\/size>/g, ''), ['cross-seed', 'autobrr']],
@@ -156,8 +143,8 @@ const MISTAKES: readonly (readonly [string, (body: string) => string, readonly s
 ]
 
 describe.each(MISTAKES)('an indexer with %s', (_mistake, change, noticing) => {
-  test.each(ALL.map((tool) => [tool, noticing.includes(tool)] as const))('%s notices: %p', async (tool, notices) => {
-    const outcome = TESTS[tool]?.(indexer(change))
+  test.each(TOOLS.map((tool) => [tool, noticing.includes(tool)] as const))('%s notices: %p', async (tool, notices) => {
+    const outcome = testWith(tool, indexer(change))
     if (notices) await expect(outcome).rejects.toBeInstanceOf(ToolError)
     else await expect(outcome).resolves.toBeDefined()
   })

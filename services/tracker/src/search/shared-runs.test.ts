@@ -1,0 +1,73 @@
+import { describe, expect, test } from '@jest/globals'
+import { createSharedRuns } from './shared-runs.ts'
+
+/** Work that ends when it is told to. */
+function controlledRuns() {
+  const runs: { end: (result: string) => void; fail: (error: Error) => void }[] = []
+  const run = (): Promise<string> => new Promise((end, fail) => void runs.push({ end, fail }))
+  return { runs, run }
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+describe('shared runs', () => {
+  test('those who ask while a run is under way share the next one', async () => {
+    const { runs, run } = controlledRuns()
+    const shared = createSharedRuns<string>()
+    const first = shared('key', run)
+    const second = shared('key', run)
+    const third = shared('key', run)
+    expect(runs).toHaveLength(1)
+    runs[0]?.end('old')
+    await settled()
+    expect(runs).toHaveLength(2)
+    runs[1]?.end('new')
+    expect(await Promise.all([first, second, third])).toEqual(['old', 'new', 'new'])
+  })
+
+  test('who asks during the second run waits for a third', async () => {
+    const { runs, run } = controlledRuns()
+    const shared = createSharedRuns<string>()
+    const first = shared('key', run)
+    const second = shared('key', run)
+    runs[0]?.end('first')
+    await settled()
+    const third = shared('key', run)
+    runs[1]?.end('second')
+    await settled()
+    expect(runs).toHaveLength(3)
+    runs[2]?.end('third')
+    expect(await Promise.all([first, second, third])).toEqual(['first', 'second', 'third'])
+  })
+
+  test('other keys do not wait', () => {
+    const { runs, run } = controlledRuns()
+    const shared = createSharedRuns<string>()
+    void shared('one', run)
+    void shared('two', run)
+    expect(runs).toHaveLength(2)
+  })
+
+  test('a run that ended is not shared', async () => {
+    const { runs, run } = controlledRuns()
+    const shared = createSharedRuns<string>()
+    const first = shared('key', run)
+    runs[0]?.end('first')
+    expect(await first).toBe('first')
+    await settled()
+    void shared('key', run)
+    expect(runs).toHaveLength(2)
+  })
+
+  test('a failure is that of its own run alone', async () => {
+    const { runs, run } = controlledRuns()
+    const shared = createSharedRuns<string>()
+    const first = shared('key', run)
+    const second = shared('key', run)
+    runs[0]?.fail(new Error('away'))
+    await expect(first).rejects.toThrow('away')
+    await settled()
+    runs[1]?.end('again')
+    expect(await second).toBe('again')
+  })
+})

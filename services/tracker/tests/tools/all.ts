@@ -1,0 +1,32 @@
+import { testAutobrr } from './autobrr.ts'
+import { scanCrossSeed } from './cross-seed.ts'
+import { searchFlexGet } from './flexget.ts'
+import { searchJackett } from './jackett.ts'
+import { testLidarr } from './lidarr.ts'
+import { testProwlarr } from './prowlarr.ts'
+import { testRadarr } from './radarr.ts'
+import { testReadarr } from './readarr.ts'
+import { testSonarr } from './sonarr.ts'
+import type { Indexer } from './tool.ts'
+
+/** The test of each tool: what it does when a user adds the indexer and presses Test, or its like. */
+const TESTS: Readonly<Record<string, (indexer: Indexer) => Promise<unknown>>> = {
+  Sonarr: testSonarr,
+  Radarr: testRadarr,
+  Lidarr: testLidarr,
+  Readarr: testReadarr,
+  Prowlarr: testProwlarr,
+  Jackett: (indexer) => searchJackett(indexer, 'harbour'),
+  'cross-seed': scanCrossSeed,
+  autobrr: testAutobrr,
+  FlexGet: (indexer) => searchFlexGet(indexer, 'movie', { title: 'Quiet Film', parameters: { imdbid: 'tt0133093' } }),
+}
+
+export const TOOLS: readonly string[] = Object.keys(TESTS)
+
+/** Runs the test of a tool. @throws ToolError as the user sees it */
+export async function testWith(tool: string, indexer: Indexer): Promise<unknown> {
+  const test = TESTS[tool]
+  if (test === undefined) throw new Error(`There is no tool ${tool}`)
+  return test(indexer)
+}
