@@ -36,6 +36,7 @@ function batchOf(...requests: readonly Partial<LoggedRequest>[]): RequestBatch {
     results: 1,
     durationMs: 5,
     error: null,
+    refusedBy: undefined,
     client: 'Radarr' as const,
     ...request,
   }))
@@ -104,6 +105,14 @@ test('a day that was dropped is created again when it is written', async () => {
   await expect(store.write(again)).rejects.toThrow(/no partition/)
   await store.write(again)
   expect(await listed()).toHaveLength(1)
+})
+
+test('requests of a day whose partition is missing are written all the same', async () => {
+  await answered({ rawQuery: 'q=before' })
+  const day = `day_${new Date(tracker.now()).toISOString().slice(0, 10).replaceAll('-', '')}`
+  await tracker.sql(`drop table torznab_log.${day}`)
+  await answered({ rawQuery: 'q=after' })
+  expect((await listed()).map(({ query }) => query)).toEqual(['q=after'])
 })
 
 test.each([

@@ -3,6 +3,7 @@ import {
   contentType,
   type Feed,
   type Format,
+  requestedFormat,
   TORRENT_TYPE,
   type TorznabError,
   torznabError,
@@ -53,7 +54,7 @@ function handlerOf(
   return async (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.status(405).setHeader('Allow', 'GET, HEAD')
-      sendError(response, { ...torznabError('noSuchFunction'), status: 405 }, 'xml')
+      sendError(response, { ...torznabError('noSuchFunction'), status: 405 }, requestedFormat(rawQueryOf(request.url)))
       return
     }
     const started = performance.now()
@@ -68,6 +69,7 @@ function handlerOf(
       results: resultsOf(outcome),
       durationMs: performance.now() - started,
       error: outcome.kind === 'refusal' ? outcome.error.code : undefined,
+      refusedBy: outcome.kind === 'refusal' ? outcome.by : undefined,
       userAgent: request.get('user-agent') ?? '',
     })
   }
