@@ -17,6 +17,11 @@ test('every link of a document leads to a file', () => {
       assert.ok(existsSync(join(root, dirname(document), target)), `${document}: ${target}`)
 })
 
+test('the proxy that operations shows is the one that the tests run', () => {
+  const example = read('infra/nginx.conf.example')
+  assert.ok(read('docs/operations.md').includes(`\`\`\`nginx\n${example}\`\`\`\n`))
+})
+
 test('every decision has a number of its own, a date and a status, and names tests that exist', () => {
   const names = new Set(files.map((file) => basename(file)))
   const numbers = decisions.map((file) => basename(file).slice(0, 4))

@@ -3,6 +3,7 @@ import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorCode } from './errors.ts'
+import { createUnreadAnswers, UNREAD_LIMITS, type UnreadLimits } from './unread-answers.ts'
 
 /** While draining, a connection without a request for this long is closed. */
 const IDLE_MS = 250
@@ -10,6 +11,12 @@ const IDLE_MS = 250
 const SWEEP_MS = 25
 /** Closing at once would reset the connection of a client that is still sending, and it would not read the response. */
 const LINGER_MS = 500
+
+/**
+ * An idle connection outlives those that a proxy keeps (nginx: 60 s), so that it is the proxy that closes them. Otherwise
+ * a request may be on its way to a connection that this side has just closed, and a POST is lost.
+ */
+const KEEP_ALIVE_MS = 75_000
 
 /** A listening server. */
 export type RunningServer = {
@@ -24,13 +31,16 @@ export type RunningServer = {
  * @param server the HTTP server, handlers attached
  * @param address `port` 0 chooses a free one; `portVariable` is the environment variable to name when the port is in
  *   use
+ * @param limits on answers that clients do not read
  * @throws Error naming the port and the variable when the port is in use or not permitted
  */
 export async function listen(
   server: Server,
   address: { host: string; port: number; portVariable?: string },
+  limits: UnreadLimits = UNREAD_LIMITS,
 ): Promise<RunningServer> {
-  const tracker = trackConnections(server)
+  const tracker = trackConnections(server, limits)
+  server.keepAliveTimeout = KEEP_ALIVE_MS
   server.listen(address.port, address.host)
   try {
     await once(server, 'listening')
@@ -81,8 +91,11 @@ type Connection = { active: Set<ServerResponse>; idleSince: number }
 type ConnectionTracker = { connections: Map<Socket, Connection>; draining: boolean }
 
 /** Tracks which connections have pending requests. Node itself counts a connection as idle between two requests. */
-function trackConnections(server: Server): ConnectionTracker {
+function trackConnections(server: Server, limits: UnreadLimits): ConnectionTracker {
   const tracker: ConnectionTracker = { connections: new Map(), draining: false }
+  const unread = createUnreadAnswers(limits)
+  const sweep = setInterval(() => unread.sweep(tracker.connections), limits.sweepMs).unref()
+  server.once('close', () => clearInterval(sweep))
   server.on('connection', (socket: Socket) => {
     tracker.connections.set(socket, { active: new Set(), idleSince: Date.now() })
     socket.once('close', () => tracker.connections.delete(socket))
@@ -93,9 +106,11 @@ function trackConnections(server: Server): ConnectionTracker {
     if (!connection) return
     connection.active.add(response)
     if (tracker.draining) response.shouldKeepAlive = false
+    response.once('prefinish', () => unread.ended(request.socket, response, connection.active))
     response.once('close', () => {
       connection.active.delete(response)
       connection.idleSince = Date.now()
+      unread.closed(request.socket, connection.active)
     })
   })
   return tracker

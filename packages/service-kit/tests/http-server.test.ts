@@ -30,6 +30,14 @@ test('a port that is in use is reported with the variable that changes it', asyn
   await first.drain()
 })
 
+test('an idle connection outlives those of a proxy, which closes them after 60 seconds', async () => {
+  const running = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
+  const answer = await fetch(`http://127.0.0.1:${String(running.port)}`)
+  expect(answer.headers.get('keep-alive')).toBe('timeout=75')
+  await answer.text()
+  await running.drain()
+})
+
 test('a drain with nothing under way is over at once, also when asked twice', async () => {
   const running = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
   await Promise.all([running.drain(), running.drain()])

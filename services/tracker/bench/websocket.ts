@@ -24,6 +24,9 @@ const FLAGS = [
 /** Offers are numbered, and the times of the last so many known. */
 const NUMBERED = 1 << 20
 
+/** Memory is measured from when so many sockets are open, and have announced for some seconds. */
+const WARM_SOCKETS = 2_500
+
 type Shape = {
   readonly sockets: number
   readonly torrents: number
@@ -74,28 +77,40 @@ async function measure(name: string, targets: readonly Target[], shape: Shape): 
   const turns = new Map<SocketClient, number>()
   const clients: SocketClient[] = []
   const [first] = targets
-  const before = first === undefined ? 0 : await memoryOf(first)
-  for (let n = 0; n < shape.sockets; n += 50)
-    clients.push(
-      ...(await Promise.all(
-        Array.from({ length: Math.min(50, shape.sockets - n) }, (_, i) => {
-          const target = targets[(n + i) % targets.length]
-          if (target === undefined) throw new Error('no target')
-          const path = target.users > 0 ? `/announce?passkey=${passkeyOf(n + i)}` : '/'
-          // Next to each other in a torrent, and not in a replica.
-          const torrent = Math.floor((n + i) / (shape.sockets / shape.torrents))
-          const who = { n: n + i, torrent, offers: shape.offers, target: path }
-          return connectClient(new URL(target.url), who, heard)
-        }),
-      )),
+  const connectUpTo = async (count: number): Promise<readonly SocketClient[]> => {
+    const added: SocketClient[] = []
+    for (let n = clients.length; n < count; n += 50) added.push(...(await connectSome(n, Math.min(50, count - n))))
+    for (const [i, client] of added.entries()) turns.set(client, clients.length + i)
+    clients.push(...added)
+    return added
+  }
+  const connectSome = (n: number, count: number): Promise<SocketClient[]> =>
+    Promise.all(
+      Array.from({ length: count }, (_, i) => {
+        const target = targets[(n + i) % targets.length]
+        if (target === undefined) throw new Error('no target')
+        const path = target.users > 0 ? `/announce?passkey=${passkeyOf(n + i)}` : '/'
+        // Next to each other in a torrent, and not in a replica.
+        const torrent = Math.floor((n + i) / (shape.sockets / shape.torrents))
+        const who = { n: n + i, torrent, offers: shape.offers, target: path }
+        return connectClient(new URL(target.url), who, heard)
+      }),
     )
+  const measuresMemory = shape.sockets >= 1_000 && first !== undefined
+  let before = 0
+  if (measuresMemory) {
+    // What the process needs under load, whatever the number of sockets: compiled code, room for new objects.
+    for (const client of await connectUpTo(WARM_SOCKETS)) announce(client)
+    await sleep(5_000)
+    running = false
+    await sleep(500)
+    before = await memoryOf(first)
+    running = true
+    for (const client of clients) announce(client)
+  }
+  const added = await connectUpTo(shape.sockets + (measuresMemory ? WARM_SOCKETS : 0))
   const pacer = pace(shape.perSecond, clients, announce)
-  if (shape.perSecond === undefined)
-    for (const [i, client] of clients.entries()) {
-      // Half of them seed at any time.
-      turns.set(client, i)
-      announce(client)
-    }
+  if (shape.perSecond === undefined) for (const client of added) announce(client)
   // Until the code is compiled.
   await sleep(5_000)
   const cpu = targets.map((target) => target.cpuSeconds())
@@ -112,7 +127,7 @@ async function measure(name: string, targets: readonly Target[], shape: Shape): 
   running = false
   clearInterval(pacer)
   await sleep(500)
-  const bytes = first === undefined ? 0 : ((await memoryOf(first)) - before) / (shape.sockets / targets.length)
+  const bytes = measuresMemory ? ((await memoryOf(first)) - before) / (shape.sockets / targets.length) : 0
   for (const client of clients) client.close()
   await sleep(1_000)
   const at = (part: number): string => (sorted[Math.floor(sorted.length * part)] ?? Number.NaN).toFixed(1)
@@ -127,7 +142,7 @@ async function measure(name: string, targets: readonly Target[], shape: Shape): 
     `${String(Math.round((100 * used) / elapsed))} % (${String(Math.round((100 * redisUsed) / elapsed))} %)`,
     shape.offers === 0 ? '' : at(0.5),
     shape.offers === 0 ? '' : at(0.99),
-    shape.sockets < 1_000 ? '' : (bytes / 1024).toFixed(1),
+    measuresMemory ? (bytes / 1024).toFixed(1) : '',
   )
 }
 

@@ -85,7 +85,8 @@ async function announceOne(user: number, torrent: number, up: number, down: numb
     uploaded: up,
     downloaded: down,
     account: {
-      id: Buffer.concat([bytesOf(userIds[user]), bytesOf(torrentIds[torrent])]),
+      user: bytesOf(userIds[user]),
+      torrent: bytesOf(torrentIds[torrent]),
       uploadPercent: 100,
       downloadPercent: 100,
     },

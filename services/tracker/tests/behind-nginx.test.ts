@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { request } from 'node:https'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { eventually, type Nginx, startNginx } from '@vault-and-tracker/dev-env'
 import { announceQuery } from './support/announcer.ts'
 import { metricOf } from './support/metrics.ts'
-import { type Nginx, startNginx } from './support/nginx.ts'
 import { answerTo, connectSocket, makeOffers, type SocketClient } from './support/socket-client.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
@@ -12,22 +11,19 @@ const INFO_HASH = 'c5'.repeat(20)
 
 let tracker: TestTracker
 let nginx: Nginx
-let folder: string
 
 beforeAll(async () => {
-  folder = temporaryFolder('nginx')
   tracker = await startTracker({
     TRACKER_MODE: 'open',
     ALLOW_PRIVATE_PEERS: 'true',
     TRUSTED_PROXIES: '127.0.0.1',
     WS_SOCKETS_PER_ADDRESS: '2',
   })
-  nginx = await startNginx(folder, tracker.url)
+  nginx = await startNginx({ tracker: [new URL(tracker.url).host] })
 })
 afterAll(async () => {
   await nginx.stop()
   await tracker.stop()
-  removeTemporaryFolder(folder)
 })
 
 /** Checks the certificate, which names another host than the loopback. */

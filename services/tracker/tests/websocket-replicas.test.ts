@@ -61,6 +61,15 @@ test('offers and answers reach peers of another process, and not their own user'
   expect(same.offersReceived()).toEqual([])
 })
 
+test('offers reach a peer of another process that came since the last announce', async () => {
+  const infoHash = await newTorrent()
+  const [a, b] = [await connect(one.url, 0), await connect(two.url, 1)]
+  await a.announce(infoHash, { event: 'started' })
+  await b.announce(infoHash, { event: 'started' })
+  await a.announce(infoHash, { event: 'paused', offers: makeOffers(5) })
+  await eventually(() => b.offersReceived().length === 1)
+})
+
 test('a peer id whose socket lives in another process is refused; one that is silent is handed over', async () => {
   const infoHash = await newTorrent()
   const first = await connect(one.url, 0)
@@ -96,6 +105,26 @@ test('a process that stops closes its sockets with 1001, and their peers are gon
   await eventually(() => client.closeCode() !== undefined)
   expect(client.closeCode()).toBe(1001)
   expect(await counts(infoHash)).toBe('0/0')
+})
+
+test('the offers of a peer in the swarm do not wait for Redis', async () => {
+  const infoHash = await newTorrent()
+  const dataDir = temporaryFolder('websocket-redis')
+  const redis = await startRedis({ dataDir, durable: false })
+  const tracker = await startTrackerProcess({ DATABASE_URL: world.database.appUrl, REDIS_URL: redis.url })
+  try {
+    const [a, b] = [await connect(tracker.url, 0), await connect(tracker.url, 1)]
+    await a.announce(infoHash, { event: 'started' })
+    await b.announce(infoHash, { event: 'started' })
+    await redis.stop()
+    const reply = await a.announce(infoHash, { event: 'paused', offers: makeOffers(1) })
+    expect(reply['failure reason']).toMatch(/temporarily unavailable/)
+    await eventually(() => b.offersReceived().length === 1)
+  } finally {
+    await tracker.end('SIGKILL')
+    await redis.stop()
+    removeTemporaryFolder(dataDir)
+  }
 })
 
 test('a Redis that goes away and comes back empty loses no socket, and no peer for longer than an announce', async () => {

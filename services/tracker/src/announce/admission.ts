@@ -33,7 +33,7 @@ export type Admitted = {
  * Checks an announce against the rules in their order, whatever its transport.
  *
  * @param address where it came from, 4 or 16 bytes
- * @param socketOwner 8 bytes, of an announce over a socket: in open mode the owner of its peers. Such a peer has no
+ * @param socketOwner of an announce over a socket: 8 bytes, in open mode the owner of its peers. Such a peer has no
  *   address, whatever the client claims
  * @throws UnavailableError when Postgres or Redis is needed and unavailable
  */
@@ -41,7 +41,7 @@ export type Admit = (
   request: AnnounceRequest,
   passkey: Passkey | undefined,
   address: Uint8Array,
-  socketOwner?: Buffer,
+  socketOwner?: () => Buffer,
 ) => Promise<Refusal | Admitted>
 
 /** Creates the check. */
@@ -72,7 +72,8 @@ export function createAdmission(options: {
     // A peer may stop from any port: it was never accepted with a refused one.
     if (!socketOwner && !isStop && isRefusedPort(request.port)) return refuse('announce', 'refused_port')
     if (!user) {
-      const peer = peerOf(request, endpoints, socketOwner ?? addressOwner(endpoints, request), undefined, undefined)
+      const owner = socketOwner ? socketOwner() : addressOwner(endpoints, request)
+      const peer = peerOf(request, endpoints, owner, undefined, undefined)
       return { failure: undefined, user, endpoints, isPending: false, peer }
     }
 
@@ -133,5 +134,5 @@ function accountOf(
   torrent: AnnounceTorrent,
   site: Multipliers,
 ): NonNullable<PeerAnnounce['account']> {
-  return { id: Buffer.concat([user.id, torrent.id]), ...bestOf([user, torrent, site]) }
+  return { user: user.id, torrent: torrent.id, ...bestOf([user, torrent, site]) }
 }

@@ -2,7 +2,7 @@ import type { InfoHash } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
 import { parseRelay, type RelayMessage, type Relays } from './process-relays.ts'
 import type { ScrapeOutcome } from './scrape.ts'
-import type { Delivery, Offer, Signalling, SignalPeer } from './signalling.ts'
+import type { Delivery, ElsewhereCount, Offer, Signalling, SignalPeer } from './signalling.ts'
 import type { SocketCounters } from './socket-counters.ts'
 import { type ClientMessage, NO_INFO_HASH } from './socket-messages.ts'
 import { answerMessage, offerMessage, quote, scrapeMessage, textOf } from './socket-replies.ts'
@@ -10,8 +10,10 @@ import type { Seat, Session } from './socket-session.ts'
 
 /** Passes offers and answers on, to sockets of this process and to other processes. */
 export type Introductions = {
-  /** Shares the offers of a peer out. */
-  pass(seat: Seat, peer: SignalPeer<Seat>, offers: readonly Offer[]): void
+  /** Shares the offers of a peer out, by what is known of other processes. */
+  pass(seat: Seat, peer: SignalPeer<Seat>, offers: readonly Offer[]): Passed
+  /** Shares out what was left, when more is known of other processes. */
+  passRest(seat: Seat, peer: SignalPeer<Seat>, passed: Passed): void
   /** Passes an answer on, where its offer was made to this peer. */
   answer(seat: Seat | undefined, message: Extract<ClientMessage, { kind: 'answer' }>): void
   /** Takes a line of another process. */
@@ -22,12 +24,25 @@ export type Introductions = {
   textOfFirst(infoHashes: readonly InfoHash[]): string
 }
 
+/** What became of offers: those that went to nobody, and how many each other process got. */
+export type Passed = { readonly left: readonly Offer[]; readonly given: ReadonlyMap<string, readonly Offer[]> }
+
 /** A process that does not answer for so long is gone: it has three seconds to ask its client. */
 const PROBE_TIMEOUT_MS = 4_000
 
 /** One character for each byte. */
 export function latin1(bytes: Buffer): string {
   return bytes.toString('latin1')
+}
+
+const NOTHING_PASSED: Passed = { left: [], given: new Map() }
+
+/** The peers of a swarm that other processes have, and that were not given an offer. */
+function countsOf({ elsewhere }: Seat, { given }: Passed): ElsewhereCount[] {
+  return elsewhere.map((count) => {
+    const process = count.process.toString('hex')
+    return { process, seeders: count.seeders, others: Math.max(0, count.others - (given.get(process)?.length ?? 0)) }
+  })
 }
 
 /** Creates it; `end` closes a connection that does not answer. */
@@ -54,6 +69,14 @@ export function createIntroductions(options: {
       sendTo(to.socket, 'offer', offerMessage(to.socket.infoHashJson, peerIdJson, offer))
   }
 
+  const deliverElsewhere = (peer: SignalPeer<Seat>, shares: ReadonlyMap<string, readonly Offer[]>): void => {
+    for (const [to, offers] of shares) {
+      const { swarm, serial, owner, peerId, seeds } = peer
+      relays.send(to, { kind: 'offers', swarm, from: { process, serial, owner, peerId, seeds }, offers })
+      counters.countRelayed('offer', 'process', offers.length)
+    }
+  }
+
   const deliverAnswer = (serial: number, peerId: string, answer: Offer): void => {
     const seat = signalling.bySerial(serial)?.socket
     if (seat === undefined) counters.countDropped('peer_gone')
@@ -69,20 +92,15 @@ export function createIntroductions(options: {
 
   return {
     pass: (seat, peer, offers) => {
-      if (offers.length === 0) return
-      const others = seat.elsewhere.map((count) => ({ ...count, process: count.process.toString('hex') }))
-      const { here, elsewhere } = signalling.distribute(peer, offers, others)
+      if (offers.length === 0) return NOTHING_PASSED
+      const { here, elsewhere, left } = signalling.distribute(peer, offers, countsOf(seat, NOTHING_PASSED))
       deliver(peer.peerId, here)
-      for (const [to, share] of elsewhere) {
-        const { serial, owner, peerId, seeds } = peer
-        relays.send(to, {
-          kind: 'offers',
-          swarm: peer.swarm,
-          from: { process, serial, owner, peerId, seeds },
-          offers: share,
-        })
-        counters.countRelayed('offer', 'process', share.length)
-      }
+      deliverElsewhere(peer, elsewhere)
+      return { left, given: elsewhere }
+    },
+
+    passRest: (seat, peer, passed) => {
+      deliverElsewhere(peer, signalling.distributeElsewhere(peer, passed.left, countsOf(seat, passed)).elsewhere)
     },
 
     answer: (seat, { peerIdText, toPeerId, offerId, description }) => {

@@ -9,22 +9,36 @@ export type ShortMessage = {
   readonly descriptions: readonly string[]
 }
 
-/**
- * A member `sdp` whose value is a well-formed string. Wherever in a document this is found, its last quotation marks
- * are those of a value: within a string, a quotation mark would have a backslash in front, and behind a string no name
- * may follow. So what is cut out never decides whether the rest is JSON.
- */
-const DESCRIPTION = /"sdp"\s*:\s*"([^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*)"/g
+/** What may stand between the name `sdp` and its text. */
+const BEFORE_TEXT = /\s*:\s*"/y
+/** The rest of a well-formed string, with the quotation mark at its end. */
+const TEXT = /[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y
+const NAME = '"sdp"'
 
-/** Cuts the session descriptions out of a message, which is valid UTF-8 in bytes. */
+/**
+ * Cuts the session descriptions out of a message, which is valid UTF-8 in bytes: the members `sdp` whose value is a
+ * well-formed string. Wherever in a document such a member is found, its last quotation marks are those of a value:
+ * within a string, a quotation mark would have a backslash in front, and behind a string no name may follow. So what is
+ * cut out never decides whether the rest is JSON.
+ */
 export function cutDescriptions(message: string): ShortMessage {
   const descriptions: string[] = []
   let json = ''
   let end = 0
-  for (const match of message.matchAll(DESCRIPTION)) {
-    json += `${message.slice(end, match.index)}"sdp":"${String(descriptions.length)}"`
-    descriptions.push(match[1] ?? '')
-    end = match.index + match[0].length
+  for (let at = message.indexOf(NAME); at >= 0; at = message.indexOf(NAME, at)) {
+    at += NAME.length
+    const start = endOf(BEFORE_TEXT, message, at)
+    const next = start < 0 ? -1 : endOf(TEXT, message, start)
+    if (next < 0) continue
+    json += `${message.slice(end, at)}:"${String(descriptions.length)}"`
+    descriptions.push(message.slice(start, next - 1))
+    end = at = next
   }
   return { json: end === 0 ? message : json + message.slice(end), descriptions }
+}
+
+/** Where the match of a sticky expression ends that starts here; -1 when there is none. */
+function endOf(expression: RegExp, text: string, at: number): number {
+  expression.lastIndex = at
+  return expression.test(text) ? expression.lastIndex : -1
 }

@@ -110,6 +110,20 @@ test('offers are shared between processes, by how many peers each has', () => {
   expect(totals.elsewhere).toBeGreaterThan(380)
 })
 
+test('offers that are left can go to other processes later, one for each of their peers', () => {
+  const signalling = create()
+  const from = joins(signalling, 'a')
+  joins(signalling, 'b')
+  const first = signalling.distribute(from, offers(5), [])
+  expect(first.here).toHaveLength(1)
+  expect(first.left).toHaveLength(4)
+  const later = signalling.distributeElsewhere(from, first.left, [{ process: OTHER, seeders: 1, others: 2 }])
+  expect(later.here).toEqual([])
+  const sent = [...first.here.map(({ offer }) => offer), ...(later.elsewhere.get(OTHER) ?? []), ...later.left]
+  expect(later.elsewhere.get(OTHER)).toHaveLength(3)
+  expect(sent.map(({ offerId }) => offerId).sort()).toEqual(offers(5).map(({ offerId }) => offerId))
+})
+
 test('a peer that left gets nothing and is found no more', () => {
   const signalling = create()
   const [a, b] = [joins(signalling, 'a'), joins(signalling, 'b')]

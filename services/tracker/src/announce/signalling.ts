@@ -33,6 +33,8 @@ export type Delivery<Socket> = { readonly to: SignalPeer<Socket>; readonly offer
 export type Distribution<Socket> = {
   readonly here: readonly Delivery<Socket>[]
   readonly elsewhere: ReadonlyMap<string, readonly Offer[]>
+  /** The offers that went to nobody, as all others of the swarm have one. */
+  readonly left: readonly Offer[]
 }
 
 /** Which offer goes to whom, and which answer is allowed, among the peers of one process. */
@@ -51,6 +53,12 @@ export type Signalling<Socket> = {
    * @param elsewhere the other processes that have peers of the swarm
    */
   distribute(
+    from: SignalPeer<Socket>,
+    offers: readonly Offer[],
+    elsewhere: readonly ElsewhereCount[],
+  ): Distribution<Socket>
+  /** Likewise, among the peers of other processes only. */
+  distributeElsewhere(
     from: SignalPeer<Socket>,
     offers: readonly Offer[],
     elsewhere: readonly ElsewhereCount[],
@@ -174,25 +182,17 @@ export function createSignalling<Socket>(options: {
       const sender = { process, serial: from.serial, owner: from.owner, peerId: from.peerId, seeds: from.seeds }
       const swarm = swarms.get(from.swarm)
       const here = pick(sender, swarm, offers.length)
-      if (elsewhere.length === 0) return { here: deliverAll(sender, here, offers), elsewhere: new Map() }
+      if (elsewhere.length === 0)
+        return { here: deliverAll(sender, here, offers), elsewhere: NOWHERE, left: offers.slice(here.length) }
       const size = (swarm?.others.length ?? 0) + (from.seeds ? 0 : (swarm?.seeders.length ?? 0)) - 1
-      const shares = [
-        { process, left: here.length === 0 ? 0 : Math.max(size, here.length), taken: 0 },
-        ...elsewhere.map((other) => ({
-          process: other.process,
-          left: other.others + (from.seeds ? 0 : other.seeders),
-          taken: 0,
-        })),
-      ]
-      for (let i = 0; i < offers.length; i++) takeShare(shares, here.length, random)
-      const [own, ...others] = shares
-      let next = own?.taken ?? 0
-      const away = new Map<string, readonly Offer[]>()
-      for (const share of others) {
-        if (share.taken > 0) away.set(share.process, offers.slice(next, next + share.taken))
-        next += share.taken
-      }
-      return { here: deliverAll(sender, here.slice(0, own?.taken), offers), elsewhere: away }
+      const own = { process, left: here.length === 0 ? 0 : Math.max(size, here.length), taken: 0 }
+      const shared = share(own, here.length, from, offers, elsewhere, random)
+      return { ...shared, here: deliverAll(sender, here.slice(0, own.taken), offers) }
+    },
+
+    distributeElsewhere: (from, offers, elsewhere) => {
+      if (offers.length === 0 || elsewhere.length === 0) return { here: [], elsewhere: NOWHERE, left: offers }
+      return { here: [], ...share({ process, left: 0, taken: 0 }, 0, from, offers, elsewhere, random) }
     },
 
     receive: (from, swarm, offers) => deliverAll(from, pick(from, swarms.get(swarm), offers.length), offers),
@@ -207,7 +207,34 @@ export function createSignalling<Socket>(options: {
   }
 }
 
+const NOWHERE: ReadonlyMap<string, readonly Offer[]> = new Map()
+
 type Share = { readonly process: string; left: number; taken: number }
+
+/** Shares offers out among processes: the first ones go to this process, which has a peer for `mostHere` of them. */
+function share(
+  own: Share,
+  mostHere: number,
+  from: { readonly seeds: boolean },
+  offers: readonly Offer[],
+  elsewhere: readonly ElsewhereCount[],
+  random: () => number,
+): Omit<Distribution<never>, 'here'> {
+  const others = elsewhere.map((other) => ({
+    process: other.process,
+    left: other.others + (from.seeds ? 0 : other.seeders),
+    taken: 0,
+  }))
+  const shares = [own, ...others]
+  for (let i = 0; i < offers.length; i++) takeShare(shares, mostHere, random)
+  let next = own.taken
+  const away = new Map<string, readonly Offer[]>()
+  for (const { process, taken } of others) {
+    if (taken > 0) away.set(process, offers.slice(next, next + taken))
+    next += taken
+  }
+  return { elsewhere: away, left: offers.slice(next) }
+}
 
 /** Gives one more offer to a process, the likelier the more peers it has that got none. The first share is this process's. */
 function takeShare(shares: Share[], mostHere: number, random: () => number): void {

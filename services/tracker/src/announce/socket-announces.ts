@@ -13,9 +13,11 @@ export type SocketRequest = {
   /** 4 or 16 bytes. */
   readonly address: Uint8Array
   /** 8 bytes: the owner of its peers in open mode. */
-  readonly owner: Buffer
+  readonly owner: () => Buffer
   /** Whether this connection may have the peer, as opposed to another one of this process. */
-  readonly claim: (peer: PeerAnnounce) => Promise<boolean>
+  readonly claim: (peer: PeerAnnounce) => boolean | Promise<boolean>
+  /** Called as soon as no rule refuses the announce, before the swarm is told. */
+  readonly admitted: (peer: PeerAnnounce) => void
 }
 
 /** An announce over a socket that was carried out. */
@@ -88,7 +90,7 @@ export function createSocketAnnounces(options: {
   })
 
   return {
-    announce: async ({ request, passkey, address, owner, claim }, takesOver) => {
+    announce: async ({ request, passkey, address, owner, claim, admitted: onAdmitted }, takesOver) => {
       const admitted = await admit(request, passkey, address, owner)
       if (admitted.failure !== undefined) return admitted
       const { peer, isPending } = admitted
@@ -96,7 +98,10 @@ export function createSocketAnnounces(options: {
         countAnnounce(counters, request.event, { rejoined: false, implausible: false }, 'pending_moderation')
         return pending(peer)
       }
-      if (!(await claim(peer))) return refusals.refuse('announce', 'peer_id_in_use')
+      const claimed = claim(peer)
+      if (!(typeof claimed === 'boolean' ? claimed : await claimed))
+        return refusals.refuse('announce', 'peer_id_in_use')
+      onAdmitted(peer)
       const purpose = takesOver ? 'takes-over' : 'announces'
       const answer = await swarms.announceOverSocket(peer, { process, purpose })
       if (answer.status === 'held') return { failure: undefined, holder: answer.holder, peer }

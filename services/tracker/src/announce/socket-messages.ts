@@ -3,6 +3,7 @@ import {
   type AnnounceRequest,
   type FailureName,
   type InfoHash,
+  type PeerId,
   parseInfoHash,
   parsePeerId,
   type TrackerAction,
@@ -44,10 +45,17 @@ export const NO_INFO_HASH = '\0'.repeat(20)
 const MAX_OFFERS = 20
 /** As over HTTP. */
 const MAX_SCRAPED = 74
-const MAX_BYTE = 0xff
+const ABOVE_BYTE = /[^\u0000-\u00ff]/
 
-/** Reads a text frame, valid UTF-8; what is wrong with it is said in the words of the failure. */
-export function parseClientMessage(frame: Buffer): ClientMessage {
+/** A torrent that a connection has announced already, and its peer. */
+export type KnownPeer = { readonly infoHash: InfoHash; readonly peerIdText: string; readonly peerId: PeerId }
+
+/**
+ * Reads a text frame, valid UTF-8; what is wrong with it is said in the words of the failure.
+ *
+ * @param known by the info hash as clients write it; their names need not be read again
+ */
+export function parseClientMessage(frame: Buffer, known?: ReadonlyMap<string, KnownPeer>): ClientMessage {
   const { json, descriptions } = cutDescriptions(frame.toString('latin1'))
   const value = parseJson(json)
   if (!isRecord(value)) return malformed('invalid_message')
@@ -64,7 +72,7 @@ export function parseClientMessage(frame: Buffer): ClientMessage {
       ? malformed('invalid_answer', infoHashText)
       : { kind: 'answer', infoHashText, peerIdText, ...answer }
   }
-  const request = readAnnounce(value, infoHashText, peerIdText)
+  const request = readAnnounce(value, infoHashText, peerIdText, known?.get(infoHashText))
   if (typeof request === 'string') return malformed(request, infoHashText)
   const offers = readOffers(value['offers'], request.numwant, descriptions)
   if (offers === undefined) return malformed('invalid_offers', infoHashText)
@@ -75,10 +83,12 @@ function malformed(failure: FailureName, infoHashText = NO_INFO_HASH, action: Tr
   return { kind: 'malformed', action, infoHashText, failure } as const
 }
 
+const NOT_ASCII = /[\u0080-\u00ff]/
+
 /** Reads JSON in bytes. */
 function parseJson(json: string): unknown {
   try {
-    return JSON.parse(Buffer.from(json, 'latin1').toString('utf8'))
+    return JSON.parse(NOT_ASCII.test(json) ? Buffer.from(json, 'latin1').toString('utf8') : json)
   } catch {
     return undefined
   }
@@ -91,19 +101,22 @@ function isRecord(value: unknown): value is Fields {
 }
 
 function isBytes(value: unknown): value is string {
-  if (typeof value !== 'string' || value.length !== 20) return false
-  for (let i = 0; i < 20; i++) if (value.charCodeAt(i) > MAX_BYTE) return false
-  return true
+  return typeof value === 'string' && value.length === 20 && !ABOVE_BYTE.test(value)
 }
 
 function hexOf(text: string): string {
   return Buffer.from(text, 'latin1').toString('hex')
 }
 
-function readAnnounce(fields: Fields, infoHashText: string, peerIdText: string): AnnounceRequest | FailureName {
-  const infoHash = parseInfoHash(hexOf(infoHashText))
+function readAnnounce(
+  fields: Fields,
+  infoHashText: string,
+  peerIdText: string,
+  known: KnownPeer | undefined,
+): AnnounceRequest | FailureName {
+  const infoHash = known?.infoHash ?? parseInfoHash(hexOf(infoHashText))
   if (infoHash === undefined) return 'invalid_info_hash'
-  const peerId = parsePeerId(hexOf(peerIdText))
+  const peerId = known?.peerIdText === peerIdText ? known.peerId : parsePeerId(hexOf(peerIdText))
   if (peerId === undefined) return 'invalid_peer_id'
   const uploaded = readCount(fields['uploaded'], 0)
   if (uploaded === undefined || uploaded > Number.MAX_SAFE_INTEGER) return 'invalid_uploaded'

@@ -14,9 +14,12 @@ export function textOf(hex: string): string {
   return Buffer.from(hex, 'hex').toString('latin1')
 }
 
+/** What JSON writes as it is (RFC 8259 section 7), in one byte each. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
 /** A string of the protocol as JSON, in bytes. */
 export function quote(text: string): string {
-  return bytesOf(JSON.stringify(text))
+  return PLAIN.test(text) ? `"${text}"` : bytesOf(JSON.stringify(text))
 }
 
 /** The reply to an announce. Clients read the minimum interval under either name. */
@@ -30,16 +33,12 @@ export function announceMessage(reply: {
   warning: string | undefined
 }): string {
   const { infoHashJson, minInterval, interval, complete, incomplete, downloaded, warning } = reply
-  const rest = {
-    complete,
+  const warned = warning === undefined ? '' : `,"warning message":${quote(warning)}`
+  return `{"action":"announce","info_hash":${infoHashJson},"complete":${String(complete)},"incomplete":${String(
     incomplete,
-    downloaded,
-    interval,
-    'min interval': minInterval,
-    min_interval: minInterval,
-    'warning message': warning,
-  }
-  return `{"action":"announce","info_hash":${infoHashJson},${bytesOf(JSON.stringify(rest)).slice(1)}`
+  )},"downloaded":${String(downloaded)},"interval":${String(interval)},"min interval":${String(
+    minInterval,
+  )},"min_interval":${String(minInterval)}${warned}}`
 }
 
 /** An offer, as the peer that it goes to gets it; the info hash and the sender's peer id are quoted. */

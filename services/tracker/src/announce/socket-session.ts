@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { FailureName, InfoHash, Passkey } from '@vault-and-tracker/bencode-tracker'
+import type { FailureName, InfoHash, Passkey, PeerId } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce, SocketCount } from '../swarm/swarm.ts'
 import type { SignalPeer } from './signalling.ts'
 import { quote } from './socket-replies.ts'
@@ -32,6 +32,7 @@ export type Seat = {
   readonly infoHashText: string
   /** The info hash as messages write it. */
   readonly infoHashJson: string
+  readonly peerId: PeerId
   readonly peerIdText: string
   /** The peer among those of this process, while it is in the swarm. */
   peer: SignalPeer<Seat> | undefined
@@ -52,8 +53,8 @@ export type Seat = {
 /** A connection and its torrents. */
 export type Session = SocketOpening & {
   readonly line: SocketLine
-  /** 8 random bytes: whom its peers belong to in open mode, where nobody has a name. */
-  readonly owner: Buffer
+  /** 8 random bytes: whom its peers belong to in open mode, where nobody has a name. Undefined until they are needed. */
+  owner: Buffer | undefined
   /** By the info hash as clients write it. */
   readonly seats: Map<string, Seat>
   malformed: number
@@ -70,7 +71,7 @@ export function newSession(line: SocketLine, opening: SocketOpening): Session {
     passkey,
     failure,
     address,
-    owner: randomBytes(8),
+    owner: undefined,
     seats: new Map(),
     malformed: 0,
     isKnown: false,
@@ -78,13 +79,23 @@ export function newSession(line: SocketLine, opening: SocketOpening): Session {
   }
 }
 
+/** Whom the peers of a connection belong to in open mode. */
+export function ownerOf(session: Session): Buffer {
+  return (session.owner ??= randomBytes(8))
+}
+
 /** A peer that has not announced yet. */
-export function newSeat(session: Session, infoHash: InfoHash, infoHashText: string, peerIdText: string): Seat {
+export function newSeat(
+  session: Session,
+  names: Pick<Seat, 'infoHash' | 'infoHashText' | 'peerId' | 'peerIdText'>,
+): Seat {
+  const { infoHash, infoHashText, peerId, peerIdText } = names
   return {
     session,
     infoHash,
     infoHashText,
     infoHashJson: quote(infoHashText),
+    peerId,
     peerIdText,
     peer: undefined,
     announce: undefined,

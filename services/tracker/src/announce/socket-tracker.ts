@@ -1,8 +1,6 @@
 import type { Passkey, TrackerAction } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Invalidation } from '../invalidation/invalidation.ts'
-import { transition } from '../swarm/peer-state.ts'
-import type { PeerAnnounce } from '../swarm/swarm.ts'
 import { checkTorrent } from './admission.ts'
 import { createDepartures } from './departures.ts'
 import type { Directory } from './directory.ts'
@@ -12,11 +10,12 @@ import type { Relays } from './process-relays.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import type { Scrapes } from './scrape.ts'
 import type { Signalling } from './signalling.ts'
-import type { SocketAnnounces, SocketReply } from './socket-announces.ts'
+import type { SocketAnnounces } from './socket-announces.ts'
 import type { SocketCounters } from './socket-counters.ts'
 import { type ClientMessage, NO_INFO_HASH, parseClientMessage } from './socket-messages.ts'
-import { announceMessage, failureMessage } from './socket-replies.ts'
-import { newSeat, newSession, type Seat, type Session, type SocketLine, type SocketOpening } from './socket-session.ts'
+import { failureMessage } from './socket-replies.ts'
+import { newSession, type Seat, type Session, type SocketLine, type SocketOpening } from './socket-session.ts'
+import { createSocketTurns, POLICY_VIOLATION } from './socket-turns.ts'
 
 /** What the clients of one process say over their sockets, and what becomes of it. */
 export type SocketTracker = {
@@ -37,7 +36,6 @@ export type SocketTracker = {
   drain(): Promise<void>
 }
 
-const POLICY_VIOLATION = 1008
 const GOING_AWAY = 1001
 const MAX_MALFORMED = 20
 const NOTHING = Buffer.alloc(0)
@@ -49,8 +47,6 @@ const STRANGER: ReadonlySet<string> = new Set([
   'account_banned',
   'account_suspended',
 ])
-/** What may succeed soon: the peer stays, and announces again. */
-const TRANSIENT: ReadonlySet<string> = new Set(['tracker_unavailable', 'internal_error', 'announce_limit'])
 
 /** Creates the tracker of sockets. */
 export function createSocketTracker(options: {
@@ -68,9 +64,9 @@ export function createSocketTracker(options: {
   counters: SocketCounters
   clock: Clock
 }): SocketTracker {
-  const { announces, scrapes, identify, directory, signalling, refusals, counters, clock } = options
+  const { announces, scrapes, identify, directory, signalling, refusals, counters } = options
   const sessions = new Set<Session>()
-  const byPasskey = new Map<Passkey, Set<Session>>()
+  const byPasskey = new Map<Passkey, readonly Session[]>()
   const departures = createDepartures({ announces, signalling })
   const introductions = createIntroductions({
     ...options,
@@ -85,8 +81,11 @@ export function createSocketTracker(options: {
   const forgetSession = (session: Session): Promise<void> => {
     session.closed = true
     sessions.delete(session)
-    const same = session.passkey && byPasskey.get(session.passkey)
-    if (session.passkey && same?.delete(session) === true && same.size === 0) byPasskey.delete(session.passkey)
+    if (session.passkey !== undefined) {
+      const others = (byPasskey.get(session.passkey) ?? []).filter((each) => each !== session)
+      if (others.length > 0) byPasskey.set(session.passkey, others)
+      else byPasskey.delete(session.passkey)
+    }
     return departures.leaveAll(session)
   }
 
@@ -97,111 +96,7 @@ export function createSocketTracker(options: {
     session.line.close(code, reason)
   }
 
-  const answer = (seat: Seat, reply: { interval: number; minInterval: number; warning: string | undefined }): void => {
-    const { session, infoHashJson, complete, incomplete, downloaded } = seat
-    session.isKnown = true
-    session.line.send(announceMessage({ infoHashJson, complete, incomplete, downloaded, ...reply }))
-  }
-
-  /** A client that is known already is refused while its socket lives. */
-  const claim = async (session: Session, peer: PeerAnnounce): Promise<boolean> => {
-    const known = signalling.find(latin1(peer.swarm), latin1(peer.owner), latin1(Buffer.from(peer.peerId, 'hex')))
-    if (known === undefined || known.socket.session === session) return true
-    if (await known.socket.session.line.isAlive()) return false
-    await end(known.socket.session, POLICY_VIOLATION, 'Ping timeout')
-    return true
-  }
-
-  type Announce = Extract<ClientMessage, { kind: 'announce' }>
-
-  const carryOut = async (seat: Seat, message: Announce): Promise<void> => {
-    const { session } = seat
-    const { passkey, address, owner } = session
-    // Seeders send `completed` before they start.
-    const isNews = message.request.event !== 'completed' || seat.wasIncomplete
-    const request = isNews ? message.request : { ...message.request, event: 'started' as const }
-    const asked = { request, passkey, address, owner, claim: (peer: PeerAnnounce) => claim(session, peer) }
-    let outcome = await announces.announce(asked, false)
-    if (outcome.failure === undefined && outcome.holder !== undefined) {
-      const alive = await introductions.probe(outcome.holder.toString('hex'), outcome.peer)
-      outcome = alive ? refusals.refuse('announce', 'peer_id_in_use') : await announces.announce(asked, true)
-    }
-    if (outcome.failure !== undefined) {
-      if (!TRANSIENT.has(outcome.failure)) await departures.leave(seat)
-      if (seat.peer === undefined) session.seats.delete(seat.infoHashText)
-      refuse(session, 'announce', seat.infoHashText, outcome)
-      return
-    }
-    if (outcome.holder !== undefined) return
-    seat.wasIncomplete ||= request.left > 0 && outcome.joined
-    take(seat, outcome)
-    answer(seat, outcome)
-    if (seat.peer !== undefined) introductions.pass(seat, seat.peer, message.offers)
-  }
-
-  /** Notes the outcome of an announce. */
-  const take = (seat: Seat, reply: SocketReply): void => {
-    const { session } = seat
-    const { complete, incomplete, downloaded, elsewhere, peer } = reply
-    Object.assign(seat, { complete, incomplete, downloaded, elsewhere, announcedAt: clock.now() })
-    if (!reply.joined) {
-      if (seat.peer !== undefined && signalling.bySerial(seat.peer.serial)?.socket === seat) signalling.leave(seat.peer)
-      seat.peer = undefined
-      session.seats.delete(seat.infoHashText)
-      return
-    }
-    seat.announce = peer
-    seat.peer = signalling.join({
-      swarm: latin1(peer.swarm),
-      owner: latin1(peer.owner),
-      peerId: seat.peerIdText,
-      socket: seat,
-      seeds: peer.state !== 'leecher',
-    })
-    // The socket closed while the announce was under way.
-    if (session.closed) void departures.leave(seat)
-  }
-
-  const isTooSoon = (seat: Seat, { request }: Announce): boolean => {
-    if (seat.announce === undefined || seat.peer === undefined || seat.running !== undefined) return false
-    if (request.event === 'stopped' || request.event === 'completed') return false
-    if (transition(request.event, request.left).state !== seat.announce.state) return false
-    return clock.now() - seat.announcedAt < options.tooSoonMs
-  }
-
-  const announce = (session: Session, message: Announce): void => {
-    const { request, infoHashText, peerIdText } = message
-    const known = session.seats.get(infoHashText)
-    if (known !== undefined && known.peerIdText !== peerIdText) {
-      refuse(session, 'announce', infoHashText, refusals.refuse('announce', 'several_peer_ids'))
-      return
-    }
-    if (known === undefined && session.seats.size >= options.maxTorrents) {
-      refuse(session, 'announce', infoHashText, refusals.refuse('announce', 'too_many_torrents'))
-      return
-    }
-    const seat = known ?? newSeat(session, request.infoHash, infoHashText, peerIdText)
-    if (seat.peer !== undefined && isTooSoon(seat, message)) {
-      answer(seat, { ...announces.repeat(request), warning: undefined })
-      introductions.pass(seat, seat.peer, message.offers)
-      return
-    }
-    session.seats.set(infoHashText, seat)
-    const run = async (): Promise<void> => {
-      try {
-        // An announce that waited its turn may find that the one before it ended the peer.
-        if (!session.closed) session.seats.set(infoHashText, seat)
-        await carryOut(seat, message)
-      } catch (error) {
-        if (seat.peer === undefined) session.seats.delete(seat.infoHashText)
-        refuse(session, 'announce', infoHashText, refusals.refuseError('announce', error))
-      }
-    }
-    const running: Promise<void> = (seat.running === undefined ? run() : seat.running.then(run)).finally(() => {
-      if (seat.running === running) seat.running = undefined
-    })
-    seat.running = running
-  }
+  const turns = createSocketTurns({ ...options, departures, introductions, refuse, end })
 
   const scrape = async (session: Session, message: Extract<ClientMessage, { kind: 'scrape' }>): Promise<void> => {
     const { infoHashes } = message
@@ -243,23 +138,21 @@ export function createSocketTracker(options: {
     open: (line, opening) => {
       const session = newSession(line, opening)
       sessions.add(session)
-      if (opening.passkey !== undefined) {
-        const same = byPasskey.get(opening.passkey) ?? new Set<Session>()
-        byPasskey.set(opening.passkey, same.add(session))
-      }
+      const { passkey } = opening
+      if (passkey !== undefined) byPasskey.set(passkey, [...(byPasskey.get(passkey) ?? []), session])
       return session
     },
 
     receive: (session, frame) => {
       if (session.closed) return
-      const message = parseClientMessage(frame ?? NOTHING)
+      const message = parseClientMessage(frame ?? NOTHING, session.seats)
       counters.countMessage(message.kind)
       if (message.kind === 'malformed') malformed(session, message)
       else if (session.failure !== undefined) {
         const action = message.kind === 'scrape' ? 'scrape' : 'announce'
         const infoHashText = message.kind === 'announce' ? message.infoHashText : NO_INFO_HASH
         refuse(session, action, infoHashText, refusals.refuse(action, session.failure))
-      } else if (message.kind === 'announce') announce(session, message)
+      } else if (message.kind === 'announce') turns.announce(session, message)
       else if (message.kind === 'scrape') void scrape(session, message)
       else introductions.answer(session.seats.get(message.infoHashText), message)
     },

@@ -1,11 +1,13 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
-import { type Beat, startHeartbeat } from './heartbeat.ws.ts'
-import { createOutboxes, type Outbox } from './outbox.ws.ts'
+import { Connection } from './connection.ws.ts'
+import { startHeartbeat } from './heartbeat.ws.ts'
+import { createOutboxes } from './outbox.ws.ts'
 import type { SocketCounters } from './socket-counters.ts'
-import type { SocketLine, SocketOpening } from './socket-session.ts'
+import type { Session, SocketOpening } from './socket-session.ts'
 import type { SocketTracker } from './socket-tracker.ts'
+import { startStrangers } from './strangers.ws.ts'
 import { createUpgrades, type UpgradeLimits, type Upgrades } from './upgrades.ws.ts'
 
 /** WebSocket connections of one process. */
@@ -22,13 +24,10 @@ export type SocketLimits = UpgradeLimits & {
   readonly knownWithinMs: number
 }
 
-const MAX_BUFFERED = 262_144
-const PONG_WITHIN_MS = 3_000
 /** At the stop, a client has so long to answer that its connection closes. */
 const CLOSE_WITHIN_MS = 1_000
-/** Messages at once, in seconds of the rate. */
-const BURST_S = 10
 const POLICY_VIOLATION = 1008
+const ignore = (): void => undefined
 
 /** Serves the WebTorrent protocol over WebSockets (RFC 6455). `addressOf` and `keyOf` are those of the upgrades. */
 export function createSockets(options: {
@@ -41,33 +40,35 @@ export function createSockets(options: {
   const { tracker, limits, counters } = options
   const heartbeat = startHeartbeat(limits.pingEveryMs)
   const outboxOf = createOutboxes()
+  const strangers = startStrangers<Session>({
+    withinMs: limits.knownWithinMs,
+    isKnown: ({ isKnown }) => isKnown,
+    onOverdue: ({ line }) => line.close(POLICY_VIOLATION, 'No announce or scrape in time'),
+  })
 
-  const opened = (socket: WebSocket, stream: Duplex, opening: SocketOpening): void => {
-    const beat: Beat = { alive: true, paused: false, socket }
-    heartbeat.add(beat)
+  const opened = (socket: WebSocket, stream: Duplex, opening: SocketOpening, closed: () => void): void => {
+    const connection = new Connection(socket, stream, outboxOf(stream), limits.messagesPerSecond)
+    heartbeat.add(connection)
     counters.countOpened()
-    const session = tracker.open(lineOf(socket, outboxOf(stream)), opening)
-    const spend = createReadingRate(beat, limits.messagesPerSecond)
-    const unknown = setTimeout(() => {
-      if (!session.isKnown) socket.close(POLICY_VIOLATION, 'No announce or scrape in time')
-    }, limits.knownWithinMs)
-    unknown.unref()
+    const session = tracker.open(connection, opening)
+    strangers.add(session)
 
     socket.on('message', (data: RawData, isBinary: boolean) => {
-      beat.alive = true
+      connection.alive = true
       tracker.receive(session, isBinary || !Buffer.isBuffer(data) ? undefined : data)
-      spend()
+      connection.spend()
     })
     socket.on('pong', () => {
-      beat.alive = true
+      connection.alive = true
     })
     // What breaks the protocol closes the connection, with the code of RFC 6455 section 7.4.1.
-    socket.on('error', () => undefined)
+    socket.on('error', ignore)
     socket.on('close', () => {
-      clearTimeout(unknown)
-      heartbeat.remove(beat)
+      strangers.remove(session)
+      heartbeat.remove(connection)
       counters.countClosed()
       tracker.closed(session)
+      closed()
     })
   }
 
@@ -77,83 +78,9 @@ export function createSockets(options: {
     drain: async () => {
       upgrades.stop()
       heartbeat.stop()
+      strangers.stop()
       await tracker.drain()
       setTimeout(() => heartbeat.terminateAll(), CLOSE_WITHIN_MS).unref()
     },
-  }
-}
-
-/**
- * Reads no further from a client that sends too much. What came in one piece with the message that was too much is taken,
- * and waited for.
- *
- * @returns to be called after each message
- */
-function createReadingRate(beat: Beat, messagesPerSecond: number): () => void {
-  const most = messagesPerSecond * BURST_S
-  let tokens = most
-  let filledAt = performance.now()
-  const refill = (): void => {
-    const now = performance.now()
-    tokens = Math.min(most, tokens + ((now - filledAt) / 1000) * messagesPerSecond)
-    filledAt = now
-  }
-  const wait = (): void => {
-    const resume = setTimeout(
-      () => {
-        refill()
-        if (tokens < 0) {
-          wait()
-          return
-        }
-        beat.paused = false
-        beat.alive = true
-        beat.socket.resume()
-      },
-      Math.ceil((1000 * -tokens) / messagesPerSecond),
-    )
-    resume.unref()
-  }
-  return () => {
-    refill()
-    tokens -= 1
-    if (tokens >= 0 || beat.paused) return
-    beat.paused = true
-    beat.socket.pause()
-    wait()
-  }
-}
-
-function lineOf(socket: WebSocket, outbox: Outbox): SocketLine {
-  return {
-    send: (bytes) => {
-      if (socket.readyState !== socket.OPEN) return false
-      if (socket.bufferedAmount + outbox.bytes > MAX_BUFFERED) {
-        socket.terminate()
-        return false
-      }
-      outbox.add(bytes)
-      return true
-    },
-    close: (code, reason) => {
-      outbox.flush()
-      socket.close(code, reason)
-    },
-    isAlive: () =>
-      new Promise((resolve) => {
-        if (socket.readyState !== socket.OPEN) {
-          resolve(false)
-          return
-        }
-        const settle = (alive: boolean): void => {
-          clearTimeout(timer)
-          socket.off('pong', onPong)
-          resolve(alive)
-        }
-        const onPong = (): void => settle(true)
-        const timer = setTimeout(() => settle(false), PONG_WITHIN_MS)
-        socket.on('pong', onPong)
-        socket.ping()
-      }),
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { addressFromText, parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
+import { addressFromText, type Passkey, parsePasskey, parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { SocketCounters } from './socket-counters.ts'
 import type { SocketOpening } from './socket-session.ts'
@@ -27,14 +27,14 @@ const MAX_MESSAGE = 65_536
  * Creates them.
  *
  * @param options `addressOf` tells the address a request came from, as text, and `keyOf` what a limit counts it by;
- *   `opened` is given each connection and the stream below it
+ *   `opened` is given each connection and the stream below it, and calls `closed` when it has closed
  */
 export function createUpgrades(options: {
   limits: UpgradeLimits
   counters: SocketCounters
   addressOf: (request: IncomingMessage) => string
   keyOf: (address: string) => string
-  opened: (socket: WebSocket, stream: Duplex, opening: SocketOpening) => void
+  opened: (socket: WebSocket, stream: Duplex, opening: SocketOpening, closed: () => void) => void
 }): Upgrades {
   const { limits, counters, addressOf, keyOf, opened } = options
   const server = new WebSocketServer({
@@ -43,7 +43,10 @@ export function createUpgrades(options: {
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE,
   })
-  const counts = new Map<string, number>()
+  const byAddress = new Map<string, number>()
+  const byPasskey = new Map<string, number>()
+  const isFull = (counts: ReadonlyMap<string, number>, key: string): boolean =>
+    (counts.get(key) ?? 0) >= limits.perAddress
   let stopping = false
 
   const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
@@ -67,19 +70,21 @@ export function createUpgrades(options: {
       counters.countRefused('stopping')
       return
     }
-    const passkey = target.ok ? target.passkey : undefined
-    const keys = [`address ${keyOf(text)}`, ...(passkey === undefined ? [] : [`passkey ${passkey}`])]
-    if (keys.some((key) => (counts.get(key) ?? 0) >= limits.perAddress)) {
+    const passkey = target.ok ? copyOf(target.passkey) : undefined
+    const key = keyOf(text)
+    if (isFull(byAddress, key) || (passkey !== undefined && isFull(byPasskey, passkey))) {
       refuse(stream, '429 Too Many Requests')
       counters.countRefused('address_limit')
       return
     }
+    const failure = target.ok ? undefined : target.failure
     server.handleUpgrade(request, stream, head, (socket) => {
-      for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
-      socket.on('close', () => {
-        for (const key of keys) release(counts, key)
+      take(byAddress, key)
+      if (passkey !== undefined) take(byPasskey, passkey)
+      opened(socket, stream, { passkey, failure, address }, () => {
+        release(byAddress, key)
+        if (passkey !== undefined) release(byPasskey, passkey)
       })
-      opened(socket, stream, { passkey, failure: target.ok ? undefined : target.failure, address })
     })
   }
 
@@ -94,6 +99,15 @@ export function createUpgrades(options: {
       stopping = true
     },
   }
+}
+
+/** The same passkey in memory of its own: one cut out of a URL would keep all of the URL in memory. */
+function copyOf(passkey: Passkey | undefined): Passkey | undefined {
+  return passkey && parsePasskey(Buffer.from(passkey, 'latin1').toString('latin1'))
+}
+
+function take(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
 function release(counts: Map<string, number>, key: string): void {

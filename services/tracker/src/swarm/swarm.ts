@@ -32,8 +32,10 @@ export type PeerAnnounce = {
 }
 
 export type PeerAccount = {
-  /** The 16 bytes of the user's id, then those of the torrent's. */
-  readonly id: Buffer
+  /** The 16 bytes of the user's id. */
+  readonly user: Buffer
+  /** The 16 bytes of the torrent's id. */
+  readonly torrent: Buffer
   /** How much of what was transferred is credited, in per cent. */
   readonly uploadPercent: number
   readonly downloadPercent: number

@@ -110,8 +110,10 @@ export function encodeAnnounce(
   bytes.writeUInt32BE(announce.completed, 85)
   bytes.writeUInt32BE(announce.expectedPeers, 89)
   bytes[93] = (account ? IS_ACCOUNTED : 0) + (announce.withPeerIds ? WANTS_IDS : 0) + (evictsOldest ? EVICTS : 0)
-  if (account) account.id.copy(bytes, 94)
-  else bytes.fill(0, 94, 126)
+  if (account) {
+    account.user.copy(bytes, 94)
+    account.torrent.copy(bytes, 110)
+  } else bytes.fill(0, 94, 126)
   if (socket === undefined) {
     bytes.fill(0, 126)
     return bytes

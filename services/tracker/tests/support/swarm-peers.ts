@@ -71,7 +71,12 @@ export function peer(n: number, change: Partial<PeerAnnounce> = {}): PeerAnnounc
     withPeerIds: false,
     completed: 0,
     expectedPeers: 0,
-    account: { id: Buffer.concat([Buffer.alloc(8), ownerOf(n), TORRENT]), uploadPercent: 100, downloadPercent: 100 },
+    account: {
+      user: Buffer.concat([Buffer.alloc(8), ownerOf(n)]),
+      torrent: TORRENT,
+      uploadPercent: 100,
+      downloadPercent: 100,
+    },
     ...change,
   }
 }

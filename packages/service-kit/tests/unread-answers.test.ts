@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, test } from '@jest/globals'
+import { eventually } from '@vault-and-tracker/dev-env'
+import { listen, type RunningServer } from '../src/http-server.ts'
+import type { UnreadLimits } from '../src/unread-answers.ts'
+
+// More than the buffers of both ends of a connection take.
+const LARGE = 24 * 1024 * 1024
+const LIMITS: UnreadLimits = {
+  graceMs: 400,
+  minBytesPerSecond: LARGE,
+  maxBytesPerConnection: 1024 ** 3,
+  maxBytes: 1024 ** 3,
+  sweepMs: 20,
+}
+
+let server: Server
+let running: RunningServer | undefined
+let opened: Socket[]
+
+afterEach(async () => {
+  for (const socket of opened) socket.destroy()
+  await running?.drain()
+})
+
+/** A server whose answers have as many bytes as the path says. */
+async function start(limits: Partial<UnreadLimits> = {}): Promise<number> {
+  opened = []
+  server = createServer((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))))
+  running = await listen(server, { host: '127.0.0.1', port: 0 }, { ...LIMITS, ...limits })
+  return running.port
+}
+
+/** Sends requests and reads nothing. */
+async function ask(port: number, ...sizes: readonly number[]): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  socket.pause()
+  socket.on('error', () => undefined)
+  opened.push(socket)
+  await once(socket, 'connect')
+  socket.write(sizes.map((size) => `GET /${String(size)} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
+  return socket
+}
+
+/** Reads what there is until the server closes or as much as expected has come. */
+async function readAll(socket: Socket, expected: number): Promise<number> {
+  let bytes = 0
+  socket.on('data', (chunk: Buffer) => (bytes += chunk.length))
+  socket.resume()
+  await eventually(() => bytes >= expected || socket.destroyed)
+  return bytes
+}
+
+function connections(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
+  })
+}
+
+test('an answer that nobody reads is dropped with its connection', async () => {
+  const port = await start()
+  const silent = await ask(port, LARGE)
+  await eventually(async () => (await connections()) === 0)
+  expect(await readAll(silent, LARGE)).toBeLessThan(LARGE)
+})
+
+test('an answer that is read slowly but steadily arrives whole', async () => {
+  const port = await start({ graceMs: 1_000, minBytesPerSecond: LARGE / 20 })
+  const slow = await ask(port, LARGE)
+  let bytes = 0
+  while (bytes < LARGE) {
+    await sleep(5)
+    const chunk = slow.read() as Buffer | null
+    expect(slow.destroyed).toBe(false)
+    bytes += chunk?.length ?? 0
+  }
+  expect(bytes).toBeGreaterThan(LARGE)
+})
+
+test('an answer that is read in drops is dropped when its time is over', async () => {
+  const port = await start()
+  const dripping = await ask(port, LARGE)
+  let read = 0
+  const timer = setInterval(() => {
+    dripping.resume()
+    dripping.once('data', (chunk: Buffer) => {
+      read += chunk.length
+      dripping.pause()
+    })
+  }, 50)
+  await eventually(async () => (await connections()) === 0)
+  clearInterval(timer)
+  expect(read).toBeLessThan(LARGE)
+})
+
+test('beyond the budget the connection that has waited longest is dropped, and the newest is answered', async () => {
+  const port = await start({ graceMs: 60_000, maxBytes: 2.5 * LARGE })
+  const first = await ask(port, LARGE)
+  await eventually(async () => (await connections()) === 1)
+  await sleep(50)
+  await ask(port, LARGE)
+  await sleep(50)
+  expect(await connections()).toBe(2)
+  const third = await ask(port, LARGE)
+  const fourth = await ask(port, LARGE)
+  await eventually(async () => (await connections()) < 4)
+  expect(await readAll(first, LARGE)).toBeLessThan(LARGE)
+  expect(await readAll(fourth, LARGE)).toBeGreaterThan(LARGE)
+  third.destroy()
+})
+
+test('answers that wait behind an unread one on the same connection count as well', async () => {
+  const port = await start({ graceMs: 60_000, maxBytesPerConnection: 3.5 * LARGE })
+  await ask(port, LARGE, LARGE, LARGE, LARGE, LARGE)
+  await eventually(async () => (await connections()) === 0)
+  const reader = await ask(port, LARGE)
+  expect(await readAll(reader, LARGE)).toBeGreaterThan(LARGE)
+})
+
+test('a connection that read everything may be idle', async () => {
+  const port = await start({ graceMs: 50 })
+  const idle = await ask(port, 10, LARGE)
+  expect(await readAll(idle, LARGE)).toBeGreaterThan(LARGE)
+  await sleep(300)
+  expect(idle.destroyed).toBe(false)
+  expect(await connections()).toBe(1)
+})
