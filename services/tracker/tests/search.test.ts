@@ -193,10 +193,10 @@ test('a name of letters beyond U+FFFF is read again as all others', async () => 
 test('a name that cannot be read again keeps what was read of it, and does not stop the others', async () => {
   for (const name of ['Readable.Before.2020', 'Unreadable.2020', 'Readable.After.2020']) await upload(name, 'movies-hd')
   await tracker.sql("update torrents set reader_version = 0, search = 'old' where name like '%eadable.%'")
-  const { reread } = createRereadStore(tracker.db)
+  const store = createRereadStore(tracker.db)
   const read = (name: string) =>
     nameFieldsOf(name, { ...parseReleaseName(name), title: name.startsWith('Un') ? '\ud800' : name })
-  const { found, unreadable } = await reread({ version: 1, limit: 50, read })
+  const { found, unreadable } = await store.reread({ version: 1, limit: 50, read })
   expect([found, unreadable.map(({ id }) => id)]).toEqual([3, [ids.get('Unreadable.2020')]])
   expect(await tracker.sql("select name from torrents where search @@ 'old'")).toEqual([{ name: 'Unreadable.2020' }])
   expect(await tracker.sql('select 1 from torrents where reader_version = 0')).toEqual([])
