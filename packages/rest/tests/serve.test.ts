@@ -68,7 +68,10 @@ const ENDPOINTS = [
       name: z.string().max(5),
       count: z.int().min(1).optional(),
       kind: z.enum(['a', 'b']).optional(),
-      code: z.union([z.literal(''), z.string().max(3)]).nullable().optional(),
+      code: z
+        .union([z.literal(''), z.string().max(3)])
+        .nullable()
+        .optional(),
     }),
     handle: ({ params, body }, { items }) => {
       steps.push('handle')

@@ -36,7 +36,6 @@ function batchOf(...requests: readonly Partial<LoggedRequest>[]): RequestBatch {
     results: 1,
     durationMs: 5,
     error: null,
-    refusedBy: undefined,
     client: 'Radarr' as const,
     ...request,
   }))

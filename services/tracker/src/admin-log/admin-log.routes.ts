@@ -28,18 +28,19 @@ export const adminLogEndpoints = [
     method: 'GET',
     path: '/api/admin/log',
     operationId: 'listAdminLog',
-    summary: 'What administrators and moderators did, newest first; `actor` is an id or a name',
+    summary: 'What administrators and moderators did, newest first; `actor` is an id or a name, `target` an id',
     query: z
       .object({
         ...pageQuery,
         actor: text({ min: 1, max: 64 }).optional(),
         action: z.enum(ADMIN_ACTIONS, `must be one of ${ADMIN_ACTIONS.join(', ')}`).optional(),
+        target: text({ min: 1, max: 64 }).optional(),
         ...timeRange,
       })
       .refine(isTimeRange, noTimeRange),
     answer: pageOf(entry),
-    handle: async ({ query: { page, limit, actor, action, from, to } }, { adminLog }) => {
-      const { items, total, totalIsExact } = await adminLog.list({ page, limit, actor, action, from, to })
+    handle: async ({ query: { page, limit, actor, action, target, from, to } }, { adminLog }) => {
+      const { items, total, totalIsExact } = await adminLog.list({ page, limit, actor, action, target, from, to })
       return {
         items: items.map(({ at, ...rest }) => ({ ...rest, at: at.toISOString() })),
         page,

@@ -31,6 +31,7 @@ export function createCatalogue(connections: Connections, announceUrl: (passkey:
   const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
   const siteStates = createSiteStates({
     categories: () => categories.all(),
+    categoryIds: () => categories.idsWithDeleted(),
     multipliers: () => siteSettings.read(),
     clock,
   })
@@ -39,7 +40,10 @@ export function createCatalogue(connections: Connections, announceUrl: (passkey:
   const search = createSearch({
     store: createSearchStore(db),
     torrents: (ids) => torrentStore.byIds(ids),
-    categories: { all: async () => (await siteStates.current()).categories },
+    categories: {
+      all: async () => (await siteStates.current()).categories,
+      idsWithDeleted: async () => (await siteStates.current()).categoryIds,
+    },
   })
   const torrents = createTorrents({
     store: torrentStore,

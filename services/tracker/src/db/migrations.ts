@@ -5,6 +5,7 @@ import { search } from './migrations/0002-search.ts'
 import { torznabAdmin } from './migrations/0004-torznab-admin.ts'
 import { searchWords } from './migrations/0006-search-words.ts'
 import { wordBeginnings } from './migrations/0007-word-beginnings.ts'
+import { deletedCategories } from './migrations/0009-deleted-categories.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
@@ -17,6 +18,7 @@ export const migrate: Migrate = createMigrate({
     '0004-torznab-admin': torznabAdmin,
     '0006-search-words': searchWords,
     '0007-word-beginnings': wordBeginnings,
+    '0009-deleted-categories': deletedCategories,
   },
   grants,
 })

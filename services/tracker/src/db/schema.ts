@@ -57,6 +57,8 @@ export type CategoriesTable = {
   parent_id: string | null
   position: Generated<number>
   created_at: Fixed<Date>
+  /** Deleted with all others; the row stays for its torrents, which have no category then. */
+  deleted_at: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 
 export type TorrentsTable = {

@@ -77,7 +77,7 @@ export type Page = {
   readonly order: 'asc' | 'desc'
   readonly offset: number
   readonly limit: number
-  /** All categories there are, for an order by counts, which are sorted within each category. */
+  /** All categories that torrents can be in, for an order by counts, which are sorted within each category. */
   readonly allCategoryIds?: readonly string[] | undefined
 }
 
@@ -109,7 +109,7 @@ export function createSearch(deps: {
   store: SearchStore
   /** Torrents by id, in the order of the ids; one that is gone is left out. */
   torrents: (ids: readonly string[]) => Promise<readonly ListedTorrent[]>
-  categories: Pick<Categories, 'all'>
+  categories: Pick<Categories, 'all' | 'idsWithDeleted'>
 }) {
   const { store, torrents } = deps
   const finds = createSharedRuns<Found>()
@@ -144,12 +144,12 @@ export function createSearch(deps: {
     const tokens = [...words, ...prefixes.slice(-1)]
     // A search for punctuation alone has no words and matches nothing, rather than everything.
     if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], ...totalOf(0) }
-    const all =
-      query.category === undefined && (sort === 'created' || sort === 'size') ? [] : await deps.categories.all()
+    const all = query.category === undefined ? [] : await deps.categories.all()
+    const allCategoryIds = sort === 'created' || sort === 'size' ? [] : await deps.categories.idsWithDeleted()
     const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
     const { ids, counted } = await store.page(
       { ...within, ...(await wordCriteria(orInitials(words, search ?? ''), prefixes)) },
-      { sort, order, offset: (page - 1) * limit, limit, allCategoryIds: all.map(({ id }) => id) },
+      { sort, order, offset: (page - 1) * limit, limit, allCategoryIds },
     )
     const listed = { items: await torrents(ids), ...totalOf(counted) }
     return counted === 0 && tokens.length > 0 ? { ...listed, suggestions: await suggest(within, tokens) } : listed

@@ -43,7 +43,7 @@ export const listedTorrent = z
     infoHash: z.string().meta({ description: '40 lower-case hex digits' }),
     infoHashV2: z.string().nullable().meta({ description: 'the truncated second hash of a hybrid torrent' }),
     name: z.string(),
-    category: z.string().meta({ description: 'slug' }),
+    category: z.string().meta({ description: 'slug; empty where the category was deleted' }),
     size: z.int().meta({ description: 'bytes' }),
     files: z.int().meta({ description: 'how many' }),
     created: time,

@@ -23,7 +23,7 @@ export type ExternalIds = {
   readonly tvdb: number | null
 }
 
-/** A torrent in a list. Hashes are lower-case hex. */
+/** A torrent in a list. Hashes are lower-case hex; `category` is a slug, empty where all categories were deleted. */
 export type ListedTorrent = {
   readonly id: string
   /** The info hash of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */

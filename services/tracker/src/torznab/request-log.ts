@@ -21,7 +21,7 @@ export type LoggedRequest = {
   readonly durationMs: number
   readonly error: number | null
   /** Counted, but not logged. */
-  readonly refusedBy: 'limit' | 'block' | undefined
+  readonly refusedBy?: 'limit' | 'block' | undefined
   readonly client: ClientFamily
 }
 

@@ -211,6 +211,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tree of categories with the number of torrents in each */
+        get: operations["listManagedCategories"];
+        put?: never;
+        /** Add a category; `parent` is the slug of a root, `torznabId` may be left out for a well-known slug */
+        post: operations["createCategory"];
+        /** Delete all categories; torrents stay, and come back into a category that is made with the same slug */
+        delete: operations["deleteAllCategories"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/categories/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put the categories in the order of their ids; each stays below its parent */
+        post: operations["orderCategories"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/categories/seed": {
         parameters: {
             query?: never;
@@ -222,23 +258,6 @@ export interface paths {
         put?: never;
         /** Create the standard tree; only where there is no category */
         post: operations["seedCategories"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/admin/categories": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Add a category; `parent` is the slug of a root, `torznabId` may be left out for a well-known slug */
-        post: operations["createCategory"];
         delete?: never;
         options?: never;
         head?: never;
@@ -259,7 +278,7 @@ export interface paths {
         delete: operations["deleteCategory"];
         options?: never;
         head?: never;
-        /** Change a category */
+        /** Change a category; `parent` is the slug of a root, or null */
         patch: operations["updateCategory"];
         trace?: never;
     };
@@ -375,7 +394,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** One user, and who invited them */
+        get: operations["getUser"];
         put?: never;
         post?: never;
         delete?: never;
@@ -396,6 +416,41 @@ export interface paths {
         put?: never;
         /** Give a user a new passkey; they find it in their own account */
         post: operations["resetUserPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where a user is signed in, newest first */
+        get: operations["listUserSessions"];
+        put?: never;
+        post?: never;
+        /** End every session of a user; they can sign in again */
+        delete: operations["endUserSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/invites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last hundred invites that a user made, newest first */
+        get: operations["listUserInvites"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -598,7 +653,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What administrators and moderators did, newest first; `actor` is an id or a name */
+        /** What administrators and moderators did, newest first; `actor` is an id or a name, `target` an id */
         get: operations["listAdminLog"];
         put?: never;
         post?: never;
@@ -675,7 +730,7 @@ export interface components {
                 username: string;
             };
             /** @enum {string} */
-            action: "category.create" | "category.delete" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.update";
+            action: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.sessions.end" | "user.update";
             target: {
                 /** @enum {string} */
                 type: "address" | "category" | "site" | "torrent" | "torznab" | "user";
@@ -731,7 +786,7 @@ export interface components {
             /** @description the truncated second hash of a hybrid torrent */
             infoHashV2: string | null;
             name: string;
-            /** @description slug */
+            /** @description slug; empty where the category was deleted */
             category: string;
             /** @description bytes */
             size: number;
@@ -759,6 +814,25 @@ export interface components {
             uploadPercent: number;
             release: components["schemas"]["Release"];
         };
+        ManagedCategory: {
+            id: string;
+            slug: string;
+            name: string;
+            torznabId: number;
+            position: number;
+            /** @description how many torrents are in it; subcategories count apart */
+            torrents: number;
+        };
+        ManagedCategoryTree: {
+            id: string;
+            slug: string;
+            name: string;
+            torznabId: number;
+            position: number;
+            /** @description how many torrents are in it; subcategories count apart */
+            torrents: number;
+            subcategories: components["schemas"]["ManagedCategory"][];
+        };
         ManagedUser: {
             id: string;
             username: string;
@@ -780,6 +854,33 @@ export interface components {
             uploaded: number;
             downloaded: number;
             lastSeen: string | null;
+        };
+        ManagedUserDetails: {
+            id: string;
+            username: string;
+            /** @enum {string} */
+            role: "member" | "moderator" | "admin";
+            /** @enum {string} */
+            state: "active" | "suspended" | "banned";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created: string;
+            email: string;
+            apiBlocked: boolean;
+            canDownload: boolean;
+            invitesLeft: number;
+            downloadPercent: number;
+            uploadPercent: number;
+            uploaded: number;
+            downloaded: number;
+            lastSeen: string | null;
+            /** @description whose invite they registered with */
+            invitedBy: {
+                id: string;
+                username: string;
+            } | null;
         };
         OwnUser: {
             id: string;
@@ -862,7 +963,7 @@ export interface components {
             /** @description the truncated second hash of a hybrid torrent */
             infoHashV2: string | null;
             name: string;
-            /** @description slug */
+            /** @description slug; empty where the category was deleted */
             category: string;
             /** @description bytes */
             size: number;
@@ -1049,6 +1150,21 @@ export interface components {
             violations: number;
             lastRequest: string | null;
             blocked: boolean;
+        };
+        UserSession: {
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            lastSeen: string;
+            address: string;
+            userAgent: string;
         };
         UserStats: {
             id: string;
@@ -2208,7 +2324,7 @@ export interface operations {
             };
         };
     };
-    seedCategories: {
+    listManagedCategories: {
         parameters: {
             query?: never;
             header?: never;
@@ -2218,13 +2334,15 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Done */
-            201: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        items: components["schemas"]["CategoryTree"][];
+                        items: components["schemas"]["ManagedCategoryTree"][];
+                        /** @description how many torrents have a category that was deleted */
+                        uncategorised: number;
                     };
                 };
             };
@@ -2239,15 +2357,6 @@ export interface operations {
             };
             /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `CONFLICT`: It exists already, or its state does not allow this. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2395,6 +2504,261 @@ export interface operations {
             };
         };
     };
+    deleteAllCategories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        categories: number;
+                        /** @description how many torrents have no category since */
+                        torrents: number;
+                    };
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    orderCategories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description all of them */
+                    ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["CategoryTree"][];
+                    };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `CONFLICT`: It exists already, or its state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not of the type this endpoint reads. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    seedCategories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["CategoryTree"][];
+                    };
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `CONFLICT`: It exists already, or its state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     deleteCategory: {
         parameters: {
             query?: never;
@@ -2503,6 +2867,7 @@ export interface operations {
                     name?: string;
                     torznabId?: number;
                     position?: number;
+                    parent?: string | null;
                 };
             };
         };
@@ -3391,6 +3756,8 @@ export interface operations {
                 page?: number;
                 limit?: number;
                 search?: string;
+                role?: "member" | "moderator" | "admin";
+                state?: "active" | "suspended" | "banned";
             };
             header?: never;
             path?: never;
@@ -3471,6 +3838,91 @@ export interface operations {
             };
         };
     };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedUserDetails"];
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     updateUser: {
         parameters: {
             query?: never;
@@ -3492,6 +3944,8 @@ export interface operations {
                     invitesLeft?: number;
                     downloadPercent?: number;
                     uploadPercent?: number;
+                    /** @description why, for the admin log */
+                    reason?: string;
                 };
             };
         };
@@ -3615,6 +4069,263 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ManagedUser"];
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listUserSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["UserSession"][];
+                    };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    endUserSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listUserInvites: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Invite"][];
+                    };
                 };
             };
             /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
@@ -4773,7 +5484,8 @@ export interface operations {
                 page?: number;
                 limit?: number;
                 actor?: string;
-                action?: "category.create" | "category.delete" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.update";
+                action?: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.sessions.end" | "user.update";
+                target?: string;
                 from?: string;
                 to?: string;
             };

@@ -73,9 +73,13 @@ function Facts({ torrent, now }: { torrent: Torrent; now: number }) {
       <div>
         <dt>Category</dt>
         <dd>
-          <Link to="/torrents" search={{ category: torrent.category }}>
-            {path}
-          </Link>
+          {torrent.category === '' ? (
+            'None'
+          ) : (
+            <Link to="/torrents" search={{ category: torrent.category }}>
+              {path}
+            </Link>
+          )}
         </dd>
       </div>
       <div>
@@ -115,7 +119,7 @@ function Facts({ torrent, now }: { torrent: Torrent; now: number }) {
 function Owned({ torrent }: { torrent: Torrent }) {
   const { data: user } = useQuery(ownUser)
   const mayEdit = user !== undefined && (user.role !== 'member' || user.username === torrent.uploader)
-  return mayEdit ? <TorrentActions torrent={torrent} /> : null
+  return mayEdit ? <TorrentActions torrent={torrent} isStaff={user.role !== 'member'} /> : null
 }
 
 function About({ torrent }: { torrent: Torrent }) {

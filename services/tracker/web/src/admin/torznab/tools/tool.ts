@@ -1,8 +1,7 @@
-import { type Element, readXml } from './xml.ts'
+import type { Element } from './element.ts'
 
-// The files of this folder send what automation tools send, and judge the answers by the tools' own rules. They are
-// written by us from the behaviour of the tools, each named after its tool. `tools.test.ts` tries them on an indexer in
-// memory; whoever changes the service replays them against it.
+// The files of this folder send what the button "Test" of automation tools sends, and judge the answers by the tools' own
+// rules and in their words. They are written by us from the behaviour of the tools, each named after its tool.
 
 /** How a tool reaches a server; `fetch` itself is one. Redirects are followed by hand, where a tool does. */
 export type Fetch = (
@@ -13,6 +12,8 @@ export type Fetch = (
 /** What a user enters into a tool. */
 export type Indexer = {
   readonly fetch: Fetch
+  /** Reads a document as strictly as .NET, Go and Python do. Fails when it is not well-formed. */
+  readonly readXml: (document: string) => Promise<Element>
   /** Without a slash at the end. */
   readonly baseUrl: string
   /** `/api/torznab`, or `/api/torznab/api` for tools that insist on `/api` at the end. */
@@ -50,9 +51,9 @@ export async function get(
 }
 
 /** @throws ToolError when a strict reader of XML refuses the document */
-export async function readDocument(body: string): Promise<Element> {
+export async function readDocument(indexer: Indexer, body: string): Promise<Element> {
   try {
-    return await readXml(body)
+    return await indexer.readXml(body)
   } catch (error) {
     throw new ToolError('The answer is not well-formed XML', { cause: error })
   }
@@ -63,9 +64,4 @@ export function wholeNumber(text: string | undefined, what: string): number {
   if (text === undefined || !/^\d+$/.test(text.trim()))
     throw new ToolError(`${what} is not a whole number: ${text ?? ''}`)
   return Number(text)
-}
-
-/** Whether bytes are a bencoded dictionary, the least that tools ask of a .torrent file. */
-export function isTorrentFile(bytes: Uint8Array): boolean {
-  return bytes[0] === 0x64 && bytes.at(-1) === 0x65
 }

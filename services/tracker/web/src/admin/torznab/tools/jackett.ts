@@ -1,5 +1,5 @@
+import { childOf, childrenOf, descendants, type Element, torznabValues } from './element.ts'
 import { get, type Indexer, type Release, readDocument, ToolError, wholeNumber } from './tool.ts'
-import { childOf, childrenOf, descendants, type Element, torznabValues } from './xml.ts'
 
 /** Jackett calls itself a browser. */
 const HEADERS = {
@@ -8,12 +8,19 @@ const HEADERS = {
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/135.0.0.0 Safari/537.36',
 }
 
+/** The button "Test": an empty search has to find something. @throws ToolError as the user sees it */
+export async function testJackett(indexer: Indexer): Promise<readonly Release[]> {
+  const releases = await searchJackett(indexer, '')
+  if (releases.length === 0) throw new ToolError('Found no results while trying to browse this tracker')
+  return releases
+}
+
 /** A search of Jackett's reader of Newznab feeds. @throws ToolError where it fails as a whole */
 export async function searchJackett(indexer: Indexer, q: string): Promise<readonly Release[]> {
   const query = `t=search&apikey=${indexer.apiKey}&q=${encodeURIComponent(q)}`
   const { status, body } = await get(indexer, query, HEADERS)
   if (status !== 200) throw new ToolError(`Unexpected status ${status}`)
-  return descendants(await readDocument(body), 'item').map(readItem)
+  return descendants(await readDocument(indexer, body), 'item').map(readItem)
 }
 
 /** Each of these elements has to be there, and the addresses have to be absolute. */
