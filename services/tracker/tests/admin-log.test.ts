@@ -238,7 +238,20 @@ test('it is found by who, what and when, the newest first', async () => {
   expect(page.json).toMatchObject({ page: 2, limit: 2, total: all.length, totalIsExact: true, items: all.slice(2, 4) })
 })
 
-test.each(['action=nonsense', 'from=yesterday', 'page=0', 'limit=101'])('the query %s is refused', async (query) => {
+test('a long text is cut between characters', async () => {
+  const id = await upload('Described.Show.S01E01')
+  const answer = await moderator.patch(`/api/torrents/${id}`, { description: `${'a'.repeat(499)}😀 and more` })
+  expect(answer.status).toBe(200)
+  expect(await newest()).toMatchObject({ after: { description: `${'a'.repeat(499)}…` } })
+})
+
+test.each([
+  'action=nonsense',
+  'from=yesterday',
+  'page=0',
+  'limit=101',
+  'from=2026-01-01T12:45:00Z&to=2026-01-01T12:15:00Z',
+])('the query %s is refused', async (query) => {
   expect((await admin.get(`/api/admin/log?${query}`)).status).toBe(400)
 })
 

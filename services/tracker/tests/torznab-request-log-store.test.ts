@@ -106,6 +106,14 @@ test('a day that was dropped is created again when it is written', async () => {
   expect(await listed()).toHaveLength(1)
 })
 
+test('requests of a day whose partition is missing are written all the same', async () => {
+  await answered({ rawQuery: 'q=before' })
+  const day = `day_${new Date(tracker.now()).toISOString().slice(0, 10).replaceAll('-', '')}`
+  await tracker.sql(`drop table torznab_log.${day}`)
+  await answered({ rawQuery: 'q=after' })
+  expect((await listed()).map(({ query }) => query)).toEqual(['q=after'])
+})
+
 test.each([
   'update torznab_requests set query = query',
   'delete from torznab_requests',

@@ -88,7 +88,7 @@ export function parseTorznabQuery(rawQuery: string, options: ParseOptions): Torz
   const name = parameters.text('t')?.toLowerCase()
   const known = TORZNAB_FUNCTIONS.find((candidate) => candidate === name)
   const common = {
-    format: parameters.text('o')?.toLowerCase() === 'json' ? ('json' as const) : ('xml' as const),
+    format: formatOf(parameters),
     apiKey: parameters.text('apikey') ?? parameters.text('passkey'),
     function: known,
   }
@@ -104,6 +104,15 @@ export function parseTorznabQuery(rawQuery: string, options: ParseOptions): Torz
   const incorrect = parameters.incorrect()
   if (incorrect !== undefined) return refused(torznabError('incorrectParameter', incorrect))
   return query === undefined ? refused(torznabError('missingParameter', 'id')) : { ...common, ok: true, query }
+}
+
+/** The format that a query string asks for, whatever else it says. */
+export function requestedFormat(rawQuery: string): Format {
+  return formatOf(readParameters(rawQuery))
+}
+
+function formatOf(parameters: ParameterReader): Format {
+  return parameters.text('o')?.toLowerCase() === 'json' ? 'json' : 'xml'
 }
 
 function readDetails(parameters: ParameterReader): TorznabQuery | undefined {

@@ -70,7 +70,10 @@ function startBackground({ db, logger, resources }: Connections, torrents: Torre
   })
   const reread = repeat({
     everyMs: REREAD_EVERY_MS,
-    task: createReread({ store: createRereadStore(db) }),
+    task: createReread({
+      store: createRereadStore(db),
+      onUnreadable: (error, torrent) => logger.error({ err: error, torrent }, 'could not read the name of a torrent'),
+    }),
     onError: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
   })
   resources.defer(async () => {

@@ -1,4 +1,5 @@
 import { FileAnswer } from '@vault-and-tracker/rest'
+import { MAX_EXTERNAL_ID } from '@vault-and-tracker/torznab-xml'
 import { create } from 'content-disposition'
 import { z } from 'zod'
 import { SLUG_PATTERN } from '../categories/categories.ts'
@@ -74,18 +75,17 @@ export const torrentName = text({ min: 1, max: 255 })
 export const categorySlug = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
 const description = text({ min: 0, max: 20_000, lines: true })
 
-const MAX_ID = 2_147_483_647
 const imdb = z
   .string()
   .regex(/^(tt)?\d{1,10}$/, 'must be tt and digits')
   .transform((text) => Number(text.replace('tt', '')))
-  .refine((id) => id > 0 && id <= MAX_ID, 'must be tt and digits')
+  .refine((id) => id > 0 && id <= MAX_EXTERNAL_ID, 'must be tt and digits')
 const externalId = z
   .string()
   .regex(/^\d{1,10}$/, 'must be a positive whole number')
   .transform(Number)
-  .refine((id) => id > 0 && id <= MAX_ID, 'must be a positive whole number')
-const jsonId = z.int().min(1, 'must be a positive whole number').max(MAX_ID, 'must be a positive whole number')
+  .refine((id) => id > 0 && id <= MAX_EXTERNAL_ID, 'must be a positive whole number')
+const jsonId = z.int().min(1, 'must be a positive whole number').max(MAX_EXTERNAL_ID, 'must be a positive whole number')
 const listQuery = z.object({
   ...pageQuery,
   sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),

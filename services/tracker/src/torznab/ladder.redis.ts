@@ -97,8 +97,9 @@ export function createTorznabLimits(deps: {
       orRedisUnavailable(async () => {
         const counted = addressKey(address.replace(/\/64$/, ''))
         const until = Number(await redis.hget(addressStateKey(counted), 'until'))
+        if (until <= clock.now()) return false
         await redis.multi().del(addressStateKey(counted)).zrem(BLOCKS, counted).exec()
-        return until > clock.now()
+        return true
       }),
   }
 }

@@ -35,11 +35,11 @@ export type CountedRequest = {
   readonly kind: 'search' | 'download'
   /** Requests of this kind in a window. */
   readonly limit: number
-  /** Windows begin at multiples of this since the Unix epoch. */
+  /** Windows begin at multiples of this since the Unix epoch, by the clock of the replica that is ahead of the others. */
   readonly windowSeconds: number
 }
 
-/** What a user did in the current window; to the verdict of a request, this one included. */
+/** What a user was allowed to do in the current window; in the verdict of a request, that one included. */
 export type Usage = { readonly searches: number; readonly downloads: number }
 
 /** Whether a request may be answered. Refused by the limit or, without being counted, because its address is blocked. */
@@ -81,7 +81,7 @@ export type AddressBlocks = {
   /** Blocks that have not ended, the longest first; a thousand at most. */
   list(): Promise<readonly AddressBlock[]>
   /**
-   * Ends a block and forgets the address's steps.
+   * Ends a block and forgets the address's steps. Of an address that is not blocked nothing changes.
    *
    * @param address as in the list, or any address of an IPv6 /64
    * @returns whether it was blocked

@@ -4,6 +4,7 @@ import {
   contentType,
   type Feed,
   type Format,
+  requestedFormat,
   TORRENT_TYPE,
   type TorznabError,
   torznabError,
@@ -54,7 +55,7 @@ function handlerOf(
   return async (request, response) => {
     if (!isReading(request)) {
       allowReading(response)
-      sendError(response, { ...torznabError('noSuchFunction'), status: 405 }, 'xml')
+      sendError(response, { ...torznabError('noSuchFunction'), status: 405 }, requestedFormat(rawQueryOf(request.url)))
       return
     }
     const started = performance.now()
@@ -69,6 +70,7 @@ function handlerOf(
       results: resultsOf(outcome),
       durationMs: performance.now() - started,
       error: outcome.kind === 'refusal' ? outcome.error.code : undefined,
+      refusedBy: outcome.kind === 'refusal' ? outcome.by : undefined,
       userAgent: request.get('user-agent') ?? '',
     })
   }

@@ -40,6 +40,8 @@ export type AnsweredRequest = Pick<Answer, 'function' | 'userId'> & {
   readonly durationMs: number
   /** The Torznab error code; undefined for a success. */
   readonly error: number | undefined
+  /** Whether a limit or the block of the address refused it; undefined where neither did. */
+  readonly refusedBy?: 'limit' | 'block' | undefined
   readonly userAgent: string
 }
 
