@@ -100,7 +100,11 @@ export async function createWebSockets(options: {
   })
   resources.defer(() => subscription.close())
   const processes = createProcesses(options.redis, processId)
-  resources.defer(() => processes.forget(processId).catch(() => undefined))
+  let isKnown = false
+  // What Redis was not told is ended by another process, when this one is found gone.
+  resources.defer(async () => {
+    if (isKnown) await processes.forget(processId).catch(() => undefined)
+  })
   await processes.beat()
   const heartbeat = repeat({
     everyMs: BEAT_EVERY_MS,
@@ -126,6 +130,7 @@ export async function createWebSockets(options: {
   })
   return {
     ...sockets,
+    drain: async () => (isKnown = await sockets.drain()),
     forget: (change) => tracker.forget(change),
     revalidateAll: () => tracker.revalidateAll(),
     evictGone: async () => {
