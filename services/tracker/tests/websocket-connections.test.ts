@@ -192,3 +192,24 @@ test('a client whose messages wait to be answered is read no further than a boun
   answer()
   await eventually(() => received.length === 20)
 })
+
+test('a message of 256 fragments is taken; one more closes with 1008', async () => {
+  await start({})
+  const [most, more] = [await connect(), await connect()]
+  received.length = 0
+  for (let i = 1; i <= 256; i++) most.socket.send('x', { fin: i === 256 })
+  for (let i = 1; i <= 257; i++) more.socket.send('x', { fin: i === 257 })
+  await eventually(() => received.length === 1 && more.closeCode() === 1008)
+  expect(received).toEqual(['x'.repeat(256)])
+})
+
+test('whoever asks at once whether a connection is alive shares one ping', async () => {
+  await start({})
+  const { socket } = await connect()
+  let pings = 0
+  socket.on('ping', () => (pings += 1))
+  const isAlive = async (): Promise<boolean | undefined> => sessions[0]?.line.isAlive()
+  expect(await Promise.all(Array.from({ length: 20 }, isAlive))).toEqual(Array(20).fill(true))
+  expect(await isAlive()).toBe(true)
+  await eventually(() => pings === 2)
+})

@@ -21,6 +21,8 @@ export class Connection implements SocketLine, Beat {
   private readonly messagesPerSecond: number
   private tokens: number
   private isWaiting = false
+  /** The answer to a ping, which all who ask meanwhile share. */
+  private asked: Promise<boolean> | undefined
   private filledAt: number
   private unanswered = 0
 
@@ -51,6 +53,12 @@ export class Connection implements SocketLine, Beat {
   }
 
   isAlive(): Promise<boolean> {
+    return (this.asked ??= this.ask().finally(() => {
+      this.asked = undefined
+    }))
+  }
+
+  private ask(): Promise<boolean> {
     const { socket } = this
     return new Promise((resolve) => {
       if (socket.readyState !== socket.OPEN) {

@@ -22,6 +22,8 @@ export type Upgrades = {
 }
 
 const MAX_MESSAGE = 65_536
+/** Each costs a hundred bytes and more, for as long as its message is not complete. */
+const MAX_FRAGMENTS = 256
 /** Closing at once would reset the connection of a client that is still sending, and it would not read the answer. */
 const LINGER_MS = 500
 
@@ -44,6 +46,7 @@ export function createUpgrades(options: {
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE,
+    maxFragments: MAX_FRAGMENTS,
   })
   const byAddress = new Map<string, number>()
   const byPasskey = new Map<string, number>()
