@@ -74,6 +74,7 @@ beforeEach(() => {
     process: process.toString('hex'),
     maxTorrents: 3,
     tooSoonMs: 57_000,
+    timeToLiveMs: 3_900_000,
     announces: createSocketAnnounces({
       process,
       settings: { interval: 120, minInterval: 60 },
@@ -202,7 +203,7 @@ test('a peer that stops while Redis is away gets no offers, and is stopped when 
   send(other, 'b', { offers: offers('o') })
   await settle()
   expect(offersOf(client)).toEqual([])
-  await tracker.retry()
+  await tracker.sweep()
   expect(counted.size).toBe(1)
 })
 
@@ -217,7 +218,7 @@ test('a peer that was counted although its announce failed is stopped when it do
   expect(counted.size).toBe(1)
   tracker.closed(client.session)
   isAway = false
-  await tracker.retry()
+  await tracker.sweep()
   expect(counted.size).toBe(0)
 })
 
@@ -233,7 +234,7 @@ test('a client that comes back while what was missed is repeated stays counted',
   const again = connect()
   send(again, 'a')
   await settle()
-  await tracker.retry()
+  await tracker.sweep()
   await answerNext()
   expect(counted.size).toBe(1)
 })
@@ -277,4 +278,21 @@ test('what comes during the drain is not carried out', async () => {
   expect(client.code).toBe(1001)
   expect(waiting).toEqual([])
   expect(counted.size).toBe(0)
+})
+
+test('a peer that the swarm expired gets no offers, until it announces again', async () => {
+  const [silent, other] = [connect(), connect('bb')]
+  send(silent, 'a')
+  await settle()
+  now += 3_900_001
+  send(other, 'b')
+  await tracker.sweep()
+  send(other, 'b', { offers: offers('o') })
+  await settle()
+  expect(offersOf(silent)).toEqual([])
+  send(silent, 'a')
+  await settle()
+  send(other, 'b', { offers: offers('p') })
+  await settle()
+  expect(offersOf(silent)).toHaveLength(1)
 })

@@ -35,8 +35,8 @@ export type SocketTracker = {
   forget(change: Invalidation): void
   /** Looks at every connection again: changes may have been missed. */
   revalidateAll(): void
-  /** Repeats what could not be told Redis while it was away. */
-  retry(): Promise<void>
+  /** Ends peers that Redis expired, and repeats what it could not be told while it was away. */
+  sweep(): Promise<void>
   /** Answers what was received, then closes every connection. Returns whether Redis knows of all that it closed. */
   drain(): Promise<boolean>
 }
@@ -61,6 +61,8 @@ export function createSocketTracker(options: {
   maxTorrents: number
   /** Milliseconds within which a further announce tells nothing new. */
   tooSoonMs: number
+  /** Milliseconds after which the swarm expires a peer. */
+  timeToLiveMs: number
   announces: SocketAnnounces
   scrapes: Scrapes
   identify: Identify
@@ -71,7 +73,7 @@ export function createSocketTracker(options: {
   counters: SocketCounters
   clock: Clock
 }): SocketTracker {
-  const { announces, scrapes, identify, directory, signalling, refusals, counters } = options
+  const { announces, scrapes, identify, directory, signalling, refusals, counters, clock, timeToLiveMs } = options
   const sessions = new Set<Session>()
   const byPasskey = new Map<Passkey, readonly Session[]>()
   const claims = createClaims()
@@ -191,7 +193,14 @@ export function createSocketTracker(options: {
       }
     },
 
-    retry: () => departures.retry(),
+    sweep: async () => {
+      const due = clock.now() - timeToLiveMs
+      const seats = [...sessions].flatMap((session) => [...session.seats.values()])
+      const expired = seats.filter(({ peer, announcedAt }) => peer !== undefined && announcedAt < due)
+      for (const { session, infoHashText } of expired) session.seats.delete(infoHashText)
+      await Promise.all(expired.map((seat) => departures.leave(seat)))
+      await departures.retry()
+    },
 
     drain: async () => {
       draining = true

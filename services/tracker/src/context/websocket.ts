@@ -24,6 +24,7 @@ import type { Config } from '../config.ts'
 import { subscribeToChannel } from '../invalidation/invalidation.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import type { Resources } from './resources.ts'
+import { swarmSettings } from './swarms.ts'
 
 /** WebSockets, joined. */
 export type WebSockets = Sockets &
@@ -74,6 +75,7 @@ export async function createWebSockets(options: {
     process,
     maxTorrents: config.WS_TORRENTS_PER_SOCKET,
     tooSoonMs: MIN_INTERVAL_S * TOLERANCE * 1000,
+    timeToLiveMs: swarmSettings(config).timeToLive * 1000,
     announces: createSocketAnnounces({
       process: processId,
       settings: { interval: INTERVAL_S, minInterval: MIN_INTERVAL_S },
@@ -110,7 +112,7 @@ export async function createWebSockets(options: {
     everyMs: BEAT_EVERY_MS,
     task: async () => {
       await processes.beat()
-      await tracker.retry()
+      await tracker.sweep()
     },
     onError: (error) => logger.warn({ err: error }, 'could not tell Redis that this process runs; it is retried'),
   })
