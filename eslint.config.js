@@ -1,3 +1,4 @@
+import reactHooks from 'eslint-plugin-react-hooks'
 import tseslint from 'typescript-eslint'
 
 const MIDDLEWARE_TYPE = 'TSTypeAnnotation > TSTypeReference > Identifier[name=/^((Error)?RequestHandler|Router)$/]'
@@ -17,6 +18,10 @@ export default tseslint.config(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
     },
+  },
+  {
+    ...reactHooks.configs.flat['recommended-latest'],
+    files: ['services/*/web/src/**/*.{ts,tsx}', 'packages/web-kit/src/**/*.{ts,tsx}'],
   },
   {
     // JavaScript has no casts: what JSON.parse returns can only be declared.

@@ -23,4 +23,6 @@ export const withServers = {
   ...base,
   globalSetup: '<rootDir>/../../packages/dev-env/src/jest/global-setup.ts',
   globalTeardown: '<rootDir>/../../packages/dev-env/src/jest/global-teardown.ts',
+  // Much of the time is waiting for servers and processes that start, freeze and stop.
+  maxWorkers: 2,
 }

@@ -76,17 +76,30 @@ test('every variable of a service is in its .env.example, and no other', () => {
 
 test('ARCHITECTURE names every package and every folder of a service, and only files that exist', () => {
   const text = read('ARCHITECTURE.md')
-  const folders = sources.flatMap((file) => file.match(/^packages\/[^/]+|^services\/[^/]+\/src\/[^/]+(?=\/)/) ?? [])
-  for (const folder of new Set(folders)) {
-    const name = folder.startsWith('packages/') ? folder : basename(folder)
-    assert.match(text, new RegExp(`(^|\`)${name}[/\`\\s]`, 'm'), folder)
-  }
+  const folder = /^(?:packages\/[^/]+|services\/[^/]+\/(?:tests|bench|src\/[^/]+(?=\/)|web\/src\/[^/]+(?=\/)))/
+  for (const path of new Set(files.flatMap((file) => file.match(folder) ?? [])))
+    assert.match(text, new RegExp(`(^|\`)${basename(path)}[/\`\\s]`, 'm'), path)
+  const [, packages = ''] = text.split('\n| package | what is in it |\n')
+  for (const name of readdirSync(join(root, 'packages'))) assert.ok(packages.includes(`\n| \`${name}\` |`), name)
   // `x.store.ts` stands for every file with that suffix.
   for (const [, path = ''] of text.matchAll(/`((?!x\.|commands\/x\.)[\w./-]+\.(?:ts|lua))`/g))
     assert.ok(
       files.some((file) => `/${file}`.endsWith(`/${path}`)),
       `there is no ${path}`,
     )
+})
+
+test('ARCHITECTURE names no file of a feature without its ending that does not exist', () => {
+  for (const service of ['vault', 'tracker']) {
+    const [, section = ''] = read('ARCHITECTURE.md').split(`## The ${service}, feature by feature\n`)
+    const own = files.filter((file) => file.startsWith(`services/${service}/`))
+    // Folders too, and `request-log*` stands for all files that begin so.
+    const known = own.flatMap((file) => file.split('/')).map((name) => name.replace(/\.(?:ts|lua)$/, ''))
+    const stems = [...(section.split('\n## ')[0] ?? '').matchAll(/`([a-z][a-z.-]*?)(?:\.ts)?(\*?)`/g)]
+    assert.ok(stems.length > 10)
+    for (const [, stem = '', star] of stems)
+      assert.ok(known.includes(stem) || (star && known.some((name) => name.startsWith(stem))), `${service}: ${stem}`)
+  }
 })
 
 /** @param {string} folder from the repository @returns {string[]} */

@@ -7,7 +7,7 @@ import { acquireLock } from './lib/lock.mjs'
 import { requireNode } from './lib/node-version.mjs'
 import { createProgress } from './lib/progress.mjs'
 import { ensurePrograms, REDIS } from './lib/system-packages.mjs'
-import { build, installDependencies, loadCommands, ROOT } from './lib/workspace.mjs'
+import { installDependencies, loadCommands, ROOT, workspaceFolders } from './lib/workspace.mjs'
 
 requireNode()
 // A closed terminal also closes these streams; the servers still have to be stopped.
@@ -29,9 +29,8 @@ try {
   // First what a user may have to install, then what takes long.
   if (!process.env['REDIS_URL']) await ensurePrograms([REDIS], step)
   await installDependencies(step)
-  if (!fromSource) await step('built', build)
-  const { start } = await loadCommands({ fromSource })
-  await start({ root: ROOT, fromSource, dataDir, step, beganAt, lock, onInterrupt })
+  const { start } = await loadCommands()
+  await start({ root: ROOT, folders: workspaceFolders(), fromSource, dataDir, step, beganAt, lock, onInterrupt })
 } catch (error) {
   exit(`\n${describeError(error)}`, 1)
 }

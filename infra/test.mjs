@@ -4,7 +4,7 @@ import { onInterrupt } from './lib/interrupt.mjs'
 import { requireNode } from './lib/node-version.mjs'
 import { createProgress, seconds } from './lib/progress.mjs'
 import { ensurePrograms, REDIS, TEST_PROGRAMS } from './lib/system-packages.mjs'
-import { build, installDependencies, loadCommands, ROOT, workspaceFolders } from './lib/workspace.mjs'
+import { installDependencies, loadCommands, ROOT, workspaceFolders } from './lib/workspace.mjs'
 
 requireNode()
 const beganAt = Date.now()
@@ -20,8 +20,8 @@ try {
   // First what a user may have to install, then what takes long.
   await ensurePrograms(process.env['TEST_REDIS_URL'] ? TEST_PROGRAMS : [REDIS, ...TEST_PROGRAMS], step)
   await installDependencies(step)
-  const { test } = await loadCommands({ fromSource: true })
-  results = await test({ root: ROOT, folders: workspaceFolders(), step, build, onInterrupt })
+  const { test } = await loadCommands()
+  results = await test({ root: ROOT, folders: workspaceFolders(), step, onInterrupt })
 } catch (error) {
   console.log(`\n${describeError(error)}\n`)
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { run } from '../../packages/dev-env/src/processes/command.mjs'
@@ -8,11 +8,7 @@ import { run } from '../../packages/dev-env/src/processes/command.mjs'
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
 const STAMP = join(ROOT, 'node_modules', '.bootstrap-stamp')
-const TRACKER = join(ROOT, 'services', 'tracker')
-const WEB = 'web'
-const WEB_FOLDER = 'services/tracker/web'
-const VITE = join(TRACKER, 'node_modules', 'vite', 'bin', 'vite.js')
-const DEV_ENV = join(ROOT, 'packages', 'dev-env')
+const DEV_ENV = join(ROOT, 'packages', 'dev-env', 'src')
 
 /**
  * Every package and service of the workspace that is a folder with a package.json, as `packages/service-kit`.
@@ -61,41 +57,13 @@ export async function installDependencies(step) {
   })
 }
 
-/** Compiles what changed since the last time. */
-export async function build() {
-  const args = [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', 'tsconfig.build.json']
-  // The compiler trusts its own notes and does not notice deleted output.
-  const isComplete = workspaceFolders().every((folder) => existsSync(join(ROOT, folder, 'dist')))
-  await run(process.execPath, isComplete ? args : [...args, '--force'], { cwd: ROOT })
-  if (!webIsCurrent()) await run(process.execPath, [VITE, 'build', WEB, '--logLevel', 'warn'], { cwd: TRACKER })
-}
-
-/** Whether the web application was built after the last change of what goes into it. */
-function webIsCurrent(root = ROOT) {
-  const builtAt = writtenAt(join(root, WEB_FOLDER, 'dist', 'index.html'))
-  const sources = [join(root, WEB_FOLDER, 'src'), join(root, WEB_FOLDER, 'public'), join(root, 'packages/web-kit/src')]
-  const files = sources.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
-  )
-  const others = ['index.html', 'vite.config.ts'].map((name) => join(root, WEB_FOLDER, name))
-  return [...files, ...others, join(root, 'pnpm-lock.yaml')].every((file) => writtenAt(file) < builtAt)
-}
-
-/** In milliseconds; 0 where there is no file. @param {string} file */
-function writtenAt(file) {
-  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
-}
-
 /**
- * The package that does everything else, compiled or from its sources. It needs installed dependencies, hence no import
- * at the top of a file.
+ * The package that does everything else, from its sources. It needs installed dependencies, hence no import at the top of
+ * a file.
  *
- * @param {{ fromSource: boolean }} code
  * @returns {Promise<typeof import('../../packages/dev-env/src/commands/index.ts')>}
  */
-export async function loadCommands({ fromSource }) {
-  if (fromSource) await import(pathToFileURL(join(DEV_ENV, 'src/typescript.mjs')).href)
-  return await import(
-    pathToFileURL(join(DEV_ENV, fromSource ? 'src/commands/index.ts' : 'dist/commands/index.js')).href
-  )
+export async function loadCommands() {
+  await import(pathToFileURL(join(DEV_ENV, 'typescript.mjs')).href)
+  return await import(pathToFileURL(join(DEV_ENV, 'commands/index.ts')).href)
 }

@@ -4,17 +4,15 @@ import { parse as parseQueryString } from 'node:querystring'
 import {
   announceListReply,
   announceReply,
-  decodeBencode,
-  encodeBencode,
   failureReply,
   parseAnnounceQuery,
   parsePeerId,
   parseScrapeQuery,
-  parseTorrent,
   parseTrackerTarget,
   prepareUpload,
   scrapeReply,
 } from '@vault-and-tracker/bencode-tracker'
+import { decodeBencode, encodeBencode, parseTorrent } from '@vault-and-tracker/bencode-tracker/testing'
 import npmBencode from 'bencode'
 
 const SECONDS = 1

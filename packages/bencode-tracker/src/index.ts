@@ -1,4 +1,4 @@
-export { addressFromText } from './address/address.ts'
+export { addressFromText, addressToText } from './address/address.ts'
 export { isPrivateAddress } from './address/private-address.ts'
 export { isRefusedPort } from './address/refused-ports.ts'
 export * from './announce/failure-reply.ts'
@@ -8,9 +8,6 @@ export * from './announce/reply.ts'
 export type { AnnounceEvent, AnnounceFailure, AnnounceRequest } from './announce/request.ts'
 export * from './announce/target.ts'
 export * from './announce/warning-table.ts'
-export * from './bencode/decode.ts'
-export * from './bencode/encode.ts'
-export { BencodeError, type BencodeErrorCode } from './bencode/error.ts'
 export {
   type InfoHash,
   infoHashFromBytes,
@@ -24,6 +21,5 @@ export { parseScrapeQuery, type ScrapeFailure, type ScrapeParse, type ScrapeRequ
 export * from './scrape/reply.ts'
 export * from './torrent/build.ts'
 export { TorrentError, type TorrentErrorCode } from './torrent/error.ts'
-export { parseTorrent } from './torrent/parse.ts'
 export type { Torrent, TorrentFile, TorrentLimits } from './torrent/torrent.ts'
 export * from './torrent/upload.ts'

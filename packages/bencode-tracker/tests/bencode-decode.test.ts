@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { BENCODE_ERRORS } from '../src/bencode/error.ts'
-import { BencodeError, type BencodeErrorCode, type BencodeOptions, decodeBencode, rawSlice } from '../src/index.ts'
+import { BencodeError, type BencodeErrorCode, type BencodeOptions, decodeBencode, rawSlice } from '../src/testing.ts'
 import { toPlain } from './support/plain.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import npmBencode from 'bencode'
-import { BencodeError, type BencodeInput, decodeBencode, encodeBencode, RawBencode } from '../src/index.ts'
+import { BencodeError, type BencodeInput, decodeBencode, encodeBencode, RawBencode } from '../src/testing.ts'
 import { type Plain, toPlain } from './support/plain.ts'
 import { createRandom, FUZZ_SEED, type Random } from './support/random.ts'
 

@@ -1,20 +1,22 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   addressFromText,
+  FAILURES,
+  isPrivateAddress,
+  parseAnnounceQuery,
+  parseScrapeQuery,
+  parseTrackerTarget,
+  prepareUpload,
+  TorrentError,
+} from '../src/index.ts'
+import {
   BencodeError,
   type BencodeInput,
   type BencodeValue,
   decodeBencode,
   encodeBencode,
-  FAILURES,
-  isPrivateAddress,
-  parseAnnounceQuery,
-  parseScrapeQuery,
   parseTorrent,
-  parseTrackerTarget,
-  prepareUpload,
-  TorrentError,
-} from '../src/index.ts'
+} from '../src/testing.ts'
 import { announceQuery, escapeAll, PASSKEY } from './support/query.ts'
 import { createRandom, FUZZ_SEED, type Random } from './support/random.ts'
 import { encodeFixture, hybridFixture, multiFile, singleFile } from './support/torrents.ts'

@@ -5,8 +5,6 @@ import {
   addressFromText,
   announceListReply,
   announceReply,
-  BencodeError,
-  decodeBencode,
   FAILURES,
   type FailureName,
   failureReply,
@@ -14,6 +12,7 @@ import {
   parsePeerId,
   WARNINGS,
 } from '../src/index.ts'
+import { BencodeError, decodeBencode } from '../src/testing.ts'
 import { createRandom, FUZZ_SEED } from './support/random.ts'
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')

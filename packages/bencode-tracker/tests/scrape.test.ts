@@ -1,13 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import npmBencode from 'bencode'
-import {
-  BencodeError,
-  type InfoHash,
-  parseInfoHash,
-  parseScrapeQuery,
-  type ScrapeFailure,
-  scrapeReply,
-} from '../src/index.ts'
+import { type InfoHash, parseInfoHash, parseScrapeQuery, type ScrapeFailure, scrapeReply } from '../src/index.ts'
+import { BencodeError } from '../src/testing.ts'
 import { escapeAll, PASSKEY } from './support/query.ts'
 
 const hash = (byte: number): Buffer => Buffer.alloc(20, byte)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import npmBencode from 'bencode'
-import { parseTorrent } from '../src/index.ts'
+import { parseTorrent } from '../src/testing.ts'
 import { refusal } from './support/refusal.ts'
 import {
   encodeFixture,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { BencodeError, encodeBencode, parseTorrent, TorrentError, type TorrentErrorCode } from '../src/index.ts'
+import { TorrentError, type TorrentErrorCode } from '../src/index.ts'
+import { BencodeError, encodeBencode, parseTorrent } from '../src/testing.ts'
 import { refusal } from './support/refusal.ts'
 import {
   content,

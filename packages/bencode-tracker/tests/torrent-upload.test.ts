@@ -1,15 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import npmBencode from 'bencode'
-import {
-  BencodeError,
-  buildTorrentFile,
-  decodeBencode,
-  encodeBencode,
-  parseTorrent,
-  prepareUpload,
-  RawBencode,
-  TorrentError,
-} from '../src/index.ts'
+import { buildTorrentFile, prepareUpload, TorrentError } from '../src/index.ts'
+import { BencodeError, decodeBencode, encodeBencode, parseTorrent, RawBencode } from '../src/testing.ts'
 import { toPlain } from './support/plain.ts'
 import { encodeFixture, hybridFixture, multiFile, singleFile, v2Fixture } from './support/torrents.ts'
 

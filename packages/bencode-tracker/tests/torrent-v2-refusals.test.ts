@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { type BencodeInput, encodeBencode, RawBencode, type TorrentErrorCode } from '../src/index.ts'
+import { type TorrentErrorCode } from '../src/index.ts'
+import { type BencodeInput, encodeBencode, RawBencode } from '../src/testing.ts'
 import { refusal } from './support/refusal.ts'
 import { type Dict, encodeFixture, hybridFixture, PIECE_LENGTH, v2Fixture } from './support/torrents.ts'
 

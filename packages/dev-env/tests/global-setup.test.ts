@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, it } from '@jest/globals'
-import { createTestDatabase, type Migrate, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { type ApplyMigrations, createTestDatabase, type TestDatabase } from '@vault-and-tracker/dev-env'
 import setup from '../src/jest/global-setup.ts'
 import teardown from '../src/jest/global-teardown.ts'
 import { query } from './query.ts'
@@ -18,7 +18,7 @@ afterAll(() => {
 
 /** What a test file does, with a migration that may have changed since the last save. */
 async function createWith(table: string): Promise<TestDatabase> {
-  const migrate: Migrate = async ({ url }) => {
+  const migrate: ApplyMigrations = async ({ url }) => {
     await query(url, `create table ${table} ()`)
   }
   return await createTestDatabase({ service: 'watched', migrate })

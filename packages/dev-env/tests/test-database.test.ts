@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
-import { createTestDatabase, type Migrate, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { type ApplyMigrations, createTestDatabase, type TestDatabase } from '@vault-and-tracker/dev-env'
 import { query } from './query.ts'
 
-const migrate: Migrate = async ({ url, runtimeRole }) => {
+const migrate: ApplyMigrations = async ({ url, runtimeRole }) => {
   await query(url, `create table notes (text text); grant select, insert on notes to ${runtimeRole}`)
 }
 
 describe('createTestDatabase', () => {
   it('runs the migrations once for concurrent calls and gives each its own copy', async () => {
     let built = 0
-    const counted: Migrate = async (target) => {
+    const counted: ApplyMigrations = async (target) => {
       built += 1
       await migrate(target)
     }
@@ -43,7 +43,7 @@ describe('createTestDatabase', () => {
   })
 
   it('builds the template again after migrations that failed', async () => {
-    const failing: Migrate = async ({ url }) => {
+    const failing: ApplyMigrations = async ({ url }) => {
       await query(url, 'create table half_done ()')
       throw new Error('the second migration is wrong')
     }

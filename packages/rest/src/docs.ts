@@ -3,23 +3,16 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { readOnly } from '@vault-and-tracker/service-kit/reading'
 import { type RequestHandler, Router } from 'express'
+import { type Content, contentSecurityPolicy, sendContent } from './content.ts'
 import type { OpenApiDocument } from './document.ts'
 
 const require = createRequire(import.meta.url)
 const compress = promisify(gzip)
 
-/** Only what we serve ourselves is loaded. Swagger UI sets styles on elements and draws icons from data URLs. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+/** Swagger UI sets styles on elements and draws icons from data URLs. */
+const POLICY = contentSecurityPolicy({ 'style-src': "'self' 'unsafe-inline'", 'img-src': "'self' data:" })
 
 const page = (title: string): string => `<!doctype html>
 <html lang="en">
@@ -64,11 +57,7 @@ export function documentRoutes(document: OpenApiDocument, options: { methodNotAl
   const styles = require.resolve('swagger-ui-dist/swagger-ui.css')
   const script = require.resolve('swagger-ui-dist/swagger-ui-bundle.js')
   const serve = (path: string, type: string, cacheControl: string, load: () => string | Promise<Buffer>): void => {
-    router.get(path, answer(type, cacheControl, load))
-    router.all(path, (_request, response) => {
-      response.setHeader('Allow', 'GET, HEAD')
-      throw options.methodNotAllowed()
-    })
+    router.all(path, readOnly(options.methodNotAllowed), answer(`${type}; charset=utf-8`, cacheControl, load))
   }
   serve('/openapi.json', 'application/json', DOCUMENT, () => JSON.stringify(document))
   serve('/docs', 'text/html', DOCUMENT, () => page(title))
@@ -78,39 +67,26 @@ export function documentRoutes(document: OpenApiDocument, options: { methodNotAl
   return router
 }
 
-/** A content as it is sent: as it is, and for nearly every client compressed to a quarter (RFC 1952). */
-type Content = { readonly plain: Buffer; readonly compressed: Buffer; readonly etag: string }
-
-async function prepare(load: () => string | Promise<Buffer>): Promise<Content> {
+/** A content as it is, and for nearly every client compressed to a quarter (RFC 1952). */
+async function prepare(type: string, load: () => string | Promise<Buffer>): Promise<Content> {
   const plain = Buffer.from(await load())
-  const hash = createHash('sha256').update(plain).digest('base64url')
-  // A weak tag: both forms of the content have it (RFC 9110 section 8.8.1).
-  return { plain, compressed: await compress(plain, { level: 9 }), etag: `W/"${hash.slice(0, 27)}"` }
+  const digest = createHash('sha256').update(plain).digest('base64url').slice(0, 27)
+  const bodies = new Map([
+    ['gzip', await compress(plain, { level: 9 })],
+    ['identity', plain],
+  ])
+  return { type, digest, bodies }
 }
 
 function answer(type: string, cacheControl: string, load: () => string | Promise<Buffer>): RequestHandler {
   let prepared: Promise<Content> | undefined
   return async (request, response) => {
-    prepared ??= prepare(load).catch((error: unknown) => {
+    prepared ??= prepare(type, load).catch((error: unknown) => {
       prepared = undefined
       throw error
     })
-    const { plain, compressed, etag } = await prepared
-    response.set({
-      'Content-Type': `${type}; charset=utf-8`,
-      'Content-Security-Policy': POLICY,
-      'Cache-Control': cacheControl,
-      ETag: etag,
-      Vary: 'Accept-Encoding',
-    })
-    if (request.fresh) {
-      response.status(304).end()
-      return
-    }
-    const isCompressed = request.acceptsEncodings('gzip', 'identity') === 'gzip'
-    if (isCompressed) response.setHeader('Content-Encoding', 'gzip')
-    const bytes = isCompressed ? compressed : plain
-    response.setHeader('Content-Length', bytes.length)
-    response.end(bytes)
+    const content = await prepared
+    response.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': cacheControl })
+    sendContent(request, response, content)
   }
 }

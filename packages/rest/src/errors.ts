@@ -1,7 +1,6 @@
-import { ApiError, isError, UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { ApiError, isError } from '@vault-and-tracker/service-kit/errors'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
-import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import type { ErrorRequestHandler } from 'express'
 
 /** How one service answers errors. */
@@ -64,8 +63,7 @@ function toApiError<Code extends string>(
   { table, standard }: Pick<ErrorSurface<Code>, 'table' | 'standard'>,
 ): ApiError<Code> {
   if (error instanceof ApiError && Object.hasOwn(table, String(error.code))) return error as ApiError<Code>
-  if (error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error))
-    return standard.unavailable(error)
+  if (isUnavailable(error)) return standard.unavailable(error)
   if (!isError(error)) return standard.internal(error)
   // The router could not decode a segment of the path.
   if (error.name === 'URIError') return standard.malformedPath(error)

@@ -30,7 +30,15 @@ function problemOf([issue]: readonly z.core.$ZodIssue[]): InputProblem {
       ? { name: key, problem: 'is not known here' }
       : { name: '', problem: 'has an unknown member' }
   }
-  return { name: issue.path.map(String).join('.'), problem: issue.message }
+  const name = issue.path.map(String).join('.')
+  return { name, problem: issue.code === 'invalid_union' ? problemOfUnion(issue) : issue.message }
+}
+
+/** What is wrong with a value that fits none of several schemas: what the first schema says that takes its type. */
+function problemOfUnion({ errors, message }: z.core.$ZodIssueInvalidUnion): string {
+  const issues = errors.flatMap(([first]) => first ?? [])
+  const ofTheType = issues.find(({ code }) => code !== 'invalid_type' && code !== 'invalid_value')
+  return ofTheType?.message ?? message
 }
 
 const TYPES: Readonly<Record<string, string>> = {

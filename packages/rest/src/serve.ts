@@ -2,6 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import { FileAnswer, JsonText } from './answer.ts'
 import type { AccessOf, Description, Endpoint, ParseInput, Surface } from './endpoint.ts'
 import { type InputProblem, parseInput } from './input.ts'
+import { sendCompressible } from './json-body.ts'
 
 /** The body of a request, parsed; `file` where the endpoint takes an upload. */
 export type ReadBody = { readonly body: unknown; readonly file?: Buffer | undefined }
@@ -28,12 +29,7 @@ export type Serving<S extends Surface> = {
   /** The query as the schemas expect it. `names` are the parameters that the endpoint knows. */
   readonly readQuery: (request: Request, names: readonly string[]) => unknown
   /** Called for endpoints that read a body, after the guard. */
-  readonly readBody: (
-    endpoint: Description<S>,
-    request: Request,
-    response: Response,
-    caller: S['callers'][keyof S['callers']],
-  ) => Promise<ReadBody>
+  readonly readBody: (endpoint: Description<S>, request: Request, response: Response) => Promise<ReadBody>
   /** Makes the error for a query or body that is malformed. */
   readonly malformed: (problem: InputProblem) => Error
   /** Makes the error for a path that names nothing. */
@@ -42,6 +38,11 @@ export type Serving<S extends Surface> = {
   readonly methodNotAllowed: () => Error
   /** Whether HEAD is answered as GET without its body. */
   readonly answersHead: boolean
+  /**
+   * JSON answers of at least so many bytes are compressed; none where it is left out. What a secret is in must not be
+   * compressed together with what somebody else chose: the length tells how much they have in common (BREACH).
+   */
+  readonly compressFrom?: number
   /** Whether the methods of a path are a secret: then its guard comes before the 405. */
   readonly guardsMethods: (access: AccessOf<S>) => boolean
 }
@@ -62,7 +63,7 @@ export function serve<S extends Surface, Deps>(
   async function run(endpoint: Endpoint<S, Deps>, request: Request, response: Response): Promise<unknown> {
     const caller = await guardOf(endpoint, serving)(endpoint, request, response)
     const query = serving.readQuery(request, endpoint.query === undefined ? [] : Object.keys(endpoint.query.shape))
-    const { body, file } = readsBody(endpoint) ? await serving.readBody(endpoint, request, response, caller) : NO_BODY
+    const { body, file } = readsBody(endpoint) ? await serving.readBody(endpoint, request, response) : NO_BODY
     return endpoint.run({ params: request.params, query, body, file, caller }, deps, parse)
   }
 
@@ -82,7 +83,11 @@ export function serve<S extends Surface, Deps>(
       }
       const work = () => run(endpoint, request, response)
       const around = serving.around?.[endpoint.access]
-      send(response, endpoint.status, around === undefined ? await work() : await around(request, response, work))
+      const result = around === undefined ? await work() : await around(request, response, work)
+      response.statusCode = endpoint.status
+      if (serving.compressFrom !== undefined && isJson(result))
+        await sendCompressible(request, response, JSON.stringify(result), serving.compressFrom)
+      else send(response, result)
     })
   }
   return router
@@ -118,9 +123,12 @@ function byPath<S extends Surface, Deps>(
   return paths
 }
 
-/** The one place that answers a request that succeeded. */
-function send(response: Response, status: number, result: unknown): void {
-  response.statusCode = status
+function isJson(result: unknown): boolean {
+  return result !== undefined && !(result instanceof FileAnswer) && !(result instanceof JsonText)
+}
+
+/** Sends an answer as it is. */
+function send(response: Response, result: unknown): void {
   if (result === undefined) response.end()
   else if (result instanceof FileAnswer) response.set(result.headers).end(result.bytes)
   else sendJson(response, result instanceof JsonText ? result.text : JSON.stringify(result))

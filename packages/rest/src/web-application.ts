@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
-import type { Request, RequestHandler, Response } from 'express'
+import { allowReading, isReading } from '@vault-and-tracker/service-kit/reading'
+import type { Request, RequestHandler } from 'express'
+import { type Content, contentSecurityPolicy, sendContent } from './content.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -15,21 +17,9 @@ const ENCODINGS = [
   ['gzip', '.gz'],
 ] as const
 
-/** Scripts, styles and requests of this origin alone; nothing inline, nothing framed. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const CONTENT_SECURITY_POLICY = contentSecurityPolicy({ 'form-action': "'self'" })
 
-/** A built file in each encoding that there is. */
-type BuiltFile = { readonly type: string; readonly etag: string; readonly bodies: ReadonlyMap<string, Buffer> }
-type Build = { readonly writtenAt: number; readonly files: ReadonlyMap<string, BuiltFile> }
+type Build = { readonly writtenAt: number; readonly files: ReadonlyMap<string, Content> }
 
 /**
  * Serves a built web application from memory: its hashed files for ever, its page fresh each time. An address below
@@ -54,8 +44,12 @@ export function webApplication(options: {
     if (isWanted && build?.writtenAt !== writtenAt(index)) build = readBuild(options.folder, index)
     const file = build?.files.get(path) ?? (isWanted ? build?.files.get('/index.html') : undefined)
     if (file === undefined || !isReading(request)) {
-      if (file !== undefined && (isPage || build?.files.has(path) === true)) refuseMethod(response)
-      else next()
+      if (file === undefined || !(isPage || build?.files.has(path) === true)) {
+        next()
+        return
+      }
+      allowReading(response)
+      response.status(405).end()
       return
     }
     const isAsset = path.startsWith('/assets/')
@@ -64,33 +58,12 @@ export function webApplication(options: {
       'Content-Security-Policy': CONTENT_SECURITY_POLICY,
       'Cache-Control': isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
     })
-    sendFile(request, response, file)
+    sendContent(request, response, file)
   }
-}
-
-function isReading({ method }: Request): boolean {
-  return method === 'GET' || method === 'HEAD'
 }
 
 function isNavigation(request: Request): boolean {
   return isReading(request) && (request.get('accept') ?? '').includes('text/html')
-}
-
-/** RFC 9110 section 15.5.6. */
-function refuseMethod(response: Response): void {
-  response.status(405).set('Allow', 'GET, HEAD').end()
-}
-
-function sendFile(request: Request, response: Response, { type, etag, bodies }: BuiltFile): void {
-  // Browsers name gzip first and mean no preference; ours is the smallest.
-  const chosen = [...bodies.keys()].find((encoding) => request.acceptsEncodings(encoding) !== false) ?? 'identity'
-  const body = bodies.get(chosen) ?? Buffer.alloc(0)
-  const tag = `"${etag}-${chosen}"`
-  response.set({ 'Content-Type': type, ETag: tag, Vary: 'Accept-Encoding' })
-  if (chosen !== 'identity') response.set('Content-Encoding', chosen)
-  // Express would look for the tag only among answers with status 200, and this is all that RFC 9110 asks here.
-  if (request.get('if-none-match')?.includes(tag) === true) response.status(304).end()
-  else response.set('Content-Length', String(body.length)).end(request.method === 'HEAD' ? undefined : body)
 }
 
 /** Every file of a build; undefined when there is none. */
@@ -99,16 +72,16 @@ function readBuild(folder: string, index: string): Build | undefined {
   if (at === undefined) return undefined
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const all = new Set(names)
-  const files = names.flatMap((name): [string, BuiltFile][] => {
+  const files = names.flatMap((name): [string, Content][] => {
     const type = TYPES[extname(name)]
     if (type === undefined) return []
     const plain = readFileSync(join(folder, name))
     const packed = ENCODINGS.flatMap(([encoding, ending]): [string, Buffer][] =>
       all.has(name + ending) ? [[encoding, readFileSync(join(folder, name + ending))]] : [],
     )
-    const etag = createHash('sha256').update(plain).digest('base64url').slice(0, 16)
+    const digest = createHash('sha256').update(plain).digest('base64url').slice(0, 16)
     const path = `/${name.split(sep).join('/')}`
-    return [[path, { type, etag, bodies: new Map([...packed, ['identity', plain]]) }]]
+    return [[path, { type, digest, bodies: new Map([...packed, ['identity', plain]]) }]]
   })
   return { writtenAt: at, files: new Map(files) }
 }

@@ -68,6 +68,10 @@ const ENDPOINTS = [
       name: z.string().max(5),
       count: z.int().min(1).optional(),
       kind: z.enum(['a', 'b']).optional(),
+      code: z
+        .union([z.literal(''), z.string().max(3)])
+        .nullable()
+        .optional(),
     }),
     handle: ({ params, body }, { items }) => {
       steps.push('handle')
@@ -206,6 +210,8 @@ test.each([
   [{ name: 'a', count: 0 }, 'count|must be at least 1'],
   [{ name: 'a', count: 1.5 }, 'count|must be a whole number'],
   [{ name: 'a', kind: 'c' }, 'kind|must be one of a, b'],
+  [{ name: 'a', code: 'long' }, 'code|must be at most 3 characters long'],
+  [{ name: 'a', code: 1 }, 'code|is malformed'],
   [{ name: 'a', other: 1 }, 'other|is not known here'],
   [{ name: 'a', 'a secret: x y z': 1 }, '|has an unknown member'],
   [[], '|must be an object'],

@@ -144,7 +144,10 @@ export function batchedLoader<Key extends string, Value>(
   return async (key) => (await load(key)).value
 }
 
-/** Bounded by size, since a bound by number would allocate the room for all entries at once. */
-function boundedMap<Key extends string, Value extends object>(bound: number): LRUCache<Key, Value> {
+/**
+ * A map that drops its least recently used entry when it is full. Bounded by size, since a bound by number would
+ * allocate the room for all entries at once.
+ */
+export function boundedMap<Key extends string, Value extends object>(bound: number): LRUCache<Key, Value> {
   return new LRUCache({ maxSize: bound, sizeCalculation: () => 1 })
 }

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import type { Logger } from './logger.ts'
+import { readOnly } from './reading.ts'
 
 /** Readiness checks by name. Each resolves when its part works and rejects when it does not. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>
@@ -9,15 +10,18 @@ export type Checks = Readonly<Record<string, () => Promise<void>>>
  * checks pass, and 503 as soon as a stop begins, so that a load balancer sends no more requests before the port closes.
  * `/metrics` is the Prometheus text format.
  *
- * @param options `stopping` aborts when the service was asked to stop
+ * @param options `stopping` aborts when the service was asked to stop; `methodNotAllowed` makes the error for other methods
+ *   than GET and HEAD, which some load balancers ask with; `Allow` is set already
  */
 export function healthRoutes(options: {
   checks: Checks
   stopping: AbortSignal
   logger: Logger
   metrics: RequestHandler
+  methodNotAllowed: () => Error
 }): Router {
   const router = Router({ caseSensitive: true, strict: true })
+  for (const path of ['/health', '/ready', '/metrics']) router.all(path, readOnly(options.methodNotAllowed))
   router.get('/health', (_request, response) => {
     response.json({ ok: true })
   })

@@ -29,14 +29,13 @@ export type RunningServer = {
  * Listens on a port.
  *
  * @param server the HTTP server, handlers attached
- * @param address `port` 0 chooses a free one; `portVariable` is the environment variable to name when the port is in
- *   use
+ * @param address `port` 0 chooses a free one
  * @param limits on answers that clients do not read
- * @throws Error naming the port and the variable when the port is in use or not permitted
+ * @throws Error naming the port and the variable PORT when the port is in use or not permitted
  */
 export async function listen(
   server: Server,
-  address: { host: string; port: number; portVariable?: string },
+  address: { host: string; port: number },
   limits: UnreadLimits = UNREAD_LIMITS,
 ): Promise<RunningServer> {
   const tracker = trackConnections(server, limits)
@@ -45,14 +44,11 @@ export async function listen(
   try {
     await once(server, 'listening')
   } catch (error) {
-    const variable = address.portVariable ?? 'PORT'
     const code = errorCode(error)
     if (code === 'EADDRINUSE')
-      throw new Error(`port ${String(address.port)} is already in use; set ${variable} to another one`, {
-        cause: error,
-      })
+      throw new Error(`port ${String(address.port)} is already in use; set PORT to another one`, { cause: error })
     if (code === 'EACCES')
-      throw new Error(`port ${String(address.port)} is not allowed for this user; set ${variable} above 1023`, {
+      throw new Error(`port ${String(address.port)} is not allowed for this user; set PORT above 1023`, {
         cause: error,
       })
     throw error

@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts'
+import { createResources } from './resources.ts'
 
 /** The resources of a running service. They are released in the reverse order of their acquisition. */
 export type Scope = {
@@ -23,31 +24,31 @@ export const STOP_DEADLINE_MS = 10_000
  */
 export async function run(logger: Logger, main: (scope: Scope) => Promise<void>): Promise<void> {
   const controller = new AbortController()
-  const releases: { name: string; release: () => Promise<void> | void }[] = []
+  const resources = createResources()
+  const state = { stopping: false, failed: false }
   const scope: Scope = {
     signal: controller.signal,
-    defer: (name, release) => {
-      releases.push({ name, release })
-    },
+    defer: (name, release) =>
+      resources.defer(async () => {
+        try {
+          await release()
+        } catch (error) {
+          state.failed = true
+          logger.error({ err: error, resource: name }, 'could not release a resource')
+        }
+      }),
   }
 
-  const state = { stopping: false }
-  const stop = async (status: number): Promise<void> => {
+  const stop = async (code: 0 | 1): Promise<void> => {
     state.stopping = true
     const deadline = setTimeout(() => {
       logger.error({ deadlineMs: STOP_DEADLINE_MS }, 'did not stop in time, exiting')
       process.exit(1)
     }, STOP_DEADLINE_MS)
     controller.abort()
-    for (const { name, release } of releases.toReversed()) {
-      try {
-        await release()
-      } catch (error) {
-        status = 1
-        logger.error({ err: error, resource: name }, 'could not release a resource')
-      }
-    }
+    await resources.close()
     clearTimeout(deadline)
+    const status = state.failed ? 1 : code
     logger.info({ status }, 'stopped')
     process.exit(status)
   }

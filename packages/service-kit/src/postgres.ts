@@ -1,8 +1,9 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { DestinationStream } from 'pino'
-import { errorCode, isError, UnavailableError } from './errors.ts'
+import { UnavailableError } from './errors.ts'
 import { createLogger, type Logger } from './logger.ts'
+import { isPostgresUnavailable } from './unavailable.ts'
 
 /** bigint columns hold counts and bytes, which fit into a JavaScript number. A value that does not is an error. */
 function parseInt8(text: string): number {
@@ -54,7 +55,22 @@ export function createPool(options: PoolOptions): pg.Pool {
 
 /** A query builder on a pool. Destroying it ends the pool. */
 export function createKysely<Database>(pool: pg.Pool): Kysely<Database> {
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+  return new PoolOwner<Database>(pool)
+}
+
+/** Kysely itself leaves a pool open on which it has run no query. */
+class PoolOwner<Database> extends Kysely<Database> {
+  readonly #pool: pg.Pool
+
+  constructor(pool: pg.Pool) {
+    super({ dialect: new PostgresDialect({ pool }) })
+    this.#pool = pool
+  }
+
+  override async destroy(): Promise<void> {
+    await super.destroy()
+    if (!this.#pool.ended) await this.#pool.end()
+  }
 }
 
 /** What a command's work on a database needs; its logger writes to `destination`. */
@@ -78,33 +94,6 @@ export async function withDatabase<Database, Result>(
   } finally {
     await db.destroy()
   }
-}
-
-/** Connection lost or refused; server starting, stopping or read-only; out of connections or memory; timeouts. */
-const UNAVAILABLE_SQLSTATES = /^(08|53|57P|57014|25006|55P03|58)/
-const UNAVAILABLE_SYSTEM = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EHOSTUNREACH',
-  'EAI_AGAIN',
-  'ENOENT',
-])
-const UNAVAILABLE_MESSAGE =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end|Client was closed and is not queryable)/
-
-/** Whether an error means that Postgres is unavailable for now, as opposed to an error in the statement. */
-export function isPostgresUnavailable(error: unknown): boolean {
-  if (!isError(error)) return false
-  if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isPostgresUnavailable)
-  const code = errorCode(error) ?? ''
-  return (
-    (code.length === 5 && UNAVAILABLE_SQLSTATES.test(code)) ||
-    UNAVAILABLE_SYSTEM.has(code) ||
-    UNAVAILABLE_MESSAGE.test(error.message)
-  )
 }
 
 /** Runs work on Postgres. @throws UnavailableError when Postgres is unavailable, else the error of the work */

@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream'
 import { type Cluster, Redis, type RedisOptions } from 'ioredis'
-import { errorCode, isError, UnavailableError } from './errors.ts'
+import { UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
+import { isRedisUnavailable } from './unavailable.ts'
 
 /**
  * Connects to Redis and waits until it responds.
@@ -10,11 +11,11 @@ import type { Logger } from './logger.ts'
  * does not respond. They do not queue, so the caller can decide how to fail. The client keeps reconnecting, at least
  * every two seconds.
  *
- * @param options `gatherWrites` sends all commands of one turn of the event loop with one system call
+ * @param options `corkWrites` sends all commands of one turn of the event loop with one system call
  * @throws UnavailableError when Redis does not respond within ten seconds
  */
 export async function connectRedis(
-  options: { url: string; name: string; logger: Logger; gatherWrites?: boolean } & Pick<RedisOptions, 'commandTimeout'>,
+  options: { url: string; name: string; logger: Logger; corkWrites?: boolean } & Pick<RedisOptions, 'commandTimeout'>,
 ): Promise<Redis> {
   const commandTimeout = options.commandTimeout ?? 1_000
   const redis = new Redis(options.url, {
@@ -31,7 +32,7 @@ export async function connectRedis(
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
   })
   redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
-  if (options.gatherWrites === true) redis.on('connect', () => gatherWrites(redis.stream))
+  if (options.corkWrites === true) redis.on('connect', () => corkWrites(redis.stream))
   await connectUntilReady(redis)
   return redis
 }
@@ -62,7 +63,7 @@ export async function connectUntilReady(client: Redis | Cluster): Promise<void> 
  * cost client and server more than the command itself, and a pipeline of ioredis needs one more promise for each
  * command.
  */
-function gatherWrites(socket: Writable): void {
+function corkWrites(socket: Writable): void {
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
   let corked = false
   socket.write = (...args: unknown[]) => {
@@ -96,24 +97,6 @@ export async function warnOfEviction(redis: Redis, logger: Logger): Promise<void
   const policy = /^maxmemory_policy:(.+?)\r?$/m.exec(memory)?.[1] ?? 'noeviction'
   if (policy !== 'noeviction')
     logger.warn({ policy }, 'Redis evicts keys when its memory is full; set maxmemory-policy noeviction')
-}
-
-/**
- * Messages of ioredis for a command that did not reach Redis or got no reply. ioredis has no codes for these errors.
- */
-const UNAVAILABLE_MESSAGE =
-  /^(Connection is closed|Command timed out|Stream isn't writeable|Reached the max retries per request|connect E|read E|write E|LOADING|READONLY|MISCONF|OOM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|UNBLOCKED|Socket timeout|Command aborted)/
-
-/** Whether an error means that Redis is unavailable for now, as opposed to an error in the command. */
-export function isRedisUnavailable(error: unknown): boolean {
-  if (!isError(error)) return false
-  const code = errorCode(error)
-  return (
-    UNAVAILABLE_MESSAGE.test(error.message) ||
-    error.name === 'MaxRetriesPerRequestError' ||
-    code === 'ECONNREFUSED' ||
-    code === 'ECONNRESET'
-  )
 }
 
 /** Runs work on Redis. @throws UnavailableError when Redis is unavailable, else the error of the work */

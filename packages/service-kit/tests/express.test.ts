@@ -111,6 +111,7 @@ test('health never asks anything, readiness asks everything and names what faile
       checks: { postgres: () => postgres(), redis: () => Promise.resolve() },
       stopping: stopping.signal,
       logger,
+      methodNotAllowed: () => new Error('not with this method'),
       metrics: createMetrics().handler,
     }),
   )

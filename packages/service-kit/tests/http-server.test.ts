@@ -25,8 +25,8 @@ function slowServer(): Server {
 
 test('a port that is in use is reported with the variable that changes it', async () => {
   const first = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
-  const second = listen(slowServer(), { host: '127.0.0.1', port: first.port, portVariable: 'VAULT_PORT' })
-  await expect(second).rejects.toThrow(`port ${String(first.port)} is already in use; set VAULT_PORT to another one`)
+  const second = listen(slowServer(), { host: '127.0.0.1', port: first.port })
+  await expect(second).rejects.toThrow(`port ${String(first.port)} is already in use; set PORT to another one`)
   await first.drain()
 })
 

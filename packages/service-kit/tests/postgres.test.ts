@@ -12,12 +12,12 @@ import { createLogger } from '../src/logger.ts'
 import {
   createKysely,
   createPool,
-  isPostgresUnavailable,
   orPostgresUnavailable,
   pingPostgres,
   violatedUniqueConstraint,
   withDatabase,
 } from '../src/postgres.ts'
+import { isPostgresUnavailable } from '../src/unavailable.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 let database: TestDatabase
@@ -43,6 +43,12 @@ test('a unique violation names its constraint, other errors none', async () => {
   expect(violatedUniqueConstraint(again)).toBe('things_name_key')
   expect(violatedUniqueConstraint(new Error('other'))).toBeUndefined()
   await db.destroy()
+})
+
+test('a query builder that ran no query ends its pool as well', async () => {
+  const pool = createPool({ url: database.appUrl, name: 'test', size: 1, logger })
+  await createKysely(pool).destroy()
+  expect(pool.ended).toBe(true)
 })
 
 test('a bigint beyond 2^53 - 1 is an error, not another number', async () => {

@@ -3,14 +3,8 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { startRedis, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { createLogger } from '../src/logger.ts'
-import {
-  closeRedis,
-  connectRedis,
-  isRedisUnavailable,
-  orRedisUnavailable,
-  pingRedis,
-  warnOfEviction,
-} from '../src/redis.ts'
+import { closeRedis, connectRedis, orRedisUnavailable, pingRedis, warnOfEviction } from '../src/redis.ts'
+import { isRedisUnavailable } from '../src/unavailable.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 
@@ -78,14 +72,14 @@ test('commands of one turn reach Redis in one piece, each answered, when writes 
   await once(proxy.listen(0, '127.0.0.1'), 'listening')
   const through = new URL(url)
   through.port = String((proxy.address() as AddressInfo).port)
-  for (const gatherWrites of [true, false]) {
-    const redis = await connectRedis({ url: through.href, name: 'test', logger, gatherWrites })
+  for (const corkWrites of [true, false]) {
+    const redis = await connectRedis({ url: through.href, name: 'test', logger, corkWrites })
     pieces.length = 0
     const texts = Array.from({ length: 20 }, (_, i) => `text ${String(i)}`)
     expect(await Promise.all(texts.map((text) => redis.echo(text)))).toEqual(texts)
     expect(await redis.echo('later')).toBe('later')
     const whole = pieces.filter((piece) => texts.every((text) => piece.includes(`\r\n${text}\r\n`)))
-    expect([gatherWrites, whole.length]).toEqual([gatherWrites, gatherWrites ? 1 : 0])
+    expect([corkWrites, whole.length]).toEqual([corkWrites, corkWrites ? 1 : 0])
     await closeRedis(redis)
   }
   proxy.close()

@@ -83,7 +83,8 @@ describe('refused', () => {
     ['t=tvsearch&apikey=k&season=2023&ep=02/29', '201 Incorrect parameter: ep'],
     ['t=tvsearch&apikey=k&season=2024&ep=13/01', '201 Incorrect parameter: ep'],
     ['t=movie&apikey=k&imdbid=nm0000001', '201 Incorrect parameter: imdbid'],
-    ['t=movie&apikey=k&imdbid=tt123456789', '201 Incorrect parameter: imdbid'],
+    ['t=movie&apikey=k&imdbid=tt2147483648', '201 Incorrect parameter: imdbid'],
+    ['t=movie&apikey=k&imdbid=tt00000000001', '201 Incorrect parameter: imdbid'],
     ['t=movie&apikey=k&tmdbid=99999999999', '201 Incorrect parameter: tmdbid'],
     ['t=movie&apikey=k&year=99', '201 Incorrect parameter: year'],
     ['t=movie&apikey=k&limit=x&year=99', '201 Incorrect parameter: limit'],
@@ -158,6 +159,7 @@ describe('ids', () => {
     ['t=tvsearch&imdbid=tt0944947', { imdbid: 944_947 }],
     ['t=movie&imdbid=0133093', { imdbid: 133_093 }],
     ['t=movie&imdbid=TT12345678', { imdbid: 12_345_678 }],
+    ['t=movie&imdbid=tt2147483647', { imdbid: 2_147_483_647 }],
     ['t=tvsearch&tvdbid=121361&imdbid=tt0944947&tmdbid=1399', { tvdbid: 121_361, imdbid: 944_947, tmdbid: 1399 }],
     ['t=movie&imdbid=', {}],
   ])('%s', (rawQuery, ids) => {

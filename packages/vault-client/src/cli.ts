@@ -1,9 +1,5 @@
 #!/usr/bin/env node
-import { runCommand } from './commands.ts'
+import { runVaultCommand } from './commands.ts'
 
-process.exitCode = await runCommand(process.argv.slice(2), {
-  env: process.env,
-  stdin: process.stdin,
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
-})
+const { argv, env, stdin, stdout, stderr } = process
+process.exitCode = await runVaultCommand({ args: argv.slice(2), env, stdin, stdout, stderr })

@@ -7,13 +7,14 @@ import { createVaultClient, type VaultClient } from './client.ts'
 import { VaultError } from './errors.ts'
 import { FORMATS, type Format, formatSecrets } from './format.ts'
 
-/** What a command uses of its process. Tests pass their own. */
-export type Terminal = {
+/** What a command uses of the process it runs in. Tests inject their own. */
+export type Terminal = Readonly<{
+  args: readonly string[]
   env: Readonly<Record<string, string | undefined>>
   stdin: AsyncIterable<Uint8Array | string>
-  out: (text: string) => void
-  err: (text: string) => void
-}
+  stdout: { write(text: string): unknown }
+  stderr: { write(text: string): unknown }
+}>
 
 const USAGE = `usage: vault <command>
 
@@ -27,7 +28,7 @@ E is production by default. The project comes from the environment:
   VAULT_URL, VAULT_PROJECT, and VAULT_PRIVATE_KEY (a JWK) or VAULT_PRIVATE_KEY_FILE (its path)
 `
 
-/** A call that cannot be carried out as typed; answered with exit status 2. */
+/** Wrong usage. The message is printed with the usage, and the exit status is 2. */
 class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -35,11 +36,10 @@ class UsageError extends Error {
 /**
  * Runs one command line.
  *
- * @param args the arguments after the program's name
  * @returns the exit status: 0, 1 when the vault refused or cannot be reached, 2 for a wrong call; for `run` the command's own
  */
-export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
-  const [command, ...rest] = args
+export async function runVaultCommand(terminal: Terminal): Promise<number> {
+  const [command, ...rest] = terminal.args
   try {
     switch (command) {
       case 'keygen':
@@ -54,7 +54,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
         return await run(rest, terminal)
       case 'help':
       case '--help':
-        terminal.out(USAGE)
+        terminal.stdout.write(USAGE)
         return 0
       case undefined:
         throw new UsageError('a command is missing')
@@ -63,19 +63,19 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     }
   } catch (error) {
     if (error instanceof UsageError) {
-      terminal.err(`vault: ${error.message}\n\n${USAGE}`)
+      terminal.stderr.write(`vault: ${error.message}\n\n${USAGE}`)
       return 2
     }
     const code = error instanceof VaultError ? ` (${error.code})` : ''
-    terminal.err(`vault: ${types.isNativeError(error) ? error.message : 'unknown error'}${code}\n`)
+    terminal.stderr.write(`vault: ${types.isNativeError(error) ? error.message : 'unknown error'}${code}\n`)
     return 1
   }
 }
 
-function keygen({ out, err }: Terminal): number {
+function keygen({ stdout, stderr }: Terminal): number {
   const { privateJwk, publicKeyHex } = generateKeyPair()
-  out(`${privateJwk}\n`)
-  err(`public key: ${publicKeyHex}\n`)
+  stdout.write(`${privateJwk}\n`)
+  stderr.write(`public key: ${publicKeyHex}\n`)
   return 0
 }
 
@@ -96,15 +96,15 @@ function printSecrets(
   format: Format,
 ): number {
   if (key === undefined) {
-    terminal.out(formatSecrets(secrets, format))
+    terminal.stdout.write(formatSecrets(secrets, format))
     return 0
   }
   const value = secrets[key]
   if (value === undefined) {
-    terminal.err(`vault: there is no secret ${key} in this environment\n`)
+    terminal.stderr.write(`vault: there is no secret ${key} in this environment\n`)
     return 1
   }
-  terminal.out(`${value}\n`)
+  terminal.stdout.write(`${value}\n`)
   return 0
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
-import { runCommand } from '../src/commands.ts'
+import { runVaultCommand } from '../src/commands.ts'
 import { formatSecrets } from '../src/format.ts'
 import { startFakeVault } from './fake-vault.ts'
 
@@ -18,13 +18,14 @@ async function vault(
 ): Promise<{ status: number; out: string; err: string }> {
   let out = ''
   let err = ''
-  const status = await runCommand(args, {
+  const status = await runVaultCommand({
+    args,
     env: { PATH: process.env['PATH'], ...env },
     stdin: (async function* () {
       yield await Promise.resolve(stdin)
     })(),
-    out: (text) => void (out += text),
-    err: (text) => void (err += text),
+    stdout: { write: (text) => (out += text) },
+    stderr: { write: (text) => (err += text) },
   })
   return { status, out, err }
 }

@@ -55,7 +55,10 @@ export async function measureSearches(targets: SearchTargets, count: number, fol
   const search = createSearch({
     store: createSearchStore(db),
     torrents: (ids) => store.byIds(ids),
-    categories: { all: () => Promise.resolve(targets.categories) },
+    categories: {
+      all: () => Promise.resolve(targets.categories),
+      idsWithDeleted: () => Promise.resolve(targets.categories.map(({ id }) => id)),
+    },
   })
   const samples = await takeSamples(pool, count)
   await db.updateTable('torznab_settings').set({ search_limit: 10_000 }).execute()

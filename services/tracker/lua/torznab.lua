@@ -1,7 +1,7 @@
 -- The limits of the Torznab API and the ladder of its blocked addresses. Times and lengths are milliseconds; times are
 -- those of the caller's clock, so every key also expires by itself. Called by src/torznab/ladder.redis.ts.
 --
---   torznab:user:<id>             'window', and how many 'search' and 'download' in it
+--   torznab:user:<id>             'window', and how many 'search' and 'download' were allowed in it
 --   torznab:address:<address>     'until': the end of its block; 'penalty': the length of its last block, and when that is
 --                                 'forgotten'; the last 'window' with refusals, how many 'refusals' in it, and how many
 --                                 windows 'running' had some
@@ -10,6 +10,14 @@
 
 local function number_at(key, field)
   return tonumber(redis.call('HGET', key, field) or 0)
+end
+
+-- The number of the current window, and its name. Clocks of replicas differ, so a window does not follow a later one of
+-- the same length that the key has.
+local function window_of(key, length, number)
+  local known_length, known = string.match(redis.call('HGET', key, 'window') or '', '^(%d+):(%d+)$')
+  if tonumber(known_length) == length then number = math.max(number, tonumber(known)) end
+  return number, length .. ':' .. number
 end
 
 -- How long the address of this key is still blocked.
@@ -22,16 +30,18 @@ local function note_refusal(keys, args, now, length, number)
   local address, blocks = keys[2], keys[3]
   local name, refusals_in_window, windows_running, forgotten_after = args[5], tonumber(args[6]), tonumber(args[7]), tonumber(args[8])
   local known = redis.call('HMGET', address, 'window', 'refusals', 'running', 'penalty', 'forgotten')
+  local window
+  number, window = window_of(address, length, number)
   local penalty = tonumber(known[5] or 0) > now and tonumber(known[4] or 0) or 0
   local refusals, running = 1, 1
-  if known[1] == length .. ':' .. number then
+  if known[1] == window then
     refusals, running = known[2] + 1, tonumber(known[3])
   elseif known[1] == length .. ':' .. number - 1 then
     running = known[3] + 1
   end
   if refusals < refusals_in_window and running < windows_running then
     local keep = penalty > 0 and forgotten_after or 2 * length
-    redis.call('HSET', address, 'window', length .. ':' .. number, 'refusals', refusals, 'running', running,
+    redis.call('HSET', address, 'window', window, 'refusals', refusals, 'running', running,
       'penalty', penalty, 'forgotten', now + keep)
     redis.call('PEXPIRE', address, keep)
     return 0
@@ -59,17 +69,18 @@ redis.register_function('take_VERSION', function(keys, args)
   local now, length, limit = tonumber(args[1]), tonumber(args[2]), tonumber(args[4])
   local blocked = blocked_for(address, now)
   if blocked > 0 then return { 'block', blocked } end
-  local number = math.floor(now / length)
-  local window = length .. ':' .. number
+  local number, window = window_of(user, length, math.floor(now / length))
   if redis.call('HGET', user, 'window') ~= window then
     redis.call('DEL', user)
     redis.call('HSET', user, 'window', window)
     redis.call('PEXPIRE', user, length)
   end
-  if redis.call('HINCRBY', user, args[3], 1) > limit then
+  -- What is refused is not counted, so that a limit that is raised helps at once.
+  if number_at(user, args[3]) >= limit then
     local penalty = note_refusal(keys, args, now, length, number)
     return { 'limit', math.max(penalty, (number + 1) * length - now) }
   end
+  redis.call('HINCRBY', user, args[3], 1)
   return { 'allowed', number_at(user, 'search'), number_at(user, 'download') }
 end)
 

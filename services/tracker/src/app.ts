@@ -1,32 +1,38 @@
-import { createServer, type Server, STATUS_CODES } from 'node:http'
+import type { Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { documentRoutes, type OpenApiDocument, openApiDocument, serve, webApplication } from '@vault-and-tracker/rest'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
-import { answerMalformed } from '@vault-and-tracker/service-kit/http-server'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express } from 'express'
-import { z } from 'zod'
 import { accountEndpoints } from './accounts/accounts.routes.ts'
+import { standingEndpoints } from './accounts/standing.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
 import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints } from './categories/categories.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
+import { errorBodySchema } from './http/error-body.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
+import { createTrackerServer } from './http/server.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
+import { overviewEndpoints } from './overview/overview.routes.ts'
 import { siteEndpoints } from './site-settings/site.routes.ts'
 import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
+import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentPreviewEndpoints } from './torrents/torrent-preview.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 import { torznabSettingsEndpoints } from './torznab/settings.routes.ts'
 import { torznabStatisticsEndpoints } from './torznab/statistics.routes.ts'
 import { torznabAdminEndpoints } from './torznab/torznab-admin.routes.ts'
+import { torznabUsageEndpoints } from './torznab/usage.routes.ts'
 
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...accountEndpoints,
+  ...standingEndpoints,
+  ...torznabUsageEndpoints,
   ...siteEndpoints,
   ...categoryEndpoints,
   ...torrentPreviewEndpoints,
@@ -34,15 +40,13 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...userEndpoints,
   ...moderationEndpoints,
   ...siteSettingsEndpoints,
+  ...overviewEndpoints,
+  ...swarmStatisticsEndpoints,
   ...torznabSettingsEndpoints,
   ...torznabStatisticsEndpoints,
   ...torznabAdminEndpoints,
   ...adminLogEndpoints,
 ]
-
-const errorBody = z
-  .object({ error: z.object({ code: z.enum(Object.keys(ERRORS)), message: z.string() }) })
-  .meta({ id: 'Error' })
 
 /** The OpenAPI document of the REST surface. */
 export function describeApi(): OpenApiDocument {
@@ -58,23 +62,17 @@ export function describeApi(): OpenApiDocument {
       users: 'What administrators do with the accounts of others',
       moderation: 'What moderators do with uploaded torrents',
       site: 'What administrators set for the whole site',
+      swarms: 'What staff see of the swarms',
       torznab: 'What administrators set and see of the Torznab API',
       'admin log': 'What administrators and moderators did',
     },
     securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'session' } },
     security: (access) => (access === 'anyone' ? [] : [{ session: [] }]),
     errors: ERRORS,
-    errorBody,
+    errorBody: errorBodySchema,
     codesOf,
   })
 }
-
-/** An upload over a slow line may take long. Headers do not: a connection that sends them too slowly is closed. */
-const SERVER_OPTIONS = {
-  requestTimeout: 120_000,
-  headersTimeout: 10_000,
-  connectionsCheckingInterval: 2_000,
-} as const
 
 /**
  * The server that answers every HTTP request of the tracker; it does not listen yet.
@@ -82,22 +80,13 @@ const SERVER_OPTIONS = {
  * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
  */
 export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
-  const app = createApp(context, options)
-  const { announceEngine } = context
-  const server = createServer(SERVER_OPTIONS, (request, response) => {
-    if (!announceEngine.answer(request, response)) app(request, response)
-  })
-  announceEngine.sockets?.attach(server)
-  answerMalformed(server, (error) => announceEngine.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
-  // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
-  // it that its types lack; without it the answer is lost.
-  return Object.assign(server, { httpAllowHalfOpen: true })
+  return createTrackerServer(createApp(context, options), context.announceEngine)
 }
 
 /** What `pnpm build` makes of `web`; the same folder seen from the sources and from what was compiled. */
 const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** The first parts of the web application's addresses. */
-const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me'] as const
+const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me', 'users', 'admin'] as const
 
 /** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
 export function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
@@ -107,23 +96,17 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   app.disable('etag')
   app.set('query parser', 'simple')
   app.use(metrics.middleware)
-  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
   app.use(standardHeaders)
+  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
   app.use(torznabRoutes)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
-  app.use(
-    documentRoutes(describeApi(), {
-      methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
-    }),
-  )
+  app.use(documentRoutes(describeApi(), { methodNotAllowed }))
   app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing: (text) => logger.warn(text) }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app
 }
 
-/** As Node itself answers what it cannot read. */
-function plainAnswer(code: string | undefined): string {
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-  return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\n\r\n`
+function methodNotAllowed(): Error {
+  return apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.')
 }

@@ -2,18 +2,23 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { withResources } from '@vault-and-tracker/service-kit/resources'
 import type { Config } from './config.ts'
 import { type AccountUseCases, createAccountUseCases } from './context/accounts.ts'
 import { type AnnounceEngine, createAnnounceEngine } from './context/announce.ts'
 import { type Catalogue, createCatalogue } from './context/catalogue.ts'
 import { connect, type Start } from './context/connections.ts'
-import { createResources } from './context/resources.ts'
+import { createStaffOverview, type StaffOverview } from './context/overview.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createTorznabApi, type TorznabApi } from './context/torznab.ts'
 import { createTorznabAdmin, type TorznabAdmin } from './context/torznab-admin.ts'
 
 /** What handlers call. */
-export type UseCases = AccountUseCases & Catalogue['useCases'] & TorznabAdmin['useCases']
+export type UseCases = AccountUseCases &
+  Catalogue['useCases'] &
+  TorznabAdmin['useCases'] &
+  AnnounceEngine['watch']['useCases'] &
+  StaffOverview
 
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
 export type Context = Readonly<{
@@ -33,14 +38,8 @@ export type Context = Readonly<{
  *
  * @throws UnavailableError when Redis does not respond; everything opened before is closed then
  */
-export async function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
-  const resources = createResources()
-  try {
-    return { ...(await join({ ...options, resources })), close: () => resources.close() }
-  } catch (error) {
-    await resources.close().catch((err: unknown) => options.logger.warn({ err }, 'could not close every connection'))
-    throw error
-  }
+export function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
+  return withResources(options.logger, (resources) => join({ ...options, resources }))
 }
 
 async function join(start: Start): Promise<Omit<Context, 'close'>> {
@@ -50,8 +49,9 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const announceEngine = await createAnnounceEngine(connections)
   const torznabAdmin = createTorznabAdmin(connections, catalogue.useCases.adminLog)
   const torznab = createTorznabApi(connections, { catalogue, torznabAdmin })
+  const ownUseCases = { ...accounts, ...catalogue.useCases, ...torznabAdmin.useCases, ...announceEngine.watch.useCases }
   return {
-    useCases: { ...accounts, ...catalogue.useCases, ...torznabAdmin.useCases },
+    useCases: { ...ownUseCases, ...createStaffOverview(connections, ownUseCases) },
     rest: createRest(connections, accounts.sessions),
     announceEngine,
     torznabRoutes: torznab.routes,

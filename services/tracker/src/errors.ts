@@ -1,4 +1,4 @@
-import { type ApiError, createErrors } from '@vault-and-tracker/service-kit/errors'
+import { createErrors } from '@vault-and-tracker/service-kit/errors'
 
 /**
  * Every code the REST surface can answer, its HTTP status and what it means. The OpenAPI document and the README are
@@ -15,19 +15,14 @@ export const ERRORS = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of the type this endpoint reads.' },
   RATE_LIMITED: { status: 429, meaning: 'Too many requests; Retry-After has the seconds to wait.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The fault is ours and was logged.' },
-  UNAVAILABLE: { status: 503, meaning: 'Postgres or Redis is unavailable, or the service is busy; nothing changed.' },
+  UNAVAILABLE: {
+    status: 503,
+    meaning: 'Postgres or Redis is unavailable, or the service is busy; a write may have been carried out.',
+  },
 } as const satisfies Record<string, { status: number; meaning: string }>
 
 /** A code of the table above. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** The body of every error: `{"error":{"code","message"}}`. */
-export type ErrorBody = { readonly error: { readonly code: ErrorCode; readonly message: string } }
-
 /** Makes an error of the table, to throw from anywhere in the tracker. A message never repeats the input. */
 export const { apiError } = createErrors<ErrorCode>(ERRORS)
-
-/** Makes the body of an error. */
-export function errorBody({ code, message }: ApiError<ErrorCode>): ErrorBody {
-  return { error: { code, message } }
-}

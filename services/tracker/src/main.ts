@@ -24,5 +24,5 @@ await run(logger, async (scope) => {
   scope.defer('HTTP server', async () => {
     await Promise.all([running.drain(), context.announceEngine.sockets?.drain()])
   })
-  logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'tracker is listening')
+  logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'listening')
 })

@@ -26,7 +26,7 @@ export function createMetricsReplies(logger: Logger): (worker: Worker, message: 
     registry.clusterMetrics().then(
       (text) => reply(worker, { ...message, text }),
       (error: unknown) => {
-        logger.warn({ err: error }, 'could not gather the metrics of all workers')
+        logger.warn({ err: error }, 'could not collect the metrics of all workers')
         reply(worker, { ...message, text: null })
       },
     )

@@ -81,6 +81,21 @@ test('a user: what was changed, and nothing else', async () => {
   expect(Object.keys((await newest()).after ?? {})).toEqual(['apiBlocked', 'invitesLeft'])
 })
 
+test('a user: why it was changed', async () => {
+  const id = await idOf(member)
+  await admin.patch(`/api/admin/users/${id}`, { canDownload: false, reason: 'shares an account' })
+  expect(await newest()).toMatchObject({ before: { canDownload: true }, after: { reason: 'shares an account' } })
+  await admin.patch(`/api/admin/users/${id}`, { canDownload: true })
+})
+
+test('sessions that were ended', async () => {
+  const id = await idOf(await tracker.signedIn('ended'))
+  await admin.delete(`/api/admin/users/${id}/sessions`)
+  const target = { type: 'user', id, name: 'ended' }
+  expect(await newest()).toMatchObject({ action: 'user.sessions.end', target, before: null, after: null })
+  expect(await entries(`?target=${id}`)).toHaveLength(1)
+})
+
 test('a new passkey: that it was given, not what it is', async () => {
   const id = await idOf(member)
   const before = (await member.get('/api/user/me')).member('passkey')
@@ -170,6 +185,28 @@ test('a lifted block of an address', async () => {
   })
 })
 
+test('the order of categories, and that all were deleted', async () => {
+  const listed = await admin.get('/api/admin/categories')
+  const { items } = listed.json as { items: { id: string; subcategories: { id: string }[] }[] }
+  const ids = items.flatMap(({ id, subcategories }) => [id, ...subcategories.map((sub) => sub.id)])
+  await admin.post('/api/admin/categories/order', { ids: [ids[1], ids[0], ...ids.slice(2)] })
+  expect(await newest()).not.toMatchObject({ action: 'category.arrange' })
+  await admin.post('/api/admin/categories/order', { ids: ids.toReversed() })
+  expect(await newest()).toMatchObject({
+    action: 'category.arrange',
+    target: { type: 'category', id: null, name: null },
+    before: { movies: 0, other: 7 },
+    after: { movies: 7, other: 0 },
+  })
+  const torrents = (await tracker.sql('select from torrents where deleted_at is null')).length
+  await admin.delete('/api/admin/categories')
+  expect(await newest()).toMatchObject({
+    action: 'category.delete-all',
+    before: { categories: 28, torrents },
+    after: null,
+  })
+})
+
 test('a change that is not in the log is not made', async () => {
   await tracker.sql('alter table admin_log add constraint broken check (false) not valid')
   expect((await admin.patch('/api/admin/site', { uploadPercent: 300 })).status).toBe(500)
@@ -201,7 +238,20 @@ test('it is found by who, what and when, the newest first', async () => {
   expect(page.json).toMatchObject({ page: 2, limit: 2, total: all.length, totalIsExact: true, items: all.slice(2, 4) })
 })
 
-test.each(['action=nonsense', 'from=yesterday', 'page=0', 'limit=101'])('the query %s is refused', async (query) => {
+test('a long text is cut between characters', async () => {
+  const id = await upload('Described.Show.S01E01')
+  const answer = await moderator.patch(`/api/torrents/${id}`, { description: `${'a'.repeat(499)}😀 and more` })
+  expect(answer.status).toBe(200)
+  expect(await newest()).toMatchObject({ after: { description: `${'a'.repeat(499)}…` } })
+})
+
+test.each([
+  'action=nonsense',
+  'from=yesterday',
+  'page=0',
+  'limit=101',
+  'from=2026-01-01T12:45:00Z&to=2026-01-01T12:15:00Z',
+])('the query %s is refused', async (query) => {
   expect((await admin.get(`/api/admin/log?${query}`)).status).toBe(400)
 })
 

@@ -174,7 +174,7 @@ test('five thousand malformed requests are failures in bencode, and nothing wors
   expect(tracker.logged()).not.toContain('an announce or scrape failed')
 })
 
-test('a request line beyond all measure is refused, and one that never ends is cut off', async () => {
+test('a request line that is too long is refused, and one that never ends is cut off', async () => {
   const huge = await rawGet(tracker.url, `/announce?${'a'.repeat(60_000)}`)
   expect(huge.fields['failure reason']).toBe('The query is too long')
   const { hostname, port } = new URL(tracker.url)

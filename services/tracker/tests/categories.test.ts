@@ -96,6 +96,86 @@ test('categories are made, changed and deleted', async () => {
   expect((await admin.delete(`/api/admin/categories/${root.member('id')}`)).status).toBe(404)
 })
 
+test('a category goes below another, and no deeper', async () => {
+  for (const slug of ['land', 'water', 'sea'])
+    await admin.post('/api/admin/categories', { slug, name: slug, torznabId: 8000 })
+  const ids = new Map(itemsOf(await admin.get('/api/categories')).map(({ slug, id }) => [slug, id]))
+  const move = (slug: string, parent: string | null) =>
+    admin.patch(`/api/admin/categories/${ids.get(slug) ?? ''}`, { parent })
+  expect((await move('sea', 'water')).status).toBe(200)
+  expect(outline(await admin.get('/api/categories'))).toEqual([['land 8000'], ['water 8000', 'sea 8000']])
+  for (const [slug, parent] of [
+    ['water', 'land'],
+    ['land', 'sea'],
+    ['land', 'land'],
+    ['land', 'nowhere'],
+  ] as const) {
+    const refused = await move(slug, parent)
+    expect([refused.status, refused.member('error', 'message')]).toEqual([400, expect.stringMatching(/^parent: /)])
+  }
+  expect((await move('sea', null)).json).toMatchObject({ position: 2 })
+  expect(outline(await admin.get('/api/categories'))).toEqual([['land 8000'], ['water 8000'], ['sea 8000']])
+})
+
+test('categories are put in an order, and only all of them at once', async () => {
+  await admin.post('/api/admin/categories/seed')
+  const before = itemsOf(await admin.get('/api/categories'))
+  const ids = before.flatMap(({ id, subcategories }) => [id, ...subcategories.map((sub) => sub.id)]).toReversed()
+  const ordered = await admin.post('/api/admin/categories/order', { ids })
+  expect(ordered.status).toBe(200)
+  const names = (nodes: readonly Node[]): readonly string[] => nodes.map(({ name }) => name)
+  expect(names(itemsOf(ordered))).toEqual(names(before).toReversed())
+  expect(names(itemsOf(ordered)[6]?.subcategories ?? [])).toEqual(['Documentary', 'Anime', 'SD', 'UHD/4K', 'HD'])
+  for (const wrong of [ids.slice(1), [...ids, ids[0]], [...ids.slice(1), ids[1]], ['nonsense']])
+    expect((await admin.post('/api/admin/categories/order', { ids: wrong })).status).toBe(409)
+})
+
+test('staff see how many torrents are in each category', async () => {
+  await admin.post('/api/admin/categories/seed')
+  for (const name of ['One', 'Two']) await admin.upload(makeTorrent(name), { category: 'comics' })
+  const deleted = await admin.upload(makeTorrent('Three'), { category: 'comics' })
+  await admin.delete(`/api/torrents/${deleted.member('id')}`)
+  const managed = await admin.get('/api/admin/categories')
+  const books = itemsOf(managed).find(({ slug }) => slug === 'books')
+  expect(managed.json).toMatchObject({ uncategorised: 0 })
+  expect(books).toMatchObject({ torrents: 0, subcategories: [{ torrents: 0 }, { slug: 'comics', torrents: 2 }, {}] })
+})
+
+test('deleting all categories leaves the torrents, which are in their categories again once these are back', async () => {
+  await admin.post('/api/admin/categories/seed')
+  const id = (await admin.upload(makeTorrent('Staying'), { category: 'comics' })).member('id')
+  await admin.upload(makeTorrent('Waiting.Elsewhere'), { category: 'other' })
+  expect((await admin.delete('/api/admin/categories')).json).toEqual({ categories: 28, torrents: 2 })
+  expect((await admin.get('/api/admin/categories')).json).toEqual({ items: [], uncategorised: 2 })
+  expect(itemsOf(await admin.get('/api/categories'))).toEqual([])
+  expect((await admin.get(`/api/torrents/${id}`)).json).toMatchObject({ name: 'Staying', category: '' })
+  for (const sort of ['created', 'seeders', 'size'])
+    expect((await admin.get(`/api/torrents?sort=${sort}`)).json).toMatchObject({ total: 2, items: [{}, {}] })
+  expect((await admin.get('/api/torrents?category=comics')).status).toBe(400)
+  expect((await admin.upload(makeTorrent('Nowhere'), { category: 'comics' })).status).toBe(400)
+
+  const made = await admin.post('/api/admin/categories', { slug: 'comics', name: 'Comic books', torznabId: 7030 })
+  expect((await admin.get(`/api/torrents/${id}`)).json).toMatchObject({ category: 'comics' })
+  expect((await admin.get('/api/torrents?category=comics')).json).toMatchObject({ total: 1 })
+  expect((await admin.delete(`/api/admin/categories/${made.member('id')}`)).status).toBe(409)
+
+  expect((await admin.delete('/api/admin/categories')).json).toEqual({ categories: 1, torrents: 1 })
+  expect((await admin.post('/api/admin/categories/seed')).status).toBe(201)
+  expect((await admin.get('/api/admin/categories')).json).toMatchObject({ uncategorised: 0 })
+  expect((await admin.get('/api/torrents?category=books')).json).toMatchObject({ items: [{ category: 'comics' }] })
+})
+
+test('what was deleted with all others cannot be changed, named as a parent or deleted', async () => {
+  const root = await admin.post('/api/admin/categories', { slug: 'gone', name: 'Gone', torznabId: 8000 })
+  await admin.delete('/api/admin/categories')
+  const path = `/api/admin/categories/${root.member('id')}`
+  expect((await admin.patch(path, { name: 'Back' })).status).toBe(404)
+  expect((await admin.delete(path)).status).toBe(404)
+  const below = await admin.post('/api/admin/categories', { slug: 'sub', name: 'Sub', torznabId: 1, parent: 'gone' })
+  expect(below.status).toBe(400)
+  expect((await admin.delete('/api/admin/categories')).json).toEqual({ categories: 0, torrents: 0 })
+})
+
 test('a slug belongs to one category', async () => {
   const one = await admin.post('/api/admin/categories', { slug: 'one', name: 'One', torznabId: 1 })
   const again = await admin.post('/api/admin/categories', { slug: 'one', name: 'Uno', torznabId: 2 })

@@ -40,7 +40,7 @@ test('an invite opens one account, and its maker sees whose', async () => {
   expect(listed.text).not.toContain(made.member('code'))
 })
 
-test('of five who come with one invite at once, one gets in', async () => {
+test('of five who use one invite at once, one gets an account', async () => {
   const code = await inviteOf('crowded')
   const answers = await Promise.all(Array.from({ length: 5 }, (_, i) => register(`crowd-${i}`, code)))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 403, 403, 403, 403])

@@ -82,6 +82,7 @@ test.each([
   ['GET', '/api/auth/login', 'POST'],
   ['POST', '/api/user/me', 'GET, HEAD, PATCH'],
   ['PROPFIND', '/api/categories', 'GET, HEAD'],
+  ['POST', '/health', 'GET, HEAD'],
 ])('%s %s is 405 and says what is allowed', async (method, path, allow) => {
   const answer = await member.send(method, path)
   expect([answer.status, answer.member('error', 'code'), answer.headers.get('allow')]).toEqual([

@@ -4,7 +4,7 @@ import { parseReleaseName } from '../src/releases/release-name.ts'
 import { matchesEpisode } from '../src/search/episode-match.ts'
 import type { SearchQuery } from '../src/search/search.ts'
 import { createRereadStore } from '../src/torrents/reread.store.ts'
-import { createReread } from '../src/torrents/reread.ts'
+import { createReread, nameFieldsOf } from '../src/torrents/reread.ts'
 import type { TorrentState } from '../src/torrents/torrents.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
@@ -135,7 +135,7 @@ test('what is pending, rejected or deleted is not found, and what was renamed is
   await moderator.patch(`/api/torrents/${id('Hidden.Three')}`, { name: 'Renamed.S05E06.1080p', category: 'tv' })
   expect(await names({ text: 'hidden' })).toEqual([])
   const wanted: WantedEpisode = { kind: 'episode', season: one(5), episode: one(6) }
-  expect(await names({ text: 'renamed', wanted, categoryIds: await idsOfCategories('tv') })).toHaveLength(1)
+  expect(await names({ text: 'renamed', wanted, categoryIds: await idsOfCategories('tv-hd') })).toHaveLength(1)
   const bySeeders = await member.get('/api/torrents?sort=seeders&limit=100')
   expect(bySeeders.text).not.toMatch(/Hidden\.(One|Two)/)
   expect(bySeeders.text).toContain('Renamed.S05E06.1080p')
@@ -181,6 +181,37 @@ test('names that an older version read are read again', async () => {
   await createReread({ store: createRereadStore(tracker.db) })()
   expect(await read()).toEqual(before)
   expect(await names({ text: 'reread show', wanted })).toHaveLength(1)
+})
+
+test('a name of letters beyond U+FFFF is read again as all others', async () => {
+  await upload(`a${'𐌰'.repeat(60)}.2020`, 'movies-hd')
+  await tracker.sql('update torrents set reader_version = 0')
+  await createReread({ store: createRereadStore(tracker.db) })()
+  expect(await tracker.sql('select 1 from torrents where reader_version = 0')).toEqual([])
+})
+
+test('a name that cannot be read again keeps what was read of it, and does not stop the others', async () => {
+  for (const name of ['Readable.Before.2020', 'Unreadable.2020', 'Readable.After.2020']) await upload(name, 'movies-hd')
+  await tracker.sql("update torrents set reader_version = 0, search = 'old' where name like '%eadable.%'")
+  const store = createRereadStore(tracker.db)
+  const read = (name: string) =>
+    nameFieldsOf(name, { ...parseReleaseName(name), title: name.startsWith('Un') ? '\ud800' : name })
+  const { found, unreadable } = await store.reread({ version: 1, limit: 50, read })
+  expect([found, unreadable.map(({ id }) => id)]).toEqual([3, [ids.get('Unreadable.2020')]])
+  expect(await tracker.sql("select name from torrents where search @@ 'old'")).toEqual([{ name: 'Unreadable.2020' }])
+  expect(await tracker.sql('select 1 from torrents where reader_version = 0')).toEqual([])
+})
+
+test('a misspelt name that nobody can see does not end suggestions', async () => {
+  await upload('Lighthouse.Keepers.S01E01.720p.WEB.x264-GRP', 'tv-hd')
+  const suggested = async () =>
+    (
+      (await member.get('/api/torrents?search=lihgthouse+keepers')).json as { suggestions?: { name: string }[] }
+    ).suggestions?.map(({ name }) => name)
+  expect(await suggested()).toEqual(['Lighthouse.Keepers.S01E01.720p.WEB.x264-GRP'])
+  await upload('Lihgthouse.Wrong.S01E01.720p.WEB.x264-GRP', 'tv-hd')
+  await member.delete(`/api/torrents/${ids.get('Lihgthouse.Wrong.S01E01.720p.WEB.x264-GRP') ?? ''}`)
+  expect(await suggested()).toEqual(['Lighthouse.Keepers.S01E01.720p.WEB.x264-GRP'])
 })
 
 test('a beginning of two letters or more finds the words that begin so, in every list', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { parseTorrent } from '@vault-and-tracker/bencode-tracker'
+import { parseTorrent } from '@vault-and-tracker/bencode-tracker/testing'
 import type { Client } from './support/client.ts'
 import { makeHybrid, makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -132,10 +132,30 @@ test('the uploader and staff may change a torrent, others not', async () => {
   const changes = { name: 'Changed.1999.DVDRip', category: 'tv', description: 'new', imdb: 'tt0000001', tmdb: null }
   expect((await other.patch(`/api/torrents/${id}`, changes)).status).toBe(403)
   const changed = await member.patch(`/api/torrents/${id}`, changes)
-  expect(changed.json).toMatchObject({ ...changes, release: { title: 'Changed', year: 1999, source: 'DVD' } })
+  expect(changed.json).toMatchObject({
+    ...changes,
+    category: 'tv-sd',
+    release: { title: 'Changed', year: 1999, source: 'DVD' },
+  })
   expect(idsOf(await other.get('/api/torrents?search=changed+1999'))).toEqual([id])
   expect(idsOf(await other.get('/api/torrents?search=changeable'))).toEqual([])
   expect((await moderator.patch(`/api/torrents/${id}`, { description: 'by staff' })).status).toBe(200)
+})
+
+test('a torrent that is moved to a root gets the leaf of its name, as at upload', async () => {
+  const id = await uploaded('Moved.Show.S01E01.2160p.WEB.x265-GRP', { category: 'tv-hd' })
+  expect((await member.patch(`/api/torrents/${id}`, { category: 'tv' })).json).toMatchObject({ category: 'tv-uhd' })
+})
+
+test.each([
+  [{ name: 'x'.repeat(256) }, 'name: must be text of 1 to 255 characters.'],
+  [{ name: 'bell\u0007' }, 'name: must not contain control characters.'],
+  [{ imdb: 'abc' }, 'imdb: must be tt and digits.'],
+])('an error names the real reason, also of a field that may be empty: %j', async (fields, message) => {
+  const form = await member.upload(makeTorrent('form'), { category: 'tv-hd', ...fields })
+  expect(form.member('error', 'message')).toBe(message)
+  const id = await uploaded(`Patched.${Object.keys(fields)[0] ?? ''}.${message.length}.2020`)
+  expect((await member.patch(`/api/torrents/${id}`, fields)).member('error', 'message')).toBe(message)
 })
 
 test('only staff change the multipliers of a torrent', async () => {

@@ -55,6 +55,8 @@ describe('what is refused, with which code and status', () => {
     expect(answer.json).toEqual({
       error: { '@attributes': { code: '100', description: 'Incorrect user credentials' } },
     })
+    const post = await site.tracker.client().send('POST', '/api/torznab?t=search&o=json')
+    expect([post.status, post.headers.get('content-type')]).toEqual([405, 'application/json; charset=utf-8'])
   })
 })
 

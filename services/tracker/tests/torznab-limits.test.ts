@@ -71,7 +71,7 @@ describe('limits of a user', () => {
     expect((await readFeed(await search())).limits).toEqual({
       apiCurrent: '1',
       apiMax: '5',
-      grabCurrent: '3',
+      grabCurrent: '2',
       grabMax: '2',
     })
   })

@@ -106,6 +106,14 @@ test('a day that was dropped is created again when it is written', async () => {
   expect(await listed()).toHaveLength(1)
 })
 
+test('requests of a day whose partition is missing are written all the same', async () => {
+  await answered({ rawQuery: 'q=before' })
+  const day = `day_${new Date(tracker.now()).toISOString().slice(0, 10).replaceAll('-', '')}`
+  await tracker.sql(`drop table torznab_log.${day}`)
+  await answered({ rawQuery: 'q=after' })
+  expect((await listed()).map(({ query }) => query)).toEqual(['q=after'])
+})
+
 test.each([
   'update torznab_requests set query = query',
   'delete from torznab_requests',
@@ -153,7 +161,7 @@ function logWithFailingStore() {
   return { log, store, written, droppedRequests: () => dropped.reduce((sum, n) => sum + n, 0) }
 }
 
-test('while Postgres is away requests wait, up to a bound; the rest is counted as dropped', async () => {
+test('while Postgres is unavailable requests wait, up to a bound; the rest is counted as dropped', async () => {
   const { log, store, written, droppedRequests } = logWithFailingStore()
   for (let i = 0; i < 20_500; i++) log.record({ ...SEARCH, rawQuery: `q=${String(i)}` })
   expect(await log.flush()).toBe(false)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { Client } from './support/client.ts'
-import { type LoggingTracker, startLoggingTracker } from './support/torznab-log.ts'
+import { type LoggingTracker, SEARCH, startLoggingTracker } from './support/torznab-log.ts'
 import type { TestTracker } from './support/tracker.ts'
 import { startTrackerProcess } from './support/tracker-process.ts'
 
@@ -68,9 +68,12 @@ test('requests are found by user, function, error and time, the newest first', a
   expect((await listed('?error=100'))[0]?.user).toBeNull()
 })
 
-test.each(['error=maybe', 'from=now', 'page=0', 'limit=500'])('the query %s is refused', async (query) => {
-  expect((await admin.get(`/api/admin/torznab/requests?${query}`)).status).toBe(400)
-})
+test.each(['error=maybe', 'from=now', 'page=0', 'limit=500', 'from=2026-01-01T12:45:00Z&to=2026-01-01T12:15:00Z'])(
+  'the query %s is refused',
+  async (query) => {
+    expect((await admin.get(`/api/admin/torznab/requests?${query}`)).status).toBe(400)
+  },
+)
 
 test('a key is never in it, text is bounded, and what Postgres cannot store is left out', async () => {
   const passkey = 'a'.repeat(40)
@@ -92,6 +95,29 @@ test('a key is never in it, text is bounded, and what Postgres cannot store is l
   expect(rows[1]?.['function']).toBe('unknown')
 })
 
+test.each([
+  'apikey[]=KEY&q=x',
+  'q=x&amp;apikey=KEY',
+  'q=x&api_key=KEY',
+  'q=x&url=http://tracker.test/api/torznab?apikey=KEY',
+  'q=x&url=a%2526passkey%253DKEY',
+])('a key is not in it however its parameter is misspelt: %s', async (query) => {
+  const passkey = 'a'.repeat(40)
+  await answered({ rawQuery: `t=search&${query.replace('KEY', passkey)}` })
+  expect(await tracker.sql('select query from torznab_requests')).toEqual([{ query: 'q=x' }])
+})
+
+test('what is logged is what the switch said when a request was answered', async () => {
+  const { torznabLog } = tracker.context
+  torznabLog.record({ ...SEARCH, userId: alice, rawQuery: 'q=while+on' })
+  await admin.patch(SETTINGS, { logging: false })
+  await torznabLog.flush()
+  torznabLog.record({ ...SEARCH, userId: alice, rawQuery: 'q=while+off' })
+  await admin.patch(SETTINGS, { logging: true })
+  await torznabLog.flush()
+  expect((await listed()).map(({ query }) => query)).toEqual(['q=while on'])
+})
+
 test('without logging nothing is in the log, while statistics go on', async () => {
   await admin.patch(SETTINGS, { logging: false })
   await answered({}, { userId: bob })
@@ -105,7 +131,7 @@ test('without logging nothing is in the log, while statistics go on', async () =
 })
 
 test('users: counts, violations, blocked ones and a part of the name', async () => {
-  await answered({}, {}, { error: 500 }, { userId: bob, function: 'download' })
+  await answered({}, {}, { error: 500, refusedBy: 'limit' }, { userId: bob, function: 'download' })
   await admin.patch(`/api/admin/users/${bob}`, { apiBlocked: true })
   const users = '/api/admin/torznab/users'
   const ofAlice = { user: { id: alice, username: 'alice' }, requests: 3, downloads: 0, errors: 1, violations: 1 }

@@ -147,6 +147,18 @@ test('any range of hours is the sum of its hours, however it is covered', async 
   }
 })
 
+test.each([
+  ['2026-01-10T12:00:00Z', '2026-02-28T12:00:00Z', 'day'],
+  ['2024-01-10T12:00:00Z', '2026-02-28T12:00:00Z', 'month'],
+])('the steps of the range from %s to %s add up to its totals', async (from, to, step) => {
+  const inside = ['2026-01-10T12:10:00Z', '2026-01-31T23:59:00Z', '2026-02-28T11:59:00Z']
+  const times = ['2024-01-10T06:10:00Z', '2026-02-28T20:10:00Z', ...inside]
+  await count(...times.map((time) => ({ hoursAgo: (now - Date.parse(time)) / HOUR })))
+  const { totals, series } = await read(`?from=${from}&to=${to}`)
+  expect([totals['requests'], series.step]).toEqual([inside.length, step])
+  expect(series.items.reduce((sum, { requests }) => sum + requests, 0)).toBe(inside.length)
+})
+
 test('a range of all times has the years that requests can be of', async () => {
   const { from, to, totals, series } = await read('?from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z')
   expect([from, to]).toEqual(['2000-01-01T00:00:00.000Z', '2100-01-01T00:00:00.000Z'])
@@ -168,6 +180,7 @@ test.each([
   'from=2026-02-01',
   'from=yesterday',
   'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z',
+  'from=2026-01-01T12:45:00Z&to=2026-01-01T12:15:00Z',
   'to=2000-01-01T00:00:00Z',
 ])('the query %s is refused', async (query) => {
   const answer = await admin.get(`${PATH}?${query}`)

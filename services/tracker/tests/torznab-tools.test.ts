@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { startCrossSeed } from '../web/src/admin/torznab/tools/cross-seed.ts'
+import { searchJackett } from '../web/src/admin/torznab/tools/jackett.ts'
+import { SONARR } from '../web/src/admin/torznab/tools/sonarr.ts'
+import { type Indexer, type Release, ToolError } from '../web/src/admin/torznab/tools/tool.ts'
 import { CATALOGUE, SEARCH_CASES } from './data/search-quality.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { createMember } from './support/members.ts'
@@ -6,15 +10,14 @@ import { readFeed, setLimits, startTorznabSite, type TorznabSite } from './suppo
 import { TOOLS, testWith } from './tools/all.ts'
 import { grab, rejections } from './tools/arr.ts'
 import { runAutobrr } from './tools/autobrr.ts'
-import { grabCrossSeed, scanCrossSeed, searchCrossSeed, startCrossSeed } from './tools/cross-seed.ts'
+import { grabCrossSeed, scanCrossSeed, searchCrossSeed } from './tools/cross-seed.ts'
 import { searchFlexGet } from './tools/flexget.ts'
-import { searchJackett } from './tools/jackett.ts'
 import { searchAlbum, syncLidarr } from './tools/lidarr.ts'
 import { forward } from './tools/prowlarr.ts'
 import { searchFilm, syncRadarr } from './tools/radarr.ts'
 import { searchBook, syncReadarr } from './tools/readarr.ts'
-import { SONARR, searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr } from './tools/sonarr.ts'
-import { type Indexer, type Release, ToolError } from './tools/tool.ts'
+import { searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr } from './tools/sonarr.ts'
+import { readXml } from './tools/xml.ts'
 
 // What the tools of tools/ send, replayed against the service, and its answers held against the tools' own rules.
 
@@ -40,6 +43,7 @@ afterAll(() => site.tracker.stop())
 /** What a user enters into a tool. The links of items lead to `PUBLIC_URL`, which is this tracker. */
 function indexer(apiKey = site.uploader.passkey, apiPath = '/api/torznab/api'): Indexer {
   return {
+    readXml,
     fetch: (url, init) => fetch(url.replace('http://tracker.test', site.tracker.url), init),
     baseUrl: site.tracker.url,
     apiPath,

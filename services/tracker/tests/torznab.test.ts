@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { decodeBencode } from '@vault-and-tracker/bencode-tracker'
+import { decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 import { createMember } from './support/members.ts'
 import { type ReadItem, readError, readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
 

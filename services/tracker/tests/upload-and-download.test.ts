@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { decodeBencode } from '@vault-and-tracker/bencode-tracker'
+import { decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 import { makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
@@ -40,4 +40,23 @@ test('a member uploads a torrent and another downloads it with their own passkey
   expect(announce?.kind === 'bytes' && announce.value.toString()).toBe(me.member('announceUrl'))
   expect(file.bytes.toString('latin1')).toContain(`ws://tracker.test/announce?passkey=${me.member('passkey')}ee`)
   expect(me.member('announceUrl')).toBe(`http://tracker.test/announce?passkey=${me.member('passkey')}`)
+})
+
+test.each(['Family 👨‍👩‍👧 2020 1080p x264-GRP', 'Super\u00adman.2020.1080p.x264-GRP', 'می\u200cخواهم.2020'])(
+  'the name %j is taken from a form and from a file alike',
+  async (name) => {
+    const uploader = await tracker.signedIn(`u${Math.random().toString(36).slice(2, 10)}`)
+    const form = await uploader.upload(makeTorrent(`form of ${name}`), { category: 'tv-hd', name })
+    const file = await uploader.upload(makeTorrent(name), { category: 'tv-hd' })
+    expect([form.status, file.status]).toEqual([201, 201])
+    expect([form.json, file.json]).toMatchObject([{ name }, { name }])
+  },
+)
+
+test('a name of which nothing is seen is refused in a form, and replaced in a file', async () => {
+  const uploader = await tracker.signedIn('unseen')
+  const form = await uploader.upload(makeTorrent('seen'), { category: 'tv-hd', name: '\u200d\u00ad' })
+  expect([form.status, form.member('error', 'message')]).toEqual([400, 'name: must be text of 1 to 255 characters.'])
+  const file = await uploader.upload(makeTorrent('\u200d\u00ad'), { category: 'tv-hd' })
+  expect(file.json).toMatchObject({ name: 'unnamed' })
 })

@@ -98,6 +98,55 @@ test('administrators find users by part of the name or address, newest first', a
   expect(found.text).not.toMatch(/passkey|password/)
 })
 
+test('administrators find users by role and state', async () => {
+  for (const name of ['kind-1', 'kind-2']) await tracker.signedIn(name, 'moderator')
+  const id = await idOf(await tracker.signedIn('kind-3'))
+  await admin.patch(`/api/admin/users/${id}`, { state: 'suspended' })
+  const namesFor = async (query: string) =>
+    ((await admin.get(`/api/admin/users?search=kind&${query}`)).json as { items: { username: string }[] }).items.map(
+      ({ username }) => username,
+    )
+  expect(await namesFor('role=moderator')).toEqual(['kind-2', 'kind-1'])
+  expect(await namesFor('state=suspended')).toEqual(['kind-3'])
+  expect(await namesFor('role=moderator&state=suspended')).toEqual([])
+  for (const wrong of ['role=king', 'state=asleep'])
+    expect((await admin.get(`/api/admin/users?${wrong}`)).status).toBe(400)
+})
+
+test('administrators see one user, who invited them, and whom they invited', async () => {
+  const inviter = await tracker.signedIn('inviter', 'moderator')
+  const code = (await inviter.post('/api/user/invites')).member('code')
+  const guest = tracker.client()
+  const body = { username: 'guest', email: 'guest@example.org', password: PASSWORD, invite: code }
+  expect((await guest.post('/api/auth/register', body)).status).toBe(201)
+  const one = await admin.get(`/api/admin/users/${await idOf(guest)}`)
+  const invitedBy = { id: await idOf(inviter), username: 'inviter' }
+  expect(one.json).toMatchObject({ username: 'guest', email: 'guest@example.org', state: 'active', invitedBy })
+  expect(one.text).not.toMatch(/passkey|password/)
+  expect((await admin.get(`/api/admin/users/${invitedBy.id}`)).json).toMatchObject({ invitedBy: null })
+  const made = await admin.get(`/api/admin/users/${invitedBy.id}/invites`)
+  expect(made.json).toMatchObject({ items: [{ usedBy: 'guest' }] })
+  expect(made.text).not.toContain(code)
+})
+
+test('administrators end every session of a user', async () => {
+  const client = await tracker.signedIn('elsewhere')
+  const path = `/api/admin/users/${await idOf(client)}/sessions`
+  const open = await admin.get(path)
+  expect(open.json).toMatchObject({ items: [{ address: expect.any(String), userAgent: expect.any(String) }] })
+  expect((await admin.delete(path)).status).toBe(204)
+  expect((await client.get('/api/user/me')).status).toBe(401)
+  expect((await admin.get(path)).json).toEqual({ items: [] })
+  const again = await client.post('/api/auth/login', { username: 'elsewhere', password: PASSWORD })
+  expect(again.status).toBe(200)
+})
+
+test.each(['', '/sessions', '/invites'])('of an unknown user, /api/admin/users/:id%s is unknown', async (rest) => {
+  for (const id of ['nonsense', '0190b6a0-0000-7000-8000-000000000000'])
+    expect((await admin.get(`/api/admin/users/${id}${rest}`)).status).toBe(404)
+  expect((await admin.delete('/api/admin/users/nonsense/sessions')).status).toBe(404)
+})
+
 test('administrators change what a user may do, and it holds at once', async () => {
   const client = await tracker.signedIn('managed')
   const path = `/api/admin/users/${await idOf(client)}`

@@ -9,7 +9,7 @@ import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
 import { errorBodySchema } from './http/error-body.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
-import { readOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
+import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
 import { codesOf, type VaultEndpoint, type VaultSurface } from './http/surface.ts'
 import { projectEndpoints } from './projects/projects.routes.ts'
@@ -56,8 +56,6 @@ export function describeApi(): OpenApiDocument {
   })
 }
 
-const OPERATIONAL_PATHS = ['/health', '/ready', '/metrics']
-
 type Options = { readonly logger: Logger; readonly stopping: AbortSignal }
 
 /**
@@ -83,9 +81,9 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
   app.use(standardHeaders, metrics.middleware)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
   app.use('/v1/admin', administratorsOnly(rest.administrator), administratorsOnlyOnError(rest.administrator))
-  app.use(readOnly(OPERATIONAL_PATHS))
-  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler }))
-  app.use(documentRoutes(describeApi(), { methodNotAllowed: () => apiError('method_not_allowed') }))
+  const methodNotAllowed = () => apiError('method_not_allowed')
+  app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
+  app.use(documentRoutes(describeApi(), { methodNotAllowed }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app

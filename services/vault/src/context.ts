@@ -4,6 +4,7 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import { type Resources, withResources } from '@vault-and-tracker/service-kit/resources'
 import { createSealMetrics } from './audit/audit.metrics.ts'
 import { createAuditStore } from './audit/audit.store.ts'
 import { type AuditLog, createAuditLog } from './audit/audit-log.ts'
@@ -19,7 +20,7 @@ import { assertMatches, checkKeyring } from './keyring/key-check.ts'
 import { createChainKeyStore, createDataKeyStore, createKekStore } from './keyring/keyring.store.ts'
 import { createProjectStore } from './projects/projects.store.ts'
 import { createProjects, type Projects } from './projects/projects.ts'
-import { createBatchedFetch, createPendingFetches } from './secrets/batched-fetch.ts'
+import { createBatchedFetch } from './secrets/batched-fetch.ts'
 import { createProjectSecrets, type ProjectSecrets } from './secrets/project-secrets.ts'
 import { createDecryptionMetrics, createPendingFetchMetrics } from './secrets/secrets.metrics.ts'
 import { createSecretStore } from './secrets/secrets.store.ts'
@@ -36,12 +37,15 @@ export type UseCases = Readonly<{
   audit: AuditLog
 }>
 
+/** What the service starts with. */
+type Start = Readonly<{ config: Config; logger: Logger; clock: Clock }>
+
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
 export type Context = Readonly<{
   useCases: UseCases
   rest: Rest
   background: Background
-  metrics: Metrics
+  metrics: Pick<Metrics, 'middleware' | 'handler'>
   checks: Checks
   close: () => Promise<void>
 }>
@@ -52,23 +56,22 @@ export type Context = Readonly<{
  * @throws KeyringError naming the keys that are missing or different; UnavailableError when Redis does not respond.
  *   Then no connection is left open
  */
-export async function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
-  const { config, logger, clock } = options
+export function createContext(options: Start): Promise<Context> {
+  return withResources(options.logger, (resources) => join(options, resources))
+}
+
+async function join({ config, logger, clock }: Start, resources: Resources): Promise<Omit<Context, 'close'>> {
   const { keyring } = config
   const pool = createPool({ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Schema>(pool)
+  resources.defer(() => db.destroy())
   const metrics = createMetrics()
   const keks = createKekStore(db)
   const auditStore = createAuditStore(db)
-  const checkDatabaseThenConnect = async () => {
-    await checkKeyring({ keyring, store: keks, clock })
-    await auditStore.ensurePartitions()
-    return connectRedis({ url: config.REDIS_URL, name: 'vault', logger, gatherWrites: true })
-  }
-  const redis = await checkDatabaseThenConnect().catch(async (error: unknown) => {
-    await db.destroy()
-    throw error
-  })
+  await checkKeyring({ keyring, store: keks, clock })
+  await auditStore.ensurePartitions()
+  const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, corkWrites: true })
+  resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
 
   const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
@@ -83,9 +86,9 @@ export async function createContext(options: { config: Config; logger: Logger; c
   const secretStore = createSecretStore(db, pool)
   const secrets = createSecrets({ store: secretStore, dataKeys, clock, onDecryptionError })
   const signedRequests = createSignedRequests({ signingProjects, nonces: createNonceStore(redis), clock })
-  const pendingFetches = createPendingFetches()
-  createPendingFetchMetrics(metrics.registry, pendingFetches)
-  const fetch = createBatchedFetch({ store: secretStore, decrypt: secrets.decrypt, clock, pending: pendingFetches })
+  const countPending = signedRequests.countPendingFetches
+  createPendingFetchMetrics(metrics.registry, countPending)
+  const fetch = createBatchedFetch({ store: secretStore, decrypt: secrets.decrypt, clock, countPending })
 
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const seals = createSealMetrics(metrics.registry)
@@ -97,7 +100,7 @@ export async function createContext(options: { config: Config; logger: Logger; c
       seals.sealed(clock.now())
       if (end !== undefined) logger.info(end, 'audit log sealed up to here')
     },
-    onError: (error) => logger.warn({ err: error }, 'could not seal the audit log; it is tried again'),
+    onError: (error) => logger.warn({ err: error }, 'could not seal the audit log; it is retried'),
   })
 
   return {
@@ -105,19 +108,15 @@ export async function createContext(options: { config: Config; logger: Logger; c
       projects,
       secrets,
       projectSecrets: createProjectSecrets({ secrets, fetch, confirm: signedRequests.confirm }),
-      audit: createAuditLog({ store: auditStore, sealer }),
+      audit: createAuditLog({ store: auditStore }),
     },
-    rest: createRest({ config, logger, clock, redis, registry: metrics.registry, signedRequests, pendingFetches }),
+    rest: createRest({ config, logger, clock, redis, registry: metrics.registry, signedRequests }),
     background: createBackground({ sealer, audit: auditStore, logger }),
-    metrics,
+    metrics: { middleware: metrics.middleware, handler: metrics.handler },
     checks: {
       postgres: () => pingPostgres(pool),
       redis: () => pingRedis(redis),
       keyring: async () => assertMatches(keyring, await keks.list()),
-    },
-    close: async () => {
-      await closeRedis(redis)
-      await db.destroy()
     },
   }
 }

@@ -70,10 +70,10 @@ async function someRow(offset: number): Promise<{ seq: number; id: string }> {
 
 test('a sealed log verifies, in several batches', async () => {
   await fetchSome(10)
-  expect(await vault.context.useCases.audit.sealNow()).toBe(10)
+  expect(await vault.seal()).toBe(10)
   await fetchSome(15)
-  expect(await vault.context.useCases.audit.sealNow()).toBe(15)
-  expect(await vault.context.useCases.audit.sealNow()).toBe(0)
+  expect(await vault.seal()).toBe(15)
+  expect(await vault.seal()).toBe(0)
   expect(await verify()).toMatchObject({ intact: true, rows: 25, unsealed: 0, sealNo: 2 })
   await fetchSome(2)
   expect(await verify()).toMatchObject({ intact: true, rows: 25, unsealed: 2 })
@@ -89,7 +89,7 @@ test.each([
   ['its detail', "update audit set detail = '{}' where seq = $1"],
 ])('a row that lost %s is named', async (_name, statement) => {
   await fetchSome(10)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   const row = await someRow(4)
   await owner.query(statement, [row.seq])
   expect(await verify()).toMatchObject({ intact: false, ...row })
@@ -97,15 +97,15 @@ test.each([
 
 test('a deleted row is named', async () => {
   await fetchSome(10)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   const { seq } = await someRow(6)
   await owner.query('delete from audit where seq = $1', [seq])
   expect(await verify()).toMatchObject({ intact: false, seq, problem: expect.stringContaining('is missing') })
 })
 
-test('a row that was slipped in later is named', async () => {
+test('a row that was inserted later is named', async () => {
   await fetchSome(10)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   const { seq } = await someRow(9)
   const id = '01890a5d-ac96-774b-bcce-b302099a8057'
   const forge = (number: number) =>
@@ -122,7 +122,7 @@ test('a row that was slipped in later is named', async () => {
 
 test('two swapped rows and a seal made without the key are noticed', async () => {
   await fetchSome(4)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   const [a, b] = [await someRow(0), await someRow(1)]
   await owner.query('update audit set seq = $1 + $2 - seq where seq in ($1, $2)', [a.seq, b.seq])
   expect(await verify()).toMatchObject({ intact: false, seq: a.seq })
@@ -134,10 +134,10 @@ test('two swapped rows and a seal made without the key are noticed', async () =>
 
 test('a log cut off at its end is noticed by a seal that was noted', async () => {
   await fetchSome(3)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   const before = await verify()
   await fetchSome(3)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   const noted = await verify()
   if (!before.intact || !noted.intact) throw new Error('the log is broken before it was touched')
   expect(await verify(noted)).toMatchObject({ intact: true })
@@ -153,13 +153,9 @@ test('two replicas sealing at once make one chain', async () => {
   const second = await vault.replica()
   try {
     for (let round = 0; round < 5; round++) {
-      await Promise.all([
-        fetchSome(20),
-        vault.context.useCases.audit.sealNow(),
-        second.context.useCases.audit.sealNow(),
-      ])
+      await Promise.all([fetchSome(20), vault.seal(), second.seal()])
     }
-    await vault.context.useCases.audit.sealNow()
+    await vault.seal()
     expect(await verify()).toMatchObject({ intact: true, rows: 100, unsealed: 0 })
   } finally {
     await second.stop()
@@ -174,13 +170,13 @@ test('a row whose transaction took long is sealed when it turns up', async () =>
     "insert into audit (id, project_id, action, requested_at, ip) values ($1, 'slow', 'fetch', now(), '::1')"
   await slow.query(insert, ['01890a5d-ac96-774b-bcce-b302099a8058'])
   await fetchSome(3)
-  expect(await vault.context.useCases.audit.sealNow()).toBe(3)
+  expect(await vault.seal()).toBe(3)
   expect(await verify()).toMatchObject({ intact: true, rows: 3 })
   await slow.query('commit')
   await slow.end()
   expect(await verify()).toMatchObject({ intact: true, rows: 3 })
   await fetchSome(1)
-  expect(await vault.context.useCases.audit.sealNow()).toBe(2)
+  expect(await vault.seal()).toBe(2)
   expect(await verify()).toMatchObject({ intact: true, rows: 5, unsealed: 0 })
 })
 
@@ -204,17 +200,17 @@ test('a month that was dropped on purpose leaves a log that verifies', async () 
   const next = `${String(month.getUTCFullYear())}-${String(month.getUTCMonth() + 1).padStart(2, '0')}`
   await fetchSome(5)
   await expect(prune(next)).rejects.toThrow('not sealed yet')
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   expect(await prune(next)).toEqual([new Date().toISOString().slice(0, 7)])
-  await vault.context.useCases.audit.ensurePartitions()
+  await vault.ensurePartitions()
   await fetchSome(2)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   expect(await verify()).toMatchObject({ intact: true, rows: 2, pruned: 5 })
 })
 
 test('rows that were removed are not excused by a pruning that the owner made up or stretched', async () => {
   await fetchSome(8)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   const { seq } = await someRow(3)
   const noted = await verify()
   if (!noted.intact) throw new Error(noted.problem)
@@ -244,12 +240,12 @@ test('rows of another month whose numbers lie among the pruned ones are missed a
        'shop', 'fetch', now(), '127.0.0.1')`,
   )
   await fetchSome(2)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   await prune(month)
   expect(await verify()).toMatchObject({ intact: true, pruned: 4, rows: 1 })
   await owner.query('delete from audit')
   expect(await verify()).toEqual({ intact: false, problem: '5 rows are missing, and 4 were pruned' })
-  await vault.context.useCases.audit.ensurePartitions()
+  await vault.ensurePartitions()
 })
 
 test('the run-time role cannot choose the number of a row', async () => {
@@ -265,7 +261,7 @@ test('dropping months gives up instead of holding up fetches behind a long reade
   const month = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1, 1))
   const next = `${String(month.getUTCFullYear())}-${String(month.getUTCMonth() + 1).padStart(2, '0')}`
   await fetchSome(1)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   await owner.query('begin')
   await owner.query('lock table audit in access share mode')
   const pruning = prune(next)

@@ -12,7 +12,7 @@ beforeAll(async () => {
   database = await createVaultDatabase()
   const vault = await startVault({}, { database })
   await createProject(vault.url, 'shop')
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   await vault.stop()
   env = { ...vaultEnv({ databaseUrl: database.appUrl, redisUrl: '' }), MIGRATION_DATABASE_URL: database.ownerUrl }
 })

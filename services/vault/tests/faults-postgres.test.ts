@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import {
   eventually,
-  type PrivatePostgres,
+  type PrivateServer,
   removeTemporaryFolder,
   startPostgres,
   temporaryFolder,
@@ -14,7 +14,7 @@ import { statusOf } from './support/vault-process.ts'
 const UNAVAILABLE = [503, { error: 'unavailable', message: expect.any(String) }]
 
 let folder: string
-let postgres: PrivatePostgres
+let postgres: PrivateServer
 let vault: TestVault
 let key: Key
 let url: string

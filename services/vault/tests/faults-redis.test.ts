@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   eventually,
-  type PrivateRedis,
+  type PrivateServer,
   removeTemporaryFolder,
   startRedis,
   temporaryFolder,
@@ -13,7 +13,7 @@ import { statusOf } from './support/vault-process.ts'
 const UNAVAILABLE = [503, { error: 'unavailable', message: expect.any(String) }]
 
 let folder: string
-let redis: PrivateRedis
+let redis: PrivateServer
 let vault: TestVault
 let key: Key
 let url: string

@@ -93,7 +93,7 @@ test('every answer forbids caching and tells nothing of what serves it', async (
   }
 })
 
-test('codes of the specification stand alone in their body, the others explain themselves', async () => {
+test('an error body has the code alone where the specification says so, and else a message too', async () => {
   expect((await send(`${vault.url}/v1/secrets`)).body).toEqual({ error: 'missing_signature' })
   expect((await send(`${vault.url}/v1/admin/audit`)).body).toEqual({
     error: 'unauthorized',

@@ -52,7 +52,7 @@ async function readAll(vault: TestVault, projects: Map<string, Key>): Promise<vo
 test('a key is replaced while the vault runs: add, activate, rewrap, retire; nothing becomes unreadable', async () => {
   const first = await fixture.startVault()
   const projects = await fill(first, 5)
-  await first.context.useCases.audit.sealNow()
+  await first.seal()
 
   expect((await fixture.keys('add', 'k2')).status).toBe(0)
   // The replica that does not know the new key goes on.
@@ -106,7 +106,7 @@ test('a key is replaced while the vault runs: add, activate, rewrap, retire; not
 test('a command that began before a key was retired wraps nothing by it any more', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   await vault.stop()
   addToKeyringFile(fixture.file, 'k2')
   const before = parseKeyringFile(readFileSync(fixture.file, 'utf8'))
@@ -250,7 +250,7 @@ test('a renewal that meets a damaged value names it, and is finished once it is 
   await vault.stop()
 })
 
-test('a worn-out data key is renewed whatever its age', async () => {
+test('a data key that was used too often is renewed whatever its age', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
   await fixture.sql(

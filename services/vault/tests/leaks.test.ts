@@ -97,7 +97,7 @@ test('no secret shows in a log line, an error, a metric, the database or Redis',
   await owner.query("update secret_versions set blob = overlay(blob placing '\\x00' from 20)")
   errors.push(await signedSend({ project: 'shop', key, method: 'GET', url }))
   expect(errors.map(({ status }) => status)).toEqual([401, 400, 400, 400, 400, 400, 409, 401, 404, 400, 500, 500])
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
 
   const places = {
     log: vault.logged(),

@@ -73,7 +73,7 @@ beforeAll(async () => {
       await signedSend({ project: name, key, method: 'PUT', url: `${vault.url}/v1/secrets`, body })
     }
   }
-  await vault.context.useCases.audit.sealNow()
+  await vault.seal()
   restored = await createVaultDatabase()
   await load(restored.ownerUrl, await dump(vault.database.ownerUrl))
   await vault.stop()
@@ -93,7 +93,7 @@ test('with its keyring, everything in a restored database reads back, old versio
       expect((await admin(vault.url, 'POST', `/secrets/${String(secret?.id)}/versions/1/restore`)).status).toBe(200)
       expect((await signedSend({ project, key, method: 'GET', url })).body).toEqual({ A: 'first' })
     }
-    await vault.context.useCases.audit.sealNow()
+    await vault.seal()
   } finally {
     await vault.stop()
   }

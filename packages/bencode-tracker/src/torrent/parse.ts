@@ -14,17 +14,6 @@ const DEFAULT_MAX_FILES = 50_000
 const MIN_PIECE_LENGTH = 16 * 1024
 const DEFAULT_MAX_PIECE_LENGTH = 256 * 1024 * 1024
 
-/**
- * Reads and checks a .torrent file: version 1 (BEP 3), version 2 and hybrids (BEP 52), `private` (BEP 27). Info hashes
- * are taken of the exact bytes of the info dictionary, never of a re-encoding. Keys must be sorted unless
- * `requireSortedKeys` is false.
- *
- * @throws {TorrentError} and nothing else, whatever the bytes.
- */
-export function parseTorrent(bytes: Uint8Array, limits: TorrentLimits = {}): Torrent {
-  return readTorrent(bytes, decodeRoot(bytes, limits), limits)
-}
-
 /** The outer dictionary. @throws {TorrentError} */
 export function decodeRoot(bytes: Uint8Array, limits: TorrentLimits): BencodeDict {
   const root = dictOf(decode(bytes, limits))
@@ -39,7 +28,13 @@ export function infoOf(root: BencodeDict): BencodeDict {
   return info
 }
 
-/** What {@link parseTorrent} gives, of a file that is decoded already. @throws {TorrentError} */
+/**
+ * Checks a .torrent file whose outer dictionary is decoded: version 1 (BEP 3), version 2 and hybrids (BEP 52), `private`
+ * (BEP 27). Info hashes are taken of the exact bytes of the info dictionary, never of a re-encoding. Keys must be sorted
+ * unless `requireSortedKeys` is false.
+ *
+ * @throws {TorrentError} and nothing else, whatever the bytes.
+ */
 export function readTorrent(bytes: Uint8Array, root: BencodeDict, limits: TorrentLimits): Torrent {
   const info = infoOf(root)
   // The version comes first, because a newer one may change the meaning of everything else (BEP 52).

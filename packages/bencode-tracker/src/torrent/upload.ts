@@ -26,7 +26,7 @@ const KEPT_INFO_KEYS = [
  * outer dictionary `piece layers` (BEP 52) are kept, and nothing else. The uploader must download the copy, since the
  * info hash changes unless the file had the same `private` and `source`.
  *
- * @throws {TorrentError} as `parseTorrent` does.
+ * @throws {TorrentError} and nothing else, whatever the bytes.
  */
 export function prepareUpload(bytes: Uint8Array, options: PrepareUploadOptions): Torrent {
   const root = decodeRoot(bytes, options)

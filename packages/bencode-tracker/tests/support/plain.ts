@@ -1,4 +1,4 @@
-import type { BencodeValue } from '../../src/index.ts'
+import type { BencodeValue } from '../../src/testing.ts'
 
 /** A decoded value as numbers, latin1 strings, arrays and records, for comparison. */
 export type Plain = number | string | Plain[] | { [key: string]: Plain }

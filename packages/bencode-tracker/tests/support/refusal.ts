@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals'
-import { parseTorrent, TorrentError, type TorrentErrorCode, type TorrentLimits } from '../../src/index.ts'
+import { TorrentError, type TorrentErrorCode, type TorrentLimits } from '../../src/index.ts'
+import { parseTorrent } from '../../src/testing.ts'
 import { TORRENT_ERRORS } from '../../src/torrent/error.ts'
 
 /** The code with which `parseTorrent` refuses these bytes; undefined when it accepts them. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type BencodeInput, encodeBencode } from '../../src/index.ts'
+import { type BencodeInput, encodeBencode } from '../../src/testing.ts'
 
 export type Dict = Record<string, BencodeInput | undefined>
 

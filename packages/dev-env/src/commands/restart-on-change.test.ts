@@ -85,7 +85,7 @@ test('a test or another file restarts nothing', async () => {
   expect(events).toEqual(['tracker restarted'])
 })
 
-test('a service that does not start is tried again at the next change', async () => {
+test('a service that does not start is started again at the next change', async () => {
   canStart = false
   write('services/vault/src/broken.ts')
   write('services/tracker/src/db/0003-seen.ts')

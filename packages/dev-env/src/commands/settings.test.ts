@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { readSettings, type Settings } from './settings.ts'
+import { ignoredSettings, readSettings, type Settings } from './settings.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 const dataDir = mkdtempSync(join(tmpdir(), 'settings-test-'))
@@ -88,4 +88,12 @@ test('unknown variables are accepted', async () => {
   const more = ['VAULT_URL', 'TRACKER_HOST', 'MODE', 'TEST_DATABASE_URL', 'npm_config_port', 'DATADIR', 'ADMIN']
   const { variables } = await read(Object.fromEntries([...others, ...more].map((name) => [name, 'x'])))
   expect(variables).toEqual({ vault: {}, tracker: {} })
+})
+
+test('a port or host for both services at once is named, with what to set instead', () => {
+  expect(ignoredSettings({ PORT: '8080', HOST: '0.0.0.0', VAULT_PORT: '1' })).toEqual([
+    'HOST is ignored: both services listen on 127.0.0.1.',
+    'PORT is ignored: set VAULT_PORT and TRACKER_PORT.',
+  ])
+  expect(ignoredSettings({ PORT: '' })).toEqual([])
 })

@@ -6,6 +6,17 @@ import { misspelt } from './misspelt.ts'
 /** Settings of `npm start` itself; the services' own come from their `config.ts`. */
 const OWN = ['DATA_DIR', 'VAULT_PORT', 'TRACKER_PORT', 'DATABASE_URL', 'REDIS_URL']
 
+/** Settings of a single service, which mean nothing for two on one machine. */
+const IGNORED: Record<string, string> = {
+  HOST: 'both services listen on 127.0.0.1',
+  PORT: 'set VAULT_PORT and TRACKER_PORT',
+}
+
+/** A sentence for each variable that is set and ignored, with what to do instead. */
+export function ignoredSettings(env: NodeJS.ProcessEnv): string[] {
+  return Object.entries(IGNORED).flatMap(([name, remedy]) => (env[name] ? [`${name} is ignored: ${remedy}.`] : []))
+}
+
 /** What the user may set. */
 export type Settings = Pick<WorldOptions, 'vaultPort' | 'trackerPort' | 'databaseUrl' | 'redisUrl' | 'variables'>
 

@@ -1,16 +1,16 @@
 import { describeError, Fault } from '../processes/command.mjs'
 import { killAll, type ManagedProcess, stopAll } from '../processes/managed-process.ts'
 import { portProblem } from '../processes/ports.ts'
+import { type BuildOptions, build, watchWebApplication } from '../world/build.ts'
 import { SERVICES, stopLeftoverServices, type WorldOptions } from '../world/services.ts'
-import { watchWebApplication } from '../world/web-build.ts'
 import { startWorld } from '../world/world.ts'
 import { banner } from './banner.ts'
 import { restartOnChange } from './restart-on-change.ts'
-import { readSettings, type Settings } from './settings.ts'
+import { ignoredSettings, readSettings, type Settings } from './settings.ts'
 import { createShutdown } from './shutdown.ts'
 
 /** What `infra/start.mjs` passes once dependencies are installed. */
-export interface StartOptions extends Pick<WorldOptions, 'root' | 'fromSource' | 'dataDir' | 'step'> {
+export interface StartOptions extends BuildOptions, Pick<WorldOptions, 'fromSource' | 'dataDir' | 'step'> {
   /** When the user started it, in milliseconds. */
   beganAt: number
   /** The lock of the data directory. */
@@ -46,7 +46,9 @@ export async function start(options: StartOptions): Promise<void> {
       void ending.shutdown(`\n${one.name} ended unexpectedly. The end of its log:\n\n${logTail}\n`, 1)
     })
   try {
+    if (!fromSource) await options.step('built', () => build(options))
     const settings = await readSettings(process.env, options)
+    for (const sentence of ignoredSettings(process.env)) console.log(sentence)
     if (await stopLeftoverServices(dataDir)) {
       console.log('The last run was interrupted; its services have been stopped.')
     }

@@ -4,6 +4,7 @@ import { basename, delimiter, join } from 'node:path'
 import { capture, describeError, Fault, stopCommands } from '../processes/command.mjs'
 import { stopAll } from '../processes/managed-process.ts'
 import { startTestServers } from '../testing/servers.ts'
+import { type BuildOptions, build } from '../world/build.ts'
 import type { Step } from '../world/services.ts'
 import { gateResult, gatesOf, type JestReport, jestResult, type Result, sum, tapResult } from './test-results.ts'
 
@@ -11,14 +12,8 @@ import { gateResult, gatesOf, type JestReport, jestResult, type Result, sum, tap
 const TIMEOUT_MS = 15 * 60_000
 
 /** What `infra/test.mjs` passes once dependencies are installed. */
-export interface TestOptions {
-  /** The repository. */
-  root: string
-  /** Packages and services, as `packages/service-kit`. */
-  folders: readonly string[]
+export interface TestOptions extends BuildOptions {
   step: Step
-  /** Compiles what changed. */
-  build: () => Promise<void>
   /** Sets what happens on a signal, or when npm has ended. */
   onInterrupt: (handler: (reason: string) => void) => void
 }
@@ -28,7 +23,7 @@ export interface TestOptions {
  *
  * @returns how many passed and failed
  */
-export async function test({ root, folders, step, build, onInterrupt }: TestOptions): Promise<Result> {
+export async function test({ root, folders, step, onInterrupt }: TestOptions): Promise<Result> {
   const results: Result[] = []
   const reports = mkdtempSync(join(tmpdir(), 'npm-test-'))
   onInterrupt((reason) => {
@@ -66,7 +61,7 @@ export async function test({ root, folders, step, build, onInterrupt }: TestOpti
     await attempt(() => step(label, work))
   }
   // The compiler writes its output in spite of type errors, so the gates and tests can still run.
-  await attempt(() => step('built', build))
+  await attempt(() => step('built', () => build({ root, folders })))
   const scripts = scriptsOf(root)
   for (const name of gatesOf(scripts['check'] ?? '')) {
     await check(`gate: ${name}`, scripts[name] ?? 'false', gateResult)

@@ -13,8 +13,7 @@ export class Fault extends Error {
 /** An error as it is shown to the user. @param {unknown} error */
 export function describeError(error) {
   if (!(error instanceof Error)) return String(error)
-  // By name, because this module is loaded twice: from its source before the build, and from `dist` after it.
-  return error.name === 'Fault' ? error.message : String(error.stack)
+  return error instanceof Fault ? error.message : String(error.stack)
 }
 
 /**

@@ -12,13 +12,13 @@ import {
 import { currentTestRun, newRunId, type RunServer, runPassword, runPrefix } from './test-run.ts'
 
 /** Applies a service's real migrations to the database at `url`, granting to `runtimeRole`. */
-export type Migrate = (target: { url: string; runtimeRole: string }) => Promise<void>
+export type ApplyMigrations = (target: { url: string; runtimeRole: string }) => Promise<void>
 
 /** The service whose database to create, and its migrations. */
 export interface TestDatabaseOptions {
   /** `vault` or `tracker`; names the template, so one service always passes the same migrations. */
   service: string
-  migrate: Migrate
+  migrate: ApplyMigrations
   /** A server of the test's own, one that it may stop and freeze, instead of the run's. */
   server?: { url: string }
 }

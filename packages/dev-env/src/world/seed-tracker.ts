@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Fault } from '../processes/command.mjs'
 import { generateFile, torrentOf } from './demo-torrent.ts'
 import { bytesOf, type Call, callerWith, jsonOf, signIn, uploadTorrent } from './http.ts'
-import { runCommand, type Service } from './services.ts'
+import { runServiceCommand, type Service } from './services.ts'
 import type { DemoUser, StateFile } from './state.ts'
 
 const FILE = join('demo', 'vault-and-tracker-demo.bin')
@@ -49,7 +49,7 @@ async function ensureUser({ service, url }: TrackerSeed, user: DemoUser): Promis
   const args = ['create', '--username', username, '--email', email, '--role', role, '--password-stdin']
   const { DATABASE_URL = '', REDIS_URL = '' } = service.env
   const users = { ...service, env: { DATABASE_URL, REDIS_URL } }
-  const created = await runCommand(users, 'commands/users.command', args, password)
+  const created = await runServiceCommand(users, 'commands/users.command', args, password)
   if (created.code === 0) return (JSON.parse(created.stdout) as { passkey: string }).passkey
   if (created.code !== 2) throw new Error(`the tracker did not create the user ${username}:\n${created.output}`)
   // The name is taken: by an earlier start that was interrupted, or by another user.

@@ -65,7 +65,7 @@ function invocation({ name, code, env }: Service, path: string): { args: string[
 }
 
 /** Runs a command of a service to its end. */
-export async function runCommand(
+export async function runServiceCommand(
   service: Service,
   module: string,
   given: string[] = [],
@@ -81,13 +81,14 @@ export async function runCommand(
  * @throws {Fault} when a migration fails, with what it wrote
  */
 export async function migrateService(service: Service): Promise<void> {
-  const { code, output } = await runCommand(service, 'commands/migrate.command')
+  const { code, output } = await runServiceCommand(service, 'commands/migrate.command')
   if (code !== 0) throw new Fault(`the migrations of the ${service.name} failed:\n${output}`)
 }
 
-/** Where a service of a data directory notes its process. */
-function pidFileOf(dataDir: string, name: ServiceName): string {
-  return join(dataDir, 'services', `${name}.json`)
+/** Where a service of a data directory notes its process, and where its log is. */
+export function servicePaths(dataDir: string, name: ServiceName | 'web'): { pidFile: string; logFile: string } {
+  for (const folder of ['services', 'logs']) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 })
+  return { pidFile: join(dataDir, 'services', `${name}.json`), logFile: join(dataDir, 'logs', `${name}.log`) }
 }
 
 /**
@@ -96,21 +97,19 @@ function pidFileOf(dataDir: string, name: ServiceName): string {
  * @returns whether there were any
  */
 export async function stopLeftoverServices(dataDir: string): Promise<boolean> {
-  const stopped = await Promise.all(SERVICES.map((name) => stopLeftover(pidFileOf(dataDir, name))))
+  const stopped = await Promise.all(SERVICES.map((name) => stopLeftover(servicePaths(dataDir, name).pidFile)))
   return stopped.includes(true)
 }
 
 /** Starts a service and returns when it says that it is ready. */
 export async function startService(service: Service, dataDir: string, url: string): Promise<ManagedProcess> {
   const { name, code } = service
-  for (const folder of ['services', 'logs']) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 })
   return await startProcess({
     name,
     command: process.execPath,
     ...invocation(service, 'main'),
     cwd: join(code.root, 'services', name),
-    logFile: join(dataDir, 'logs', `${name}.log`),
-    pidFile: pidFileOf(dataDir, name),
+    ...servicePaths(dataDir, name),
     // The service stops within ten seconds; after that it hangs.
     stopSignal: 'SIGTERM',
     graceMs: 12_000,

@@ -88,7 +88,7 @@ export function parseTorznabQuery(rawQuery: string, options: ParseOptions): Torz
   const name = parameters.text('t')?.toLowerCase()
   const known = TORZNAB_FUNCTIONS.find((candidate) => candidate === name)
   const common = {
-    format: parameters.text('o')?.toLowerCase() === 'json' ? ('json' as const) : ('xml' as const),
+    format: formatOf(parameters),
     apiKey: parameters.text('apikey') ?? parameters.text('passkey'),
     function: known,
   }
@@ -106,6 +106,15 @@ export function parseTorznabQuery(rawQuery: string, options: ParseOptions): Torz
   return query === undefined ? refused(torznabError('missingParameter', 'id')) : { ...common, ok: true, query }
 }
 
+/** The format that a query string asks for, whatever else it says. */
+export function requestedFormat(rawQuery: string): Format {
+  return formatOf(readParameters(rawQuery))
+}
+
+function formatOf(parameters: ParameterReader): Format {
+  return parameters.text('o')?.toLowerCase() === 'json' ? 'json' : 'xml'
+}
+
 function readDetails(parameters: ParameterReader): TorznabQuery | undefined {
   const infoHash = parameters.read('id', (id) => (/^[0-9a-f]{40}$/i.test(id) ? id.toLowerCase() : undefined))
   return infoHash === undefined ? undefined : { function: 'details', infoHash }
@@ -116,29 +125,29 @@ function readSearch(name: SearchFunction, parameters: ParameterReader, options: 
   const unsupported = SEARCH_PARAMETERS.filter(
     (parameter) => !supported.has(parameter) && parameters.text(parameter) !== undefined,
   )
-  // A value that is not heeded is not judged either.
+  // A value of an unsupported parameter is not checked either.
   const ignored = new Set<string>(unsupported)
-  const heeded: ParameterReader = {
+  const supportedOnly: ParameterReader = {
     ...parameters,
     text: (parameter) => (ignored.has(parameter) ? undefined : parameters.text(parameter)),
     read: (parameter, parse) => (ignored.has(parameter) ? undefined : parameters.read(parameter, parse)),
   }
-  const categories = heeded.read('cat', parseNumbers)
+  const categories = supportedOnly.read('cat', parseNumbers)
   return {
     function: name,
-    q: heeded.text('q'),
+    q: supportedOnly.text('q'),
     categories: categories?.length === 0 ? undefined : categories,
-    limit: Math.min(heeded.read('limit', parseWhole) ?? options.limits.default, options.limits.max),
-    offset: heeded.read('offset', parseWhole) ?? 0,
-    episode: readWantedEpisode(heeded),
-    ids: readAll(ID_PARAMETERS, (id) => heeded.read(id, id === 'imdbid' ? parseImdbId : parseId)),
-    year: heeded.read('year', parseYear) ?? heeded.read('imdbyear', parseYear),
-    text: readAll(TEXT_PARAMETERS, (text) => heeded.text(text)),
-    tags: heeded.read('tag', parseTags),
-    maxAgeDays: boundOf(heeded.read('maxage', parseWhole)),
-    minSize: heeded.read('minsize', parseWhole),
-    maxSize: boundOf(heeded.read('maxsize', parseWhole)),
-    attrs: heeded.read('extended', parseFlag) === true ? 'all' : heeded.read('attrs', parseNames),
+    limit: Math.min(supportedOnly.read('limit', parseWhole) ?? options.limits.default, options.limits.max),
+    offset: supportedOnly.read('offset', parseWhole) ?? 0,
+    episode: readWantedEpisode(supportedOnly),
+    ids: readAll(ID_PARAMETERS, (id) => supportedOnly.read(id, id === 'imdbid' ? parseImdbId : parseId)),
+    year: supportedOnly.read('year', parseYear) ?? supportedOnly.read('imdbyear', parseYear),
+    text: readAll(TEXT_PARAMETERS, (text) => supportedOnly.text(text)),
+    tags: supportedOnly.read('tag', parseTags),
+    maxAgeDays: boundOf(supportedOnly.read('maxage', parseWhole)),
+    minSize: supportedOnly.read('minsize', parseWhole),
+    maxSize: boundOf(supportedOnly.read('maxsize', parseWhole)),
+    attrs: supportedOnly.read('extended', parseFlag) === true ? 'all' : supportedOnly.read('attrs', parseNames),
     unsupported,
   }
 }

@@ -1,5 +1,5 @@
-/** External ids are 32-bit integers in every catalogue and in Postgres. */
-const MAX_ID = 2_147_483_647
+/** The greatest id of a film or series: they are 32-bit integers in every catalogue and in Postgres. */
+export const MAX_EXTERNAL_ID = 2_147_483_647
 
 /** A whole number from 0; undefined for everything else, such as `-1` or `1e3`. Beyond 2^53 - 1 it is that. */
 export function parseWhole(text: string): number | undefined {
@@ -15,13 +15,12 @@ export function parseNumbers(text: string): readonly number[] | undefined {
 /** A positive number of another catalogue, such as TheTVDB's. */
 export function parseId(text: string): number | undefined {
   const id = /^\d{1,10}$/.test(text) ? Number(text) : undefined
-  return id !== undefined && id <= MAX_ID ? id : undefined
+  return id !== undefined && id <= MAX_EXTERNAL_ID ? id : undefined
 }
 
 /** An IMDb id: Sonarr and FlexGet send `tt0944947`, Radarr and Prowlarr `0944947`. */
 export function parseImdbId(text: string): number | undefined {
-  const digits = /^(?:tt)?(\d{1,8})$/i.exec(text)?.[1]
-  return digits === undefined ? undefined : Number(digits)
+  return parseId(text.replace(/^tt/i, ''))
 }
 
 /** A year of four digits. */

@@ -29,3 +29,12 @@ export class ApiError extends Error {
 export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401
 }
+
+/** What happened, in a sentence for the reader, and when to try again where the server said so. */
+export function explain(error: unknown): string {
+  if (!(error instanceof ApiError)) return 'Something in this page failed. Reload it.'
+  if (error.status === 0) return 'The server was not reached. Check the connection.'
+  if (error.retryAfter === undefined) return error.message
+  const what = error.status === 429 ? 'Too many requests.' : error.message
+  return `${what} Try again in ${error.retryAfter} ${error.retryAfter === 1 ? 'second' : 'seconds'}.`
+}

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { ApiError } from '../api/error.ts'
+import { explain } from '../api/error.ts'
 import { Button } from '../form/button.tsx'
 
 /** A list without entries: what that means and what to do next. */
@@ -21,13 +21,6 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
       {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>
   )
-}
-
-function explain(error: unknown): string {
-  if (!(error instanceof ApiError)) return 'Something in this page failed. Reload it.'
-  if (error.status === 0) return 'The server was not reached. Check the connection.'
-  if (error.retryAfter === undefined) return error.message
-  return `${error.message} It may be tried again in ${error.retryAfter} seconds.`
 }
 
 /** Lines of the height that the content will have. */

@@ -1,4 +1,4 @@
-import { isSignedOut } from '../api/error.ts'
+import { explain, isSignedOut } from '../api/error.ts'
 
 /** A short message about what was just done. */
 export type Toast = { readonly id: number; readonly text: string; readonly tone: 'plain' | 'bad' }
@@ -23,7 +23,7 @@ export function toast(text: string, tone: Toast['tone'] = 'plain'): void {
 
 /** Shows why something was not done. An ended session is no news here: the page asks to sign in. */
 export function toastProblem(error: Error): void {
-  if (!isSignedOut(error)) toast(error.message, 'bad')
+  if (!isSignedOut(error)) toast(explain(error), 'bad')
 }
 
 /** For `useSyncExternalStore`. */

@@ -16,7 +16,7 @@ export function Button({
       className={`button ${className}`}
       data-kind={kind}
       aria-busy={isBusy}
-      aria-disabled={isBusy || undefined}
+      aria-disabled={isBusy || rest['aria-disabled']}
       onClick={isBusy ? (event) => event.preventDefault() : onClick}
     />
   )

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ApiError } from '../api/error.ts'
+import { type ApiError, explain } from '../api/error.ts'
 
 /**
  * A form that is sent once at a time. What the server says about a field is shown there; anything else above the
@@ -33,7 +33,7 @@ export function Form({
       }}
     >
       {children}
-      <div role="alert">{isElsewhere && <p className="form-problem">{error.message}</p>}</div>
+      <div role="alert">{isElsewhere && <p className="form-problem">{explain(error)}</p>}</div>
       <div className="form-actions">{actions}</div>
     </form>
   )

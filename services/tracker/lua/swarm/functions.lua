@@ -80,3 +80,23 @@ redis.register_function('evict_VERSION', function(keys, args)
   close(0)
   return call('EXISTS', keys[1])
 end)
+
+-- keys: {xx}:h:<info hash>; args: SETTINGS, the place of the first peer, how many. Returns how many places there are, then
+-- the RECORDs of these, then their PEERs in the same order, some of which may have expired. It changes nothing.
+redis.register_function('peers_VERSION', function(keys, args)
+  read_settings(args[1])
+  local entry = call('HGET', keys[1], '#')
+  if not entry then return { 0, '', '' } end
+  local seeders, others = read('>I4I4', entry)
+  local sockets = #entry < SWARM_LENGTH and 0 or read('>I4', entry, SWARM_LENGTH - 3)
+  local total, first = seeders + others + sockets, tonumber(args[2])
+  local count = min(tonumber(args[3]), total - first)
+  if count <= 0 then return { total, '', '' } end
+  local key = sub(keys[1], 1, 5) .. 'p:' .. sub(keys[1], 8)
+  local records = call('GETRANGE', key, first * RECORD, (first + count) * RECORD - 1)
+  local names = {}
+  for i = 1, #records, RECORD do names[#names + 1] = sub(records, i, i + NAME - 1) end
+  local values = call('HMGET', keys[1], spread(names))
+  for i = 1, #names do values[i] = values[i] or rep('\0', ID_TO) end
+  return { total, records, concat(values) }
+end)

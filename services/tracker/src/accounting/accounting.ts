@@ -1,5 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import type { Delta, SwarmCounts, SwarmName } from '../swarm/swarm.ts'
 
 /** Deltas taken out of Redis together. The id keeps them from being written twice. */
@@ -37,7 +37,7 @@ export type CountedBatch = {
   readonly counts: readonly CountedSwarm[]
 }
 
-/** Where users' and torrents' totals are kept. All methods throw UnavailableError when Postgres is unavailable. */
+/** Where users' and torrents' totals are kept. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
 export type Ledger = {
   /** Writes all batches, or none. One written before is skipped, with its counts: they may be outdated. */
   write(batches: readonly CountedBatch[]): Promise<void>
@@ -45,6 +45,8 @@ export type Ledger = {
   storedCounts(): Promise<readonly CountedSwarm[]>
   /** Deletes the record of which batches were written before a time. None that old can come again. */
   deleteBatchLog(before: Date): Promise<void>
+  /** Deletes what users transferred on the days before a time. Their totals stay. */
+  deleteDays(before: Date): Promise<void>
 }
 
 /** The batches of one flush. */
@@ -76,13 +78,15 @@ export type Flusher = {
 const MAX_ROWS = 20_000
 /** Longer than any process can be stopped between reading a batch and writing it. */
 const KEEP_BATCH_LOG_MS = 30 * 86_400_000
+/** A year and some days, of which members see the year. */
+const KEEP_DAYS_MS = 400 * 86_400_000
 
 /**
  * Creates the flusher.
  *
  * @param options `settleSeconds` is how long a batch waits before it is written. By then Redis has synced its append
  *   only file, so a crash of Redis cannot undo the taking of a batch that was written; `onError` gets the reason why a
- *   batch has to be tried again
+ *   batch has to be retried
  */
 export function createFlusher(options: {
   queue: AccountingQueue
@@ -112,7 +116,7 @@ export function createFlusher(options: {
     try {
       return { ...batch, ...(await queue.read(batch)) }
     } catch (error) {
-      if (error instanceof UnavailableError) throw error
+      if (isUnavailable(error)) throw error
       options.onError(error)
       return undefined
     }
@@ -122,7 +126,7 @@ export function createFlusher(options: {
       await ledger.write(await Promise.all(batches.map(counted)))
     } catch (error) {
       // A batch that cannot be written must not stop the others; without a database none can be written.
-      if (batches.length > 1 && !(error instanceof UnavailableError)) {
+      if (batches.length > 1 && !isUnavailable(error)) {
         let written = 0
         for (const batch of batches) written += await write([batch])
         return written
@@ -169,6 +173,7 @@ export function createFlusher(options: {
         await queue.markChanged(outdated.map(({ name }) => name))
       }
       await ledger.deleteBatchLog(new Date(clock.now() - KEEP_BATCH_LOG_MS))
+      await ledger.deleteDays(new Date(clock.now() - KEEP_DAYS_MS))
     },
   }
 }

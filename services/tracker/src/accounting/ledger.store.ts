@@ -1,4 +1,3 @@
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import type { Delta } from '../swarm/swarm.ts'
@@ -11,39 +10,40 @@ const MAX_TOTAL = Number.MAX_SAFE_INTEGER
 export function createLedger(db: Db): Ledger {
   return {
     write: (batches) =>
-      orPostgresUnavailable(() =>
-        db.transaction().execute(async (transaction) => {
-          const logged = await logBatches(
-            transaction,
-            batches.map((batch) => batch.id),
-          )
-          const fresh = batches.filter((batch) => logged.has(batch.id))
-          const deltas = fresh.flatMap((batch) => batch.deltas)
-          if (deltas.length > 0) {
-            await addToTorrents(transaction, deltas)
-            await addToUsers(transaction, deltas)
-          }
-          const counts = fresh.flatMap((batch) => batch.counts)
-          if (counts.length > 0) await setCounts(transaction, counts)
-        }),
-      ),
-
-    storedCounts: () =>
-      orPostgresUnavailable(async () => {
-        const rows = await db
-          .selectFrom('torrent_stats')
-          .innerJoin('torrents', 'torrents.id', 'torrent_stats.torrent_id')
-          .select(['info_hash as name', 'seeders as complete', 'leechers as incomplete'])
-          .where((eb) => eb.or([eb('seeders', '>', 0), eb('leechers', '>', 0)]))
-          .where('torrents.deleted_at', 'is', null)
-          .execute()
-        return rows
+      db.transaction().execute(async (transaction) => {
+        const logged = await logBatches(
+          transaction,
+          batches.map((batch) => batch.id),
+        )
+        const fresh = batches.filter((batch) => logged.has(batch.id))
+        const deltas = fresh.flatMap((batch) => batch.deltas)
+        if (deltas.length > 0) {
+          await addToTorrents(transaction, deltas)
+          await addToUsers(transaction, deltas)
+          await addToDays(transaction, deltas)
+        }
+        const counts = fresh.flatMap((batch) => batch.counts)
+        if (counts.length > 0) await setCounts(transaction, counts)
       }),
 
-    deleteBatchLog: (before) =>
-      orPostgresUnavailable(async () => {
-        await db.deleteFrom('flush_log').where('flushed_at', '<', before).execute()
-      }),
+    storedCounts: async () => {
+      const rows = await db
+        .selectFrom('torrent_stats')
+        .innerJoin('torrents', 'torrents.id', 'torrent_stats.torrent_id')
+        .select(['info_hash as name', 'seeders as complete', 'leechers as incomplete'])
+        .where((eb) => eb.or([eb('seeders', '>', 0), eb('leechers', '>', 0)]))
+        .where('torrents.deleted_at', 'is', null)
+        .execute()
+      return rows
+    },
+
+    deleteBatchLog: async (before) => {
+      await db.deleteFrom('flush_log').where('flushed_at', '<', before).execute()
+    },
+
+    deleteDays: async (before) => {
+      await db.deleteFrom('user_days').where('day', '<', before.toISOString().slice(0, 10)).execute()
+    },
   }
 }
 
@@ -130,6 +130,47 @@ async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Del
       ${sums.map((s) => s.seen)}::bigint[]
     ) as t (id, up, down, actual_up, actual_down, seen)
     where users.id = t.id`.execute(transaction)
+}
+
+/** Adds to what each user transferred on the day of their last announce, in UTC. */
+async function addToDays(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {
+  const days = new Map<string, { user: string; day: string; sums: [number, number, number, number] }>()
+  for (const delta of deltas) {
+    if (delta.actualUp + delta.actualDown === 0) continue
+    const day = utcDay(delta.lastSeen)
+    const key = `${delta.userId} ${day}`
+    const [up, down, actualUp, actualDown] = days.get(key)?.sums ?? [0, 0, 0, 0]
+    days.set(key, {
+      user: delta.userId,
+      day,
+      sums: [
+        up + delta.creditedUp,
+        down + delta.creditedDown,
+        actualUp + delta.actualUp,
+        actualDown + delta.actualDown,
+      ],
+    })
+  }
+  if (days.size === 0) return
+  const rows = [...days.values()]
+  const sumsOf = (index: 0 | 1 | 2 | 3): number[] => rows.map(({ sums }) => Math.min(sums[index], MAX_TOTAL))
+  await sql`
+    insert into user_days as d (user_id, day, uploaded, downloaded, uploaded_actual, downloaded_actual)
+    select * from unnest(
+      ${rows.map(({ user }) => user)}::uuid[], ${rows.map(({ day }) => day)}::date[],
+      ${sumsOf(0)}::bigint[], ${sumsOf(1)}::bigint[], ${sumsOf(2)}::bigint[], ${sumsOf(3)}::bigint[]
+    ) as t (user_id, day, up, down, actual_up, actual_down)
+    order by user_id, day
+    on conflict (user_id, day) do update set
+      uploaded = least(d.uploaded + excluded.uploaded, ${MAX_TOTAL}),
+      downloaded = least(d.downloaded + excluded.downloaded, ${MAX_TOTAL}),
+      uploaded_actual = least(d.uploaded_actual + excluded.uploaded_actual, ${MAX_TOTAL}),
+      downloaded_actual = least(d.downloaded_actual + excluded.downloaded_actual, ${MAX_TOTAL})`.execute(transaction)
+}
+
+/** @param second since the epoch */
+function utcDay(second: number): string {
+  return new Date(second * 1000).toISOString().slice(0, 10)
 }
 
 /** Writes the counts of swarms whose torrent still exists. */

@@ -57,7 +57,7 @@ const session = z
   })
   .meta({ id: 'Session' })
 
-const invite = z
+export const invite = z
   .object({ id: z.string(), created: time, expires: time, used: time.nullable(), usedBy: z.string().nullable() })
   .meta({ id: 'Invite' })
 
@@ -282,7 +282,8 @@ function presentOwnUser(account: Account, announceUrl: (passkey: string) => stri
   }
 }
 
-function presentInvite(invite: Invite) {
+/** An invite without its code. */
+export function presentInvite(invite: Invite) {
   return {
     id: invite.id,
     created: invite.createdAt.toISOString(),

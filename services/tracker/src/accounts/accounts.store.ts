@@ -69,7 +69,7 @@ export function createAccountStore(db: Db): AccountStore {
       }
     },
 
-    change: (id, changes, by) =>
+    change: (id, changes, by, reason) =>
       db.transaction().execute(async (trx) => {
         const before = await trx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
         if (before === undefined) return undefined
@@ -89,8 +89,12 @@ export function createAccountStore(db: Db): AccountStore {
           .executeTakeFirstOrThrow()
         const account = toAccount(after)
         const changed = changedFields(managedFields(toAccount(before)), managedFields(account))
-        if (by && changed)
-          await recordAdminAction(trx, { ...by, action: 'user.update', target: targetOf(account), ...changed })
+        if (by && changed) {
+          const { before, after } = changed
+          const why = reason === undefined ? {} : { reason }
+          const change = { before, after: { ...after, ...why } }
+          await recordAdminAction(trx, { ...by, action: 'user.update', target: targetOf(account), ...change })
+        }
         return account
       }),
 
@@ -122,13 +126,20 @@ export function createAccountStore(db: Db): AccountStore {
       return row && toAccount(row)
     },
 
-    async incrementSessionEpoch(id) {
-      await db
-        .updateTable('users')
-        .set((eb) => ({ session_epoch: eb('session_epoch', '+', 1) }))
-        .where('id', '=', id)
-        .execute()
-    },
+    incrementSessionEpoch: (id, by) =>
+      db.transaction().execute(async (trx) => {
+        const row = await trx
+          .updateTable('users')
+          .set((eb) => ({ session_epoch: eb('session_epoch', '+', 1) }))
+          .where('id', '=', id)
+          .returningAll()
+          .executeTakeFirst()
+        if (row === undefined) return undefined
+        const account = toAccount(row)
+        const ended = { action: 'user.sessions.end', target: targetOf(account), before: null, after: null } as const
+        if (by) await recordAdminAction(trx, { ...by, ...ended })
+        return account
+      }),
 
     async setStatsPublic(id, isPublic) {
       const row = await db
@@ -144,16 +155,19 @@ export function createAccountStore(db: Db): AccountStore {
       await db.updateTable('users').set({ last_seen_at: at }).where('id', '=', id).execute()
     },
 
-    async list({ search, page, limit }) {
-      const matching = db.selectFrom('users').$if(search !== undefined, (query) =>
-        query.where((eb) => {
-          const pattern = `%${escapeLike((search ?? '').toLowerCase())}%`
-          return eb.or([
-            eb(sql<string>`lower(username)`, 'like', pattern),
-            eb(sql<string>`lower(email)`, 'like', pattern),
-          ])
-        }),
-      )
+    async list({ search, role, state, page, limit }) {
+      const matching = db.selectFrom('users').where((eb) => {
+        const pattern = `%${escapeLike((search ?? '').toLowerCase())}%`
+        const named = eb.or([
+          eb(sql<string>`lower(username)`, 'like', pattern),
+          eb(sql<string>`lower(email)`, 'like', pattern),
+        ])
+        return eb.and([
+          ...(search === undefined ? [] : [named]),
+          ...(role === undefined ? [] : [eb('role', '=', role)]),
+          ...(state === undefined ? [] : [eb('state', '=', state)]),
+        ])
+      })
       const [{ counted }, rows] = await Promise.all([
         db
           .selectFrom(

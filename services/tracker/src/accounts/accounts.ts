@@ -62,6 +62,16 @@ export type AccountChanges = {
   readonly uploadPercent?: number | undefined
 }
 
+/** Which accounts, the newest first. What is undefined does not matter. */
+export type AccountQuery = {
+  /** Part of a name or address. */
+  readonly search: string | undefined
+  readonly role?: Role | undefined
+  readonly state?: AccountState | undefined
+  readonly page: number
+  readonly limit: number
+}
+
 export type AccountPage = Total & { readonly items: readonly Account[] }
 
 /** The store of accounts. Each method is one atomic change. */
@@ -79,8 +89,13 @@ export type AccountStore = {
    * @throws ApiError CONFLICT when the name or address is taken, FORBIDDEN when the invite cannot be used
    */
   create(account: NewAccount, invite: Buffer | undefined): Promise<Account>
-  /** Undefined for an unknown id. The admin log records the change when `by` is given. */
-  change(id: string, changes: AccountChanges, by: ActedBy | undefined): Promise<Account | undefined>
+  /** Undefined for an unknown id. The admin log records the change and its reason when `by` is given. */
+  change(
+    id: string,
+    changes: AccountChanges,
+    by: ActedBy | undefined,
+    reason: string | undefined,
+  ): Promise<Account | undefined>
   /** Replaces the passkey and returns the old one too. The admin log records it when `by` is given. */
   replacePasskey(
     id: string,
@@ -89,12 +104,12 @@ export type AccountStore = {
   ): Promise<{ account: Account; oldPasskey: string } | undefined>
   /** Sets a new password and ends every session by incrementing the session epoch. */
   replacePassword(id: string, passwordHash: string): Promise<Account | undefined>
-  /** Ends every session by incrementing the session epoch. */
-  incrementSessionEpoch(id: string): Promise<void>
+  /** Ends every session by incrementing the session epoch. The admin log records it when `by` is given. */
+  incrementSessionEpoch(id: string, by: ActedBy | undefined): Promise<Account | undefined>
   /** Sets whether other members see the account's totals. */
   setStatsPublic(id: string, isPublic: boolean): Promise<Account | undefined>
   recordLastSeen(id: string, at: Date): Promise<void>
-  list(query: { search: string | undefined; page: number; limit: number }): Promise<AccountPage>
+  list(query: AccountQuery): Promise<AccountPage>
 }
 
 /** Whether anyone may register, only people with an invite, or nobody. */
@@ -201,14 +216,15 @@ export function createAccounts(deps: {
     /**
      * Changes an account on behalf of staff.
      *
+     * @param reason why, for the admin log
      * @throws ApiError NOT_FOUND, or CONFLICT when administrators would change their own role or state
      */
-    async change(id: string, changes: AccountChanges, by?: Account): Promise<Account> {
+    async change(id: string, changes: AccountChanges, by?: Account, reason?: string): Promise<Account> {
       const demotes = changes.role !== undefined && changes.role !== 'admin'
       const excludes = changes.state !== undefined && changes.state !== 'active'
       if (id === by?.id && (demotes || excludes))
         throw apiError('CONFLICT', 'You cannot change your own role or state; another administrator can.')
-      const account = requireFound(isId(id) ? await store.change(id, changes, actedBy(by)) : undefined)
+      const account = requireFound(isId(id) ? await store.change(id, changes, actedBy(by), reason) : undefined)
       await publish({ kind: 'user', passkey: account.passkey })
       return account
     },
@@ -228,8 +244,12 @@ export function createAccounts(deps: {
       return requireFound(await store.byUsername(username))
     },
 
-    list: (query: { search: string | undefined; page: number; limit: number }) => store.list(query),
-    endSessions: (id: string) => store.incrementSessionEpoch(id),
+    list: (query: AccountQuery) => store.list(query),
+
+    /** Ends every session of a user. @param by the administrator who does it @throws ApiError NOT_FOUND */
+    async endSessions(id: string, by?: Account): Promise<void> {
+      requireFound(isId(id) ? await store.incrementSessionEpoch(id, actedBy(by)) : undefined)
+    },
   }
 }
 

@@ -46,5 +46,13 @@ export function createInviteStore(db: Db): InviteStore {
         usedBy: row.username,
       }))
     },
+
+    inviterOf: (userId) =>
+      db
+        .selectFrom('users as invited')
+        .innerJoin('users', 'users.id', 'invited.invited_by')
+        .select(['users.id', 'users.username'])
+        .where('invited.id', '=', userId)
+        .executeTakeFirst(),
   }
 }

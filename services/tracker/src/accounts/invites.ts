@@ -17,6 +17,8 @@ export type Invite = {
   readonly usedBy: string | null
 }
 
+type NamedUser = { readonly id: string; readonly username: string }
+
 export type NewInvite = {
   readonly id: string
   readonly codeHash: Buffer
@@ -35,6 +37,8 @@ export type InviteStore = {
   create(invite: NewInvite, unlimited: boolean): Promise<boolean>
   /** The last hundred invites of a user, the newest first. */
   listBy(userId: string): Promise<readonly Invite[]>
+  /** Whose invite a user registered with. */
+  inviterOf(userId: string): Promise<NamedUser | undefined>
 }
 
 export type Invites = ReturnType<typeof createInvites>
@@ -57,5 +61,6 @@ export function createInvites(deps: { store: InviteStore; clock: Clock }) {
     },
 
     listBy: (userId: string) => deps.store.listBy(userId),
+    inviterOf: (userId: string) => deps.store.inviterOf(userId),
   }
 }

@@ -45,12 +45,12 @@ export function createStats(deps: { accounts: Accounts; activity: ActivityStore;
 }
 
 /** Uploaded divided by downloaded, to four decimals; null when nothing was downloaded. */
-function ratio(uploaded: number, downloaded: number): number | null {
+export function ratio(uploaded: number, downloaded: number): number | null {
   return downloaded === 0 ? null : Math.round((uploaded / downloaded) * 10_000) / 10_000
 }
 
 /** What a viewer may see of a user: the users themselves and staff see everything, others what the user allows. */
-function statsVisibility(user: Account, viewer: Account): 'everything' | 'totals' | 'nothing' {
+export function statsVisibility(user: Account, viewer: Account): 'everything' | 'totals' | 'nothing' {
   if (viewer.id === user.id || viewer.role !== 'member') return 'everything'
   return user.statsPublic ? 'totals' : 'nothing'
 }

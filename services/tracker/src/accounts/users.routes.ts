@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { downloadPercent, idParams, pageOf, pageQuery, text, time, uploadPercent } from '../http/fields.ts'
+import { downloadPercent, idParams, namedUser, pageOf, pageQuery, text, time, uploadPercent } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
-import { presentUser, publicUser } from './accounts.routes.ts'
+import { invite, presentInvite, presentUser, publicUser } from './accounts.routes.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, ROLES } from './accounts.ts'
+import type { Invites } from './invites.ts'
+import type { Sessions, StoredSession } from './sessions.ts'
 
 const managedUser = publicUser
   .extend({
@@ -18,8 +20,18 @@ const managedUser = publicUser
   })
   .meta({ id: 'ManagedUser' })
 
-const endpoint = endpoints<{ accounts: Accounts }>()
+const oneUser = managedUser
+  .extend({ invitedBy: namedUser.nullable().meta({ description: 'whose invite they registered with' }) })
+  .meta({ id: 'ManagedUserDetails' })
+const openSession = z
+  .object({ id: z.string(), created: time, lastSeen: time, address: z.string(), userAgent: z.string() })
+  .meta({ id: 'UserSession' })
+
+const endpoint = endpoints<{ accounts: Accounts; sessions: Sessions; invites: Invites }>()
 const admin = { tag: 'users', access: 'admin', limit: 'write' } as const
+
+const role = z.enum(ROLES, `must be one of ${ROLES.join(', ')}`)
+const state = z.enum(ACCOUNT_STATES, `must be one of ${ACCOUNT_STATES.join(', ')}`)
 
 /** What administrators do with the accounts of others. */
 export const userEndpoints = [
@@ -30,11 +42,31 @@ export const userEndpoints = [
     path: '/api/admin/users',
     operationId: 'listUsers',
     summary: 'Users, newest first; `search` is part of a name or address',
-    query: z.object({ ...pageQuery, search: text({ min: 0, max: 100 }).optional() }),
+    query: z.object({
+      ...pageQuery,
+      search: text({ min: 0, max: 100 }).optional(),
+      role: role.optional(),
+      state: state.optional(),
+    }),
     answer: pageOf(managedUser),
-    handle: async ({ query: { search, page, limit } }, { accounts }) => {
-      const { items, ...total } = await accounts.list({ search, page, limit })
+    handle: async ({ query: { search, role, state, page, limit } }, { accounts }) => {
+      const { items, ...total } = await accounts.list({ search, role, state, page, limit })
       return { items: items.map(presentManaged), page, limit, ...total }
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/users/:id',
+    operationId: 'getUser',
+    summary: 'One user, and who invited them',
+    params: idParams,
+    answer: oneUser,
+    errors: ['NOT_FOUND'],
+    handle: async ({ params }, { accounts, invites }) => {
+      const account = await accounts.byId(params.id)
+      return { ...presentManaged(account), invitedBy: (await invites.inviterOf(account.id)) ?? null }
     },
   }),
   endpoint({
@@ -46,19 +78,20 @@ export const userEndpoints = [
     params: idParams,
     body: z
       .object({
-        role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`),
-        state: z.enum(ACCOUNT_STATES, `must be one of ${ACCOUNT_STATES.join(', ')}`),
+        role,
+        state,
         apiBlocked: z.boolean(),
         canDownload: z.boolean(),
         invitesLeft: z.int().min(0, 'must not be negative').max(10_000, 'must be at most 10000'),
         downloadPercent,
         uploadPercent,
+        reason: text({ min: 1, max: 500 }).meta({ description: 'why, for the admin log' }),
       })
       .partial(),
     answer: managedUser,
     errors: ['NOT_FOUND', 'CONFLICT'],
-    handle: async ({ params, body, caller }, { accounts }) =>
-      presentManaged(await accounts.change(params.id, body, caller.session.account)),
+    handle: async ({ params, body: { reason, ...changes }, caller }, { accounts }) =>
+      presentManaged(await accounts.change(params.id, changes, caller.session.account, reason)),
   }),
   endpoint({
     ...admin,
@@ -72,7 +105,54 @@ export const userEndpoints = [
     handle: async ({ params, caller }, { accounts }) =>
       presentManaged(await accounts.resetPasskey(params.id, caller.session.account)),
   }),
+  endpoint({
+    ...admin,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/users/:id/sessions',
+    operationId: 'listUserSessions',
+    summary: 'Where a user is signed in, newest first',
+    params: idParams,
+    answer: z.object({ items: z.array(openSession) }),
+    errors: ['NOT_FOUND'],
+    handle: async ({ params }, { accounts, sessions }) => {
+      const open = await sessions.list(await accounts.byId(params.id))
+      return { items: open.map(presentSession) }
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'DELETE',
+    path: '/api/admin/users/:id/sessions',
+    operationId: 'endUserSessions',
+    summary: 'End every session of a user; they can sign in again',
+    params: idParams,
+    status: 204,
+    errors: ['NOT_FOUND'],
+    handle: ({ params, caller }, { accounts }) => accounts.endSessions(params.id, caller.session.account),
+  }),
+  endpoint({
+    ...admin,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/users/:id/invites',
+    operationId: 'listUserInvites',
+    summary: 'The last hundred invites that a user made, newest first',
+    params: idParams,
+    answer: z.object({ items: z.array(invite) }),
+    errors: ['NOT_FOUND'],
+    handle: async ({ params }, { accounts, invites }) => {
+      const { id } = await accounts.byId(params.id)
+      return { items: (await invites.listBy(id)).map(presentInvite) }
+    },
+  }),
 ]
+
+/** A session as staff see it. */
+function presentSession({ id, createdAt, lastSeenAt, address, userAgent }: StoredSession) {
+  const [created, lastSeen] = [new Date(createdAt).toISOString(), new Date(lastSeenAt).toISOString()]
+  return { id, created, lastSeen, address, userAgent }
+}
 
 function presentManaged(account: Account): z.input<typeof managedUser> {
   const { email, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } = account

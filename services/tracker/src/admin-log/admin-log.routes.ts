@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { namedUser, pageOf, pageQuery, queryTime, text, time } from '../http/fields.ts'
+import { isTimeRange, namedUser, noTimeRange, pageOf, pageQuery, text, time, timeRange } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { ADMIN_ACTIONS, type AdminLog, TARGET_TYPES } from './admin-log.ts'
 
@@ -28,17 +28,19 @@ export const adminLogEndpoints = [
     method: 'GET',
     path: '/api/admin/log',
     operationId: 'listAdminLog',
-    summary: 'What administrators and moderators did, newest first; `actor` is an id or a name',
-    query: z.object({
-      ...pageQuery,
-      actor: text({ min: 1, max: 64 }).optional(),
-      action: z.enum(ADMIN_ACTIONS, `must be one of ${ADMIN_ACTIONS.join(', ')}`).optional(),
-      from: queryTime.optional(),
-      to: queryTime.optional(),
-    }),
+    summary: 'What administrators and moderators did, newest first; `actor` is an id or a name, `target` an id',
+    query: z
+      .object({
+        ...pageQuery,
+        actor: text({ min: 1, max: 64 }).optional(),
+        action: z.enum(ADMIN_ACTIONS, `must be one of ${ADMIN_ACTIONS.join(', ')}`).optional(),
+        target: text({ min: 1, max: 64 }).optional(),
+        ...timeRange,
+      })
+      .refine(isTimeRange, noTimeRange),
     answer: pageOf(entry),
-    handle: async ({ query: { page, limit, actor, action, from, to } }, { adminLog }) => {
-      const { items, total, totalIsExact } = await adminLog.list({ page, limit, actor, action, from, to })
+    handle: async ({ query: { page, limit, actor, action, target, from, to } }, { adminLog }) => {
+      const { items, total, totalIsExact } = await adminLog.list({ page, limit, actor, action, target, from, to })
       return {
         items: items.map(({ at, ...rest }) => ({ ...rest, at: at.toISOString() })),
         page,

@@ -33,12 +33,13 @@ async function findActor(db: Db, actor: string): Promise<string | undefined> {
 
 function matches(
   eb: ExpressionBuilder<Schema, 'admin_log'>,
-  { action, from, to }: AdminLogQuery,
+  { action, target, from, to }: AdminLogQuery,
   actorId: string | undefined,
 ) {
   return eb.and([
     ...(actorId === undefined ? [] : [eb('admin_log.actor_id', '=', actorId)]),
     ...(action === undefined ? [] : [eb('admin_log.action', '=', action)]),
+    ...(target === undefined ? [] : [eb('admin_log.target_id', '=', target)]),
     ...(from === undefined ? [] : [eb('admin_log.at', '>=', from)]),
     ...(to === undefined ? [] : [eb('admin_log.at', '<', to)]),
   ])

@@ -2,8 +2,10 @@ import type { Total } from '../lists/total.ts'
 
 /** What administrators and moderators do that is kept in the admin log. */
 export const ADMIN_ACTIONS = [
+  'category.arrange',
   'category.create',
   'category.delete',
+  'category.delete-all',
   'category.seed',
   'category.update',
   'site.update',
@@ -14,6 +16,7 @@ export const ADMIN_ACTIONS = [
   'torznab.settings.update',
   'torznab.unblock',
   'user.passkey.reset',
+  'user.sessions.end',
   'user.update',
 ] as const
 export type AdminAction = (typeof ADMIN_ACTIONS)[number]
@@ -66,6 +69,8 @@ export type AdminLogQuery = {
   /** Id or name of who did it; an unknown user did nothing. */
   readonly actor: string | undefined
   readonly action: AdminAction | undefined
+  /** Id of what it was done to. */
+  readonly target: string | undefined
   readonly from: Date | undefined
   /** Not included. */
   readonly to: Date | undefined

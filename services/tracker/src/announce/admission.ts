@@ -35,7 +35,7 @@ export type Admitted = {
  * @param address where it came from, 4 or 16 bytes
  * @param socketOwner of an announce over a socket: 8 bytes, in open mode the owner of its peers. Such a peer has no
  *   address, whatever the client claims
- * @throws UnavailableError when Postgres or Redis is needed and unavailable
+ * @throws what `isUnavailable` recognises when Postgres or Redis is needed and unavailable
  */
 export type Admit = (
   request: AnnounceRequest,

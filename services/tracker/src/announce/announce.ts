@@ -37,7 +37,7 @@ export type Announces = {
    * Checks an announce against the rules in their order, carries it out and chooses peers.
    *
    * @param address where it came from, 4 or 16 bytes
-   * @throws UnavailableError when Postgres or Redis is needed and unavailable
+   * @throws what `isUnavailable` recognises when Postgres or Redis is needed and unavailable
    */
   announce(request: AnnounceRequest, passkey: Passkey | undefined, address: Uint8Array): Promise<AnnounceOutcome>
 }

@@ -1,5 +1,4 @@
 import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, TorrentsTable } from '../db/schema.ts'
 import type { AnnounceTorrent, AnnounceUser, DirectoryStore } from './directory.ts'
@@ -7,66 +6,63 @@ import type { AnnounceTorrent, AnnounceUser, DirectoryStore } from './directory.
 /** Users and torrents from Postgres, many in one query. */
 export function createDirectoryStore(db: Db): DirectoryStore {
   return {
-    users: (passkeys) =>
-      orPostgresUnavailable(async () => {
-        const rows = await db
-          .selectFrom('users')
-          .select(['id', 'passkey', 'state', 'can_download', 'upload_percent', 'download_percent'])
-          .where('passkey', 'in', passkeys)
-          .execute()
-        const users = new Map<Passkey, AnnounceUser>()
-        for (const row of rows) {
-          const passkey = parsePasskey(row.passkey)
-          if (passkey === undefined) continue
-          const id = uuidBytes(row.id)
-          users.set(passkey, {
-            id,
-            limitKey: row.id,
-            owner: id.subarray(8),
-            state: row.state,
-            canDownload: row.can_download,
-            uploadPercent: row.upload_percent,
-            downloadPercent: row.download_percent,
-          })
-        }
-        return users
-      }),
+    users: async (passkeys) => {
+      const rows = await db
+        .selectFrom('users')
+        .select(['id', 'passkey', 'state', 'can_download', 'upload_percent', 'download_percent'])
+        .where('passkey', 'in', passkeys)
+        .execute()
+      const users = new Map<Passkey, AnnounceUser>()
+      for (const row of rows) {
+        const passkey = parsePasskey(row.passkey)
+        if (passkey === undefined) continue
+        const id = uuidBytes(row.id)
+        users.set(passkey, {
+          id,
+          limitKey: row.id,
+          owner: id.subarray(8),
+          state: row.state,
+          canDownload: row.can_download,
+          uploadPercent: row.upload_percent,
+          downloadPercent: row.download_percent,
+        })
+      }
+      return users
+    },
 
-    torrents: (infoHashes) =>
-      orPostgresUnavailable(async () => {
-        const hashes = infoHashes.map((hash) => Buffer.from(hash, 'hex'))
-        const { rows } = await selectTorrents(hashes).execute(db)
-        const torrents = new Map<InfoHash, AnnounceTorrent>()
-        for (const row of rows) {
-          const names = [row.info_hash, row.info_hash_v2].flatMap((hash) => {
-            const name = hash === null ? undefined : infoHashFromBytes(hash)
-            return name === undefined ? [] : [name]
-          })
-          const deleted = row.deleted_at !== null
-          const torrent: AnnounceTorrent = {
-            id: uuidBytes(row.id),
-            swarm: row.info_hash,
-            infoHashes: names,
-            state: deleted ? 'deleted' : row.state,
-            reason: deleted ? row.delete_reason : row.state_reason,
-            completed: row.completed ?? 0,
-            peers: (row.seeders ?? 0) + (row.leechers ?? 0),
-            uploadPercent: row.upload_percent,
-            downloadPercent: row.download_percent,
-          }
-          for (const name of names) torrents.set(name, torrent)
+    torrents: async (infoHashes) => {
+      const hashes = infoHashes.map((hash) => Buffer.from(hash, 'hex'))
+      const { rows } = await selectTorrents(hashes).execute(db)
+      const torrents = new Map<InfoHash, AnnounceTorrent>()
+      for (const row of rows) {
+        const names = [row.info_hash, row.info_hash_v2].flatMap((hash) => {
+          const name = hash === null ? undefined : infoHashFromBytes(hash)
+          return name === undefined ? [] : [name]
+        })
+        const deleted = row.deleted_at !== null
+        const torrent: AnnounceTorrent = {
+          id: uuidBytes(row.id),
+          swarm: row.info_hash,
+          infoHashes: names,
+          state: deleted ? 'deleted' : row.state,
+          reason: deleted ? row.delete_reason : row.state_reason,
+          completed: row.completed ?? 0,
+          peers: (row.seeders ?? 0) + (row.leechers ?? 0),
+          uploadPercent: row.upload_percent,
+          downloadPercent: row.download_percent,
         }
-        return torrents
-      }),
+        for (const name of names) torrents.set(name, torrent)
+      }
+      return torrents
+    },
 
-    siteMultipliers: () =>
-      orPostgresUnavailable(async () => {
-        const row = await db
-          .selectFrom('site_settings')
-          .select(['upload_percent', 'download_percent'])
-          .executeTakeFirstOrThrow()
-        return { uploadPercent: row.upload_percent, downloadPercent: row.download_percent }
-      }),
+    siteMultipliers: async () => {
+      const row = await db
+        .selectFrom('site_settings')
+        .select(['upload_percent', 'download_percent'])
+        .executeTakeFirstOrThrow()
+      return { uploadPercent: row.upload_percent, downloadPercent: row.download_percent }
+    },
   }
 }
 

@@ -38,7 +38,7 @@ export type AnnounceTorrent = Multipliers & {
 
 /**
  * Where users and torrents are kept. A deleted torrent is found for 30 days, unless it was uploaded again. All methods
- * throw UnavailableError when Postgres is unavailable.
+ * throw what `isUnavailable` recognises when Postgres is unavailable.
  */
 export type DirectoryStore = {
   users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, AnnounceUser>>
@@ -47,7 +47,7 @@ export type DirectoryStore = {
 }
 
 /**
- * Users and torrents by what clients send; at once where they are cached, absences too. Lookups throw UnavailableError
+ * Users and torrents by what clients send; at once where they are cached, absences too. Lookups throw what `isUnavailable` recognises
  * when Postgres is unavailable and nothing is cached.
  */
 export type Directory = {

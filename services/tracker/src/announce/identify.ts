@@ -10,7 +10,7 @@ export type Identity = AnnounceUser | undefined | FailureName
 /**
  * Finds the user who announces or scrapes; at once where they are cached.
  *
- * @throws UnavailableError when Postgres is unavailable and the passkey is not cached
+ * @throws what `isUnavailable` recognises when Postgres is unavailable and the passkey is not cached
  */
 export type Identify = (passkey: Passkey | undefined) => Identity | Promise<Identity>
 

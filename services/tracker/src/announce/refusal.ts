@@ -1,5 +1,5 @@
 import { FAILURES, type FailureName, type TrackerAction } from '@vault-and-tracker/bencode-tracker'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import type { AnnounceCounters } from './announce-counters.ts'
 
 /** Why an announce or a scrape was refused, and when to try again. */
@@ -55,7 +55,7 @@ export function createRefusals(options: {
     },
 
     refuseError: (action, error) => {
-      if (error instanceof UnavailableError) return refuse(action, 'tracker_unavailable')
+      if (isUnavailable(error)) return refuse(action, 'tracker_unavailable')
       options.onError(error, action)
       return refuse(action, 'internal_error')
     },

@@ -20,7 +20,7 @@ export type Scrapes = {
   /**
    * Counts the peers of the torrents asked for. Unknown ones are left out; in open mode every torrent is known.
    *
-   * @throws UnavailableError when Postgres or Redis is needed and unavailable
+   * @throws what `isUnavailable` recognises when Postgres or Redis is needed and unavailable
    */
   scrape(request: ScrapeRequest, passkey: Passkey | undefined): Promise<ScrapeOutcome>
 }

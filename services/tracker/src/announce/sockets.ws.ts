@@ -7,7 +7,7 @@ import { createOutboxes } from './outbox.ws.ts'
 import type { SocketCounters } from './socket-counters.ts'
 import type { Session, SocketOpening } from './socket-session.ts'
 import type { SocketTracker } from './socket-tracker.ts'
-import { startStrangers } from './strangers.ws.ts'
+import { startStrangers } from './strangers.ts'
 import { createUpgrades, type UpgradeLimits, type Upgrades } from './upgrades.ws.ts'
 
 /** WebSocket connections of one process. */

@@ -10,6 +10,10 @@ const tree = z.object({
   items: z.array(category.extend({ subcategories: z.array(category) }).meta({ id: 'CategoryTree' })),
 })
 
+const managedCategory = category
+  .extend({ torrents: z.int().meta({ description: 'how many torrents are in it; subcategories count apart' }) })
+  .meta({ id: 'ManagedCategory' })
+
 const slug = z
   .string()
   .regex(SLUG_PATTERN, 'must be lower-case words joined by dashes')
@@ -34,6 +38,54 @@ export const categoryEndpoints = [
     status: 200,
     answer: tree,
     handle: async (_input, { categories }) => presentTree(await categories.all()),
+  }),
+  endpoint({
+    ...admin,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/categories',
+    operationId: 'listManagedCategories',
+    summary: 'The tree of categories with the number of torrents in each',
+    answer: z.object({
+      items: z.array(
+        managedCategory.extend({ subcategories: z.array(managedCategory) }).meta({ id: 'ManagedCategoryTree' }),
+      ),
+      uncategorised: z.int().meta({ description: 'how many torrents have a category that was deleted' }),
+    }),
+    handle: async (_input, { categories }) => {
+      const [all, counts] = await Promise.all([categories.all(), categories.count()])
+      const torrentsIn = (id: string | null): number =>
+        counts.find(({ categoryId }) => categoryId === id)?.torrents ?? 0
+      const managed = (each: Category) => ({ ...present(each), torrents: torrentsIn(each.id) })
+      const items = treeOf(all).map((root) => ({ ...managed(root), subcategories: root.subcategories.map(managed) }))
+      return { items, uncategorised: torrentsIn(null) }
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'DELETE',
+    path: '/api/admin/categories',
+    operationId: 'deleteAllCategories',
+    summary: 'Delete all categories; torrents stay, and come back into a category that is made with the same slug',
+    status: 200,
+    answer: z.object({
+      categories: z.int(),
+      torrents: z.int().meta({ description: 'how many torrents have no category since' }),
+    }),
+    handle: ({ caller }, { categories }) => categories.removeAll(caller.session.account.id),
+  }),
+  endpoint({
+    ...admin,
+    method: 'POST',
+    path: '/api/admin/categories/order',
+    operationId: 'orderCategories',
+    summary: 'Put the categories in the order of their ids; each stays below its parent',
+    body: z.object({ ids: z.array(z.string()).max(10_000).meta({ description: 'all of them' }) }),
+    status: 200,
+    answer: tree,
+    errors: ['CONFLICT'],
+    handle: async ({ body, caller }, { categories }) =>
+      presentTree(await categories.arrange(body.ids, caller.session.account.id)),
   }),
   endpoint({
     ...admin,
@@ -70,9 +122,9 @@ export const categoryEndpoints = [
     method: 'PATCH',
     path: '/api/admin/categories/:id',
     operationId: 'updateCategory',
-    summary: 'Change a category',
+    summary: 'Change a category; `parent` is the slug of a root, or null',
     params: idParams,
-    body: z.object({ slug, name, torznabId, position }).partial(),
+    body: z.object({ slug, name, torznabId, position, parent: z.string().nullable() }).partial(),
     status: 200,
     answer: category,
     errors: ['NOT_FOUND', 'CONFLICT'],

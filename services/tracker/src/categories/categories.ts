@@ -4,6 +4,7 @@ import { torznabIdOfSlug } from '@vault-and-tracker/torznab-xml'
 import type { ActedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
+import { STANDARD_TREE, type StandardCategory } from './standard-tree.ts'
 
 /** A category. Categories are a tree of two levels; a root has no parent. */
 export type Category = {
@@ -22,17 +23,33 @@ export type CategoryChanges = {
   readonly name?: string | undefined
   readonly torznabId?: number | undefined
   readonly position?: number | undefined
+  /** The slug of a root; null for a category without a parent. */
+  readonly parent?: string | null | undefined
 }
 
-/** The store of categories. Each method is one atomic change, which the admin log records when `by` is given. */
+/** How many torrents that are not deleted are in a category; null for all those whose category was deleted. */
+export type CategoryCount = { readonly categoryId: string | null; readonly torrents: number }
+
+/** What deleting all categories did. */
+export type RemovedCategories = { readonly categories: number; readonly torrents: number }
+
+/**
+ * The store of categories. Each method is one atomic change, which the admin log records when `by` is given.
+ *
+ * Categories that were deleted all at once are kept for their torrents, unseen. A category that is made with the slug of
+ * one of them takes its place, so its torrents are in a category again.
+ */
 export type CategoryStore = {
   /** Roots before children, each by position and name. */
   all(): Promise<readonly Category[]>
+  /** The ids of all categories that torrents can be in, with those that were deleted all at once. */
+  idsWithDeleted(): Promise<readonly string[]>
+  count(): Promise<readonly CategoryCount[]>
   /** Inserts all of them, or none when any category exists. @returns whether they were inserted */
   seed(categories: readonly Category[], now: Date, by: ActedBy | undefined): Promise<boolean>
   /** @throws ApiError CONFLICT when the slug is taken or the parent was deleted */
   create(category: Category, now: Date, by: ActedBy | undefined): Promise<Category>
-  /** @throws ApiError CONFLICT when the slug is taken */
+  /** @throws ApiError CONFLICT when the slug is taken, BAD_REQUEST as `parentFor` */
   change(id: string, changes: CategoryChanges, by: ActedBy | undefined): Promise<Category | undefined>
   /**
    * Removes a category that holds neither torrents nor subcategories.
@@ -40,6 +57,10 @@ export type CategoryStore = {
    * @throws ApiError CONFLICT when it holds any
    */
   remove(id: string, by: ActedBy | undefined): Promise<boolean>
+  /** Deletes all of them; their torrents stay, without a category. */
+  removeAll(now: Date, by: ActedBy | undefined): Promise<RemovedCategories>
+  /** Puts siblings in the order of the ids. @returns false when these are not the ids of all categories */
+  arrange(ids: readonly string[], by: ActedBy | undefined): Promise<boolean>
 }
 
 export type Categories = ReturnType<typeof createCategories>
@@ -47,84 +68,14 @@ export type Categories = ReturnType<typeof createCategories>
 /** Lower-case words joined by dashes. */
 export const SLUG_PATTERN = /^[a-z0-9]+(-[a-z0-9]+)*$/
 
-type SeedNode = readonly [slug: string, name: string, torznabId: number, children?: readonly SeedNode[]]
-
-/** The standard tree, which the action "Seed Torznab categories" creates. */
-const SEED: readonly SeedNode[] = [
-  [
-    'movies',
-    'Movies',
-    2000,
-    [
-      ['movies-hd', 'HD', 2040],
-      ['movies-uhd', 'UHD/4K', 2045],
-      ['movies-sd', 'SD', 2030],
-      ['movies-bluray', 'Blu-ray disc', 2050],
-    ],
-  ],
-  [
-    'tv',
-    'TV',
-    5000,
-    [
-      ['tv-hd', 'HD', 5040],
-      ['tv-uhd', 'UHD/4K', 5045],
-      ['tv-sd', 'SD', 5030],
-      ['tv-anime', 'Anime', 5070],
-      ['tv-documentary', 'Documentary', 5080],
-    ],
-  ],
-  [
-    'audio',
-    'Audio',
-    3000,
-    [
-      ['audio-mp3', 'MP3', 3010],
-      ['audio-lossless', 'Lossless', 3040],
-    ],
-  ],
-  [
-    'games',
-    'Games',
-    4050,
-    [
-      ['games-pc', 'PC', 4050],
-      ['games-console', 'Console', 1000],
-      ['games-playstation', 'PlayStation', 1180],
-      ['games-xbox', 'Xbox', 1040],
-    ],
-  ],
-  [
-    'software',
-    'Software',
-    4000,
-    [
-      ['software-windows', 'Windows', 4020],
-      ['software-macos', 'macOS', 4030],
-    ],
-  ],
-  [
-    'books',
-    'Books',
-    7000,
-    [
-      ['ebooks', 'Ebooks', 7020],
-      ['comics', 'Comics', 7030],
-      ['magazines', 'Magazines', 7010],
-    ],
-  ],
-  ['xxx', 'XXX', 6000],
-  ['other', 'Other', 8000],
-]
-
 /** The standard tree as rows with new ids, parents first. */
-function seedCategories(): readonly Category[] {
-  const rows = (nodes: readonly SeedNode[], parentId: string | null): Category[] =>
-    nodes.flatMap(([slug, name, torznabId, children = []], position) => {
+function standardCategories(): readonly Category[] {
+  const rows = (nodes: readonly StandardCategory[], parentId: string | null): Category[] =>
+    nodes.flatMap(([slug, name, torznabId, subcategories = []], position) => {
       const id = newId()
-      return [{ id, slug, name, torznabId, parentId, position }, ...rows(children, id)]
+      return [{ id, slug, name, torznabId, parentId, position }, ...rows(subcategories, id)]
     })
-  return rows(SEED, null)
+  return rows(STANDARD_TREE, null)
 }
 
 /** Groups subcategories under their roots and keeps the order. */
@@ -151,6 +102,21 @@ export function withSubcategories(categories: readonly Category[], category: Cat
   return [category, ...categories.filter(({ parentId }) => parentId === category.id)]
 }
 
+/**
+ * The id of the parent that a category shall get; null for none.
+ *
+ * @throws ApiError BAD_REQUEST when the tree would have more than two levels, or the parent does not exist
+ */
+export function parentFor(all: readonly Category[], slug: string | null, categoryId?: string): string | null {
+  if (slug === null) return null
+  const parent = all.find((category) => category.slug === slug)
+  if (parent === undefined || parent.parentId !== null || parent.id === categoryId)
+    throw apiError('BAD_REQUEST', 'parent: must be the slug of another category without a parent.')
+  if (categoryId !== undefined && all.some(({ parentId }) => parentId === categoryId))
+    throw apiError('BAD_REQUEST', 'parent: a category with subcategories cannot be a subcategory.')
+  return parent.id
+}
+
 /** Reads and changes the tree of categories. Changes take the id of the administrator who makes them. */
 export function createCategories(deps: { store: CategoryStore; publish: PublishInvalidation; clock: Clock }) {
   const { store, clock } = deps
@@ -161,6 +127,8 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
 
   return {
     all: () => store.all(),
+    idsWithDeleted: () => store.idsWithDeleted(),
+    count: () => store.count(),
 
     /** The category that a slug names. @throws ApiError BAD_REQUEST when there is none */
     async bySlug(slug: string): Promise<Category> {
@@ -171,7 +139,7 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
 
     /** Creates the standard tree. @throws ApiError CONFLICT when any category exists */
     async seed(actorId?: string): Promise<readonly Category[]> {
-      if (!(await store.seed(seedCategories(), now(), actedBy(actorId))))
+      if (!(await store.seed(standardCategories(), now(), actedBy(actorId))))
         throw apiError('CONFLICT', 'There are categories already. Delete all of them to seed again.')
       await publishChange()
       return store.all()
@@ -195,10 +163,7 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
       const torznabId = input.torznabId ?? torznabIdOfSlug(input.slug)
       if (torznabId === undefined) throw apiError('BAD_REQUEST', 'torznabId: is required for this slug.')
       const all = await store.all()
-      const parent = all.find(({ slug }) => slug === input.parent)
-      if (input.parent !== undefined && (parent === undefined || parent.parentId !== null))
-        throw apiError('BAD_REQUEST', 'parent: must be the slug of a category without a parent.')
-      const parentId = parent?.id ?? null
+      const parentId = parentFor(all, input.parent ?? null)
       const position = input.position ?? all.filter((category) => category.parentId === parentId).length
       const category = { id: newId(), slug: input.slug, name: input.name, torznabId, parentId, position }
       const created = await store.create(category, now(), actedBy(actorId))
@@ -206,7 +171,7 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
       return created
     },
 
-    /** @throws ApiError NOT_FOUND, or CONFLICT when the slug is taken */
+    /** @throws ApiError NOT_FOUND, CONFLICT when the slug is taken, or BAD_REQUEST as `parentFor` */
     async change(id: string, changes: CategoryChanges, actorId?: string): Promise<Category> {
       const changed = isId(id) ? await store.change(id, changes, actedBy(actorId)) : undefined
       if (changed === undefined) throw apiError('NOT_FOUND', 'There is no such category.')
@@ -219,6 +184,25 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
       if (!isId(id) || !(await store.remove(id, actedBy(actorId))))
         throw apiError('NOT_FOUND', 'There is no such category.')
       await publishChange()
+    },
+
+    /** Deletes all categories. Their torrents stay, and have no category until one with the same slug is made. */
+    async removeAll(actorId?: string): Promise<RemovedCategories> {
+      const removed = await store.removeAll(now(), actedBy(actorId))
+      await publishChange()
+      return removed
+    },
+
+    /**
+     * Puts siblings in the order in which their ids are given.
+     *
+     * @throws ApiError CONFLICT when these are not the ids of all categories
+     */
+    async arrange(ids: readonly string[], actorId?: string): Promise<readonly Category[]> {
+      if (!ids.every(isId) || !(await store.arrange(ids, actedBy(actorId))))
+        throw apiError('CONFLICT', 'The categories were changed in the meantime. Load them again.')
+      await publishChange()
+      return store.all()
     },
   }
 }

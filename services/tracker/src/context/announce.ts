@@ -24,6 +24,7 @@ import { createRedisFunctions } from '../swarm/functions.redis.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import type { Connections } from './connections.ts'
+import { createSwarmWatch, type SwarmWatch } from './swarm-statistics.ts'
 import { connectSwarmRedis, minIntervalOf, swarmSettings } from './swarms.ts'
 import { createWebSockets, type WebSockets } from './websocket.ts'
 
@@ -33,6 +34,8 @@ export type AnnounceEngine = AnnounceRoutes & {
   readonly sockets: Sockets | undefined
   /** Writes to Postgres what users transferred, as the process that leads does every few seconds. */
   readonly flush: () => Promise<FlushResult>
+  /** What staff see of the swarms. */
+  readonly watch: SwarmWatch
   /** Fails unless the Redis of the swarms answers, where they have one of their own. */
   readonly ping: () => Promise<void>
 }
@@ -41,6 +44,8 @@ const FLUSH_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 30_000
 const EVICT_EVERY_MS = 5_000
 const RECONCILE_EVERY_MS = 600_000
+const SAMPLE_EVERY_MS = 10_000
+const PRUNE_EVERY_MS = 3_600_000
 /** Redis syncs its append only file every second, and may be a second late. */
 const SETTLE_S = 3
 
@@ -62,7 +67,8 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     settleSeconds: SETTLE_S,
     onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
-  const { routes, ...shared } = createUseCases(connections, redis, swarms, directory)
+  const watch = createSwarmWatch(connections, redis, swarms)
+  const { routes, ...shared } = createUseCases(connections, redis, swarms, directory, watch)
   const sockets = config.WEBSOCKET
     ? await createWebSockets({ ...connections, ...shared, redis, swarms, directory })
     : undefined
@@ -76,11 +82,12 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
       sockets?.revalidateAll()
     },
   })
-  startBackground(connections, redis, swarms, flusher, sockets)
+  startBackground(connections, redis, { swarms, flusher, sockets, watch })
   return {
     ...routes,
     sockets,
     flush: () => flusher.flush(),
+    watch,
     ping: async () => {
       if (redis !== connections.redis) await redis.ping()
     },
@@ -93,11 +100,12 @@ function createUseCases(
   redis: Redis | Cluster,
   swarms: Swarms,
   directory: Directory,
+  watch: SwarmWatch,
 ) {
   const mode = config.TRACKER_MODE
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)
-  const counters = createAnnounceMetrics(metrics.registry)
+  const counters = watch.watched(createAnnounceMetrics(metrics.registry))
   const refusals = createRefusals({
     interval,
     minInterval,
@@ -128,10 +136,10 @@ function createUseCases(
 function startBackground(
   { config, metrics, logger, resources }: Connections,
   redis: Redis | Cluster,
-  swarms: Swarms,
-  flusher: Flusher,
-  sockets: WebSockets | undefined,
+  parts: { swarms: Swarms; flusher: Flusher; sockets: WebSockets | undefined; watch: SwarmWatch },
 ): void {
+  const { swarms, flusher, sockets } = parts
+  const { swarmStatistics } = parts.watch.useCases
   const leadership = createLeadership(redis)
   const repeatAsLeader = (name: string, everyMs: number, task: () => Promise<void>): RepeatedTask =>
     repeat({
@@ -142,7 +150,11 @@ function startBackground(
       onError: (error) => logger.warn({ err: error, task: name }, 'a background task failed; it is retried'),
     })
   const counters = createAccountingMetrics(metrics.registry)
-  const tasks = [repeatAsLeader('sweep of expired peers', SWEEP_EVERY_MS, () => swarms.sweep())]
+  const tasks = [
+    repeatAsLeader('sweep of expired peers', SWEEP_EVERY_MS, () => swarms.sweep()),
+    repeatAsLeader('sample of the swarms', SAMPLE_EVERY_MS, () => swarmStatistics.sample()),
+    repeatAsLeader('pruning of samples', PRUNE_EVERY_MS, () => swarmStatistics.prune()),
+  ]
   if (sockets)
     tasks.push(repeatAsLeader('eviction of peers of ended processes', EVICT_EVERY_MS, () => sockets.evictGone()))
   if (config.TRACKER_MODE === 'private')

@@ -31,6 +31,7 @@ export function createCatalogue(connections: Connections, announceUrl: (passkey:
   const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
   const siteStates = createSiteStates({
     categories: () => categories.all(),
+    categoryIds: () => categories.idsWithDeleted(),
     multipliers: () => siteSettings.read(),
     clock,
   })
@@ -39,7 +40,10 @@ export function createCatalogue(connections: Connections, announceUrl: (passkey:
   const search = createSearch({
     store: createSearchStore(db),
     torrents: (ids) => torrentStore.byIds(ids),
-    categories: { all: async () => (await siteStates.current()).categories },
+    categories: {
+      all: async () => (await siteStates.current()).categories,
+      idsWithDeleted: async () => (await siteStates.current()).categoryIds,
+    },
   })
   const torrents = createTorrents({
     store: torrentStore,
@@ -66,7 +70,10 @@ function startBackground({ db, logger, resources }: Connections, torrents: Torre
   })
   const reread = repeat({
     everyMs: REREAD_EVERY_MS,
-    task: createReread({ store: createRereadStore(db) }),
+    task: createReread({
+      store: createRereadStore(db),
+      onUnreadable: (error, torrent) => logger.error({ err: error, torrent }, 'could not read the name of a torrent'),
+    }),
     onError: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
   })
   resources.defer(async () => {

@@ -4,12 +4,12 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import type { Resources } from '@vault-and-tracker/service-kit/resources'
 import type { Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { withMetricsOfAllWorkers } from '../workers.metrics.ts'
 import { createInvalidations, type Invalidations } from './invalidations.ts'
-import type { Resources } from './resources.ts'
 
 /** What the service starts with. */
 export type Start = Readonly<{ config: Config; logger: Logger; clock: Clock; resources: Resources }>
@@ -33,11 +33,7 @@ export async function connect(start: Start): Promise<Connections> {
   const { config, logger, resources } = start
   const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Schema>(pool)
-  resources.defer(async () => {
-    await db.destroy()
-    // Kysely leaves a pool open on which it has run no query.
-    if (!pool.ended) await pool.end()
-  })
+  resources.defer(() => db.destroy())
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)

@@ -1,8 +1,8 @@
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import type { Resources } from '@vault-and-tracker/service-kit/resources'
 import type { Redis } from 'ioredis'
 import { createInvalidationPublisher, subscribeToInvalidations } from '../invalidation/invalidation.redis.ts'
 import type { Invalidation, InvalidationHandlers, PublishInvalidation } from '../invalidation/invalidation.ts'
-import type { Resources } from './resources.ts'
 
 /**
  * Delivers changes made by any process to every cache of this process, over one connection. Changes made by this

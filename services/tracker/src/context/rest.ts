@@ -7,6 +7,9 @@ import type { Access, SignedInUser, TrackerSurface, Visitor } from '../http/surf
 import { createFindVisitor, isCrossSite, mayAccess } from '../http/visitor.ts'
 import type { Connections } from './connections.ts'
 
+/** A packet holds as much, and the account with its passkey is shorter. Nothing longer has a secret in it. */
+const COMPRESS_FROM_BYTES = 1_400
+
 /** The REST surface: how requests are guarded and read. */
 export type Rest = { readonly serving: Serving<TrackerSurface> }
 
@@ -53,6 +56,7 @@ export function createRest({ config, logger, redis }: Connections, sessions: Ses
       notFound: () => apiError('NOT_FOUND'),
       methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
       answersHead: true,
+      compressFrom: COMPRESS_FROM_BYTES,
       guardsMethods: () => false,
     },
   }

@@ -12,6 +12,7 @@ import { createTorznabSettingsStore } from '../torznab/settings.store.ts'
 import { createTorznabSettings } from '../torznab/settings.ts'
 import { createStatisticsStore } from '../torznab/statistics.store.ts'
 import { createTorznabStatistics } from '../torznab/statistics.ts'
+import { createTorznabUsage } from '../torznab/usage.ts'
 import type { Connections } from './connections.ts'
 
 const PRUNE_EVERY_MS = 600_000
@@ -42,7 +43,7 @@ export function createTorznabAdmin(connections: Connections, adminLog: AdminLog)
     task: async () => {
       if (await leadership.acquire()) await log.prune()
     },
-    onError: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is tried again'),
+    onError: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is retried'),
   })
   resources.defer(() => leadership.release())
   resources.defer(() => pruning.stop())
@@ -53,6 +54,7 @@ export function createTorznabAdmin(connections: Connections, adminLog: AdminLog)
       torznabStatistics: createTorznabStatistics({ store: createStatisticsStore(db), clock }),
       torznabLists: createRequestLists(db),
       torznabBlocks: createTorznabBlocks({ blocks: limits, adminLog, clock }),
+      torznabUsage: createTorznabUsage({ settings: () => settings.current(), limits, clock }),
     },
     settings,
     limits,

@@ -1,7 +1,4 @@
 import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
-import { isPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
-import { isRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import { createAdmit } from '../torznab/admission.ts'
 import { createAnswers } from '../torznab/answers.ts'
 import { createCallerStore } from '../torznab/callers.store.ts'
@@ -37,7 +34,6 @@ export function createTorznabApi(
       torrents: useCases.torrents,
       clock,
     }),
-    isOutage: (error) => error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error),
     onError: (error) => logger.error({ err: error }, 'a Torznab request failed'),
   })
   return {

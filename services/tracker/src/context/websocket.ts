@@ -5,6 +5,7 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { connectRedis } from '@vault-and-tracker/service-kit/redis'
 import { repeat } from '@vault-and-tracker/service-kit/repeat'
+import type { Resources } from '@vault-and-tracker/service-kit/resources'
 import type { Cluster, Redis } from 'ioredis'
 import type { Admit } from '../announce/admission.ts'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
@@ -23,7 +24,6 @@ import { createSockets, type Sockets } from '../announce/sockets.ws.ts'
 import type { Config } from '../config.ts'
 import { subscribeToChannel } from '../invalidation/invalidation.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
-import type { Resources } from './resources.ts'
 import { swarmSettings } from './swarms.ts'
 
 /** WebSockets, joined. */
@@ -67,7 +67,7 @@ export async function createWebSockets(options: {
   const processId = randomBytes(8)
   const process = processId.toString('hex')
   const counters = createSocketMetrics(options.metrics.registry)
-  const publisher = await connectRedis({ url: config.REDIS_URL, name: 'tracker-relay', logger, gatherWrites: true })
+  const publisher = await connectRedis({ url: config.REDIS_URL, name: 'tracker-relay', logger, corkWrites: true })
   const relays = createRelays(publisher, counters)
   resources.defer(() => relays.close())
   const tracker = createSocketTracker({

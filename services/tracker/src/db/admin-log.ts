@@ -1,5 +1,6 @@
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import type { Fields, NewAdminLogEntry } from '../admin-log/admin-log.ts'
+import { cutText } from '../text/cut-text.ts'
 import type { Db } from './schema.ts'
 
 /** Longer text, such as a description, is cut: the log shows that it changed and how it begins. */
@@ -32,5 +33,5 @@ function bounded(fields: Fields): Fields {
 }
 
 function cut(value: Fields[string]): Fields[string] {
-  return typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : (value ?? null)
+  return typeof value === 'string' && value.length > MAX_TEXT ? `${cutText(value, MAX_TEXT)}…` : (value ?? null)
 }

@@ -5,10 +5,12 @@ import { search } from './migrations/0002-search.ts'
 import { torznabAdmin } from './migrations/0004-torznab-admin.ts'
 import { searchWords } from './migrations/0006-search-words.ts'
 import { wordBeginnings } from './migrations/0007-word-beginnings.ts'
+import { statistics } from './migrations/0008-statistics.ts'
+import { deletedCategories } from './migrations/0009-deleted-categories.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
- * changed.
+ * changed. Numbers may have gaps; the order counts.
  */
 export const migrate: Migrate = createMigrate({
   migrations: {
@@ -17,6 +19,8 @@ export const migrate: Migrate = createMigrate({
     '0004-torznab-admin': torznabAdmin,
     '0006-search-words': searchWords,
     '0007-word-beginnings': wordBeginnings,
+    '0008-statistics': statistics,
+    '0009-deleted-categories': deletedCategories,
   },
   grants,
 })

@@ -57,6 +57,8 @@ export type CategoriesTable = {
   parent_id: string | null
   position: Generated<number>
   created_at: Fixed<Date>
+  /** Deleted with all others; the row stays for its torrents, which have no category then. */
+  deleted_at: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 
 export type TorrentsTable = {
@@ -165,6 +167,29 @@ export type FlushLogTable = {
   flushed_at: Generated<Date>
 }
 
+export type SwarmSamplesTable = {
+  span: Fixed<'minute' | 'hour' | 'day'>
+  start: Fixed<Date>
+  /** How many samples the sums are of. */
+  samples: number
+  /** Torrents with a peer. */
+  swarms: number
+  seeders: number
+  leechers: number
+  announces: number
+  refused: number
+}
+
+export type UserDaysTable = {
+  user_id: Fixed<string>
+  day: Fixed<string>
+  /** Bytes after and before multipliers. */
+  uploaded: number
+  downloaded: number
+  uploaded_actual: number
+  downloaded_actual: number
+}
+
 export type SiteSettingsTable = {
   only_row: Generated<boolean>
   download_percent: Generated<number>
@@ -252,6 +277,8 @@ export type Schema = {
   user_torrents: UserTorrentsTable
   search_words: SearchWordsTable
   flush_log: FlushLogTable
+  swarm_samples: SwarmSamplesTable
+  user_days: UserDaysTable
   site_settings: SiteSettingsTable
   admin_log: AdminLogTable
   torznab_settings: TorznabSettingsTable

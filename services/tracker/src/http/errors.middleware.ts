@@ -1,7 +1,8 @@
 import { createErrorHandler } from '@vault-and-tracker/rest'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { ErrorRequestHandler } from 'express'
-import { apiError, ERRORS, type ErrorCode, errorBody } from '../errors.ts'
+import { apiError, ERRORS, type ErrorCode } from '../errors.ts'
+import { errorBody } from './error-body.ts'
 
 const HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   UNAVAILABLE: { 'Retry-After': '5' },

@@ -8,6 +8,15 @@ export const time = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
 /** The one parameter of a path that names a resource. A malformed id is an unknown one, so any text is read. */
 export const idParams = z.object({ id: z.string() })
 
+/**
+ * Characters that text may have: no control characters and none that only format it, such as those that reverse its
+ * direction, but for the soft hyphen and the joiners, with which Persian and emoji are spelled.
+ */
+const CHARACTERS = /^(?:\P{C}|[\u00AD\u200C\u200D])*$/u
+const CHARACTERS_AND_LINES = /^(?:[\t\r\n]|\P{C}|[\u00AD\u200C\u200D])*$/u
+/** Something that is seen. */
+const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\s]/u
+
 /** Text without the characters that have no place in it; line breaks and tabs only where `lines` are allowed. */
 export function text(bounds: { min: number; max: number; lines?: boolean }) {
   const message = `must be text of ${bounds.min === 0 ? 'at most' : `${bounds.min} to`} ${bounds.max} characters`
@@ -17,7 +26,8 @@ export function text(bounds: { min: number; max: number; lines?: boolean }) {
       .trim()
       .min(bounds.min, message)
       .max(bounds.max, message)
-      .regex(bounds.lines === true ? /^(?:[\t\r\n]|\P{C})*$/u : /^\P{C}*$/u, 'must not contain control characters')
+      .regex(bounds.lines === true ? CHARACTERS_AND_LINES : CHARACTERS, 'must not contain control characters')
+      .refine((value) => bounds.min === 0 || VISIBLE.test(value), message)
       // Browsers send the lines of a form with CRLF.
       .transform((value) => value.replace(/\r\n?/g, '\n'))
   )
@@ -42,9 +52,20 @@ export const pageQuery = {
 }
 
 /** A time in a query string: ISO 8601 with `Z` or an offset. */
-export const queryTime = z.iso
+const queryTime = z.iso
   .datetime({ offset: true, error: 'must be a time as ISO 8601, such as 2026-01-31T12:00:00Z' })
   .transform((value) => new Date(value))
+
+/** The parameters of a range of times, the end not included. To be checked with `isTimeRange`. */
+export const timeRange = { from: queryTime.optional(), to: queryTime.optional() }
+
+/** Whether the end of a range is after its beginning. */
+export function isTimeRange({ from, to }: { from?: Date | undefined; to?: Date | undefined }): boolean {
+  return from === undefined || to === undefined || from.getTime() < to.getTime()
+}
+
+/** What is wrong where `isTimeRange` is false. */
+export const noTimeRange = { path: ['from'], error: 'must be before to' }
 
 /** `true` or `false` in a query string. */
 export const queryFlag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true')

@@ -134,3 +134,7 @@ test('a range up to a number that no episode has does not fill the memory', () =
   for (const last of ['169220804', '999999999999', '4294967296'])
     expect(parseReleaseName(`Show Ep 1 - ${last} 1080p`).resolution).toBe('1080p')
 })
+
+test('a long name is cut between characters', () => {
+  expect(encodeURIComponent(parseReleaseName(`a${'𐌰'.repeat(200)}`).title ?? '')).toMatch(/^a/)
+})

@@ -1,4 +1,5 @@
 import { type ParsedResult, parseTorrentTitle } from '@viren070/parse-torrent-title'
+import { cutText } from '../text/cut-text.ts'
 import type { ParsedRelease, ReleaseKind } from './release.ts'
 import { findAirDate, findYear } from './release-name-dates.ts'
 import { numberingOf } from './release-name-numbering.ts'
@@ -40,7 +41,7 @@ const CONSOLES: ReadonlySet<string> = new Set(['PlayStation', 'Xbox', 'Nintendo'
  * @param name such as `Example.Show.S01E02.1080p.WEB-DL.H.264-GROUP`
  */
 export function parseReleaseName(name: string): ParsedRelease {
-  const withExtension = name.slice(0, MAX_LENGTH)
+  const withExtension = cutText(name, MAX_LENGTH)
   const text = withExtension
     .replace(EXTENSION, '')
     .replaceAll('_', ' ')

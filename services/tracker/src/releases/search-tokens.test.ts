@@ -7,6 +7,10 @@ test.each([
   ['Law & Order', ['law', 'and', 'order']],
   ['Éxample Ångström straße Łódź smørrebrød', ['example', 'angstrom', 'strasse', 'lodz', 'smorrebrod']],
   ['S.W.A.T.2017', ['s', 'w', 'a', 't', '2017', 'swat']],
+  ['P.S.I.Love', ['p', 's', 'i', 'love', 'psi', 'ps']],
+  ['Đường Viðar Ħaż Işık Ŧa Þór', ['duong', 'vidar', 'haz', 'isik', 'ta', 'thor']],
+  ['Don′t Hawaiʻi', ['dont', 'hawaii']],
+  ['Hyphen\u00adated ❤\ufe0f 👨\u200d👩 می\u200cخواهم', ['hyphenated', 'میخواهم']],
   ['Ｆｕｌｌ Ｗｉｄｔｈ', ['full', 'width']],
   ['Привет, мир', ['привет', 'мир']],
   ['東京喰種', ['東', '京', '喰', '種', '東京', '京喰', '喰種']],
@@ -35,4 +39,9 @@ test('a query asks for at most twenty words', () => {
 test('whatever a name has, a query of the whole name finds it', () => {
   for (const name of ['S.W.A.T. 東京 & Łódź', 'a-b_c.d', "It's 100% «Ünïcödé»", 'The The', '\u{1F600} smile'])
     expect(indexTokens(name)).toEqual(expect.arrayContaining([...queryTokens(name)]))
+})
+
+test('a long word is cut between characters', () => {
+  for (const token of [...indexTokens(`a${'𐌰'.repeat(60)}`), ...queryTokens(`a${'𐌰'.repeat(60)}`)])
+    expect(encodeURIComponent(token)).toMatch(/^a/)
 })

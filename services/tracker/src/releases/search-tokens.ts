@@ -1,5 +1,26 @@
+import { cutText } from '../text/cut-text.ts'
+
 /** More words than these in a query narrow nothing further down. */
 const MAX_QUERY_TOKENS = 20
+
+/** Longer words are cut, in names and in queries alike. */
+const MAX_TOKEN_LENGTH = 100
+
+/** Letters without a decomposition in Unicode that people type as others; what `unaccent` of Postgres makes of them. */
+const FOLDED: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ı: 'i',
+  ŧ: 't',
+  þ: 'th',
+}
+const FOLDED_LETTERS = new RegExp(`[${Object.keys(FOLDED).join('')}]`, 'gu')
 
 /** Scripts that are written without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/u
@@ -16,7 +37,7 @@ export function indexTokens(...texts: readonly string[]): readonly string[] {
   const tokens = new Set<string>()
   for (const text of texts) {
     const words = wordsOf(text)
-    for (const token of [...words.flatMap(indexForms), ...joinedInitials(words)]) tokens.add(token.slice(0, 100))
+    for (const token of [...words.flatMap(indexForms), ...joinedInitials(words)]) tokens.add(cut(token))
   }
   return [...tokens]
 }
@@ -29,23 +50,31 @@ export function queryTokens(query: string): readonly string[] {
   const words = wordsOf(query)
   const telling = words.filter((word) => !FILLERS.has(word))
   const tokens = (telling.length > 0 ? telling : words).flatMap(queryForms)
-  return [...new Set(tokens.map((token) => token.slice(0, 100)))].slice(0, MAX_QUERY_TOKENS)
+  return [...new Set(tokens.map(cut))].slice(0, MAX_QUERY_TOKENS)
 }
 
-/** Lower case, without accents and apostrophes, `&` as a word; split at everything that is no letter or digit. */
+/** The initials of a text, joined: `mash` of `M A S H`. */
+export function initialsOf(text: string): readonly string[] {
+  return joinedInitials(wordsOf(text))
+}
+
+function cut(token: string): string {
+  return cutText(token, MAX_TOKEN_LENGTH)
+}
+
+/**
+ * Lower case, without accents, apostrophes and what is not seen, such as soft hyphens; `&` as a word; split at everything
+ * that is no letter or digit.
+ */
 function wordsOf(text: string): readonly string[] {
   const folded = text
     .normalize('NFKD')
     .toLowerCase()
     // Latin, Greek and Cyrillic marks; those of other scripts carry meaning.
-    .replace(/[\u0300-\u036f]/g, '')
-    .replace(/['`´‘’ʼ]/g, '')
+    .replace(/[\u0300-\u036f]|\p{Default_Ignorable_Code_Point}/gu, '')
+    .replace(/['`´‘’ʼʻ′]/g, '')
     .replace(/&/g, ' and ')
-    .replace(/ß/g, 'ss')
-    .replace(/æ/g, 'ae')
-    .replace(/œ/g, 'oe')
-    .replace(/ø/g, 'o')
-    .replace(/ł/g, 'l')
+    .replace(FOLDED_LETTERS, (letter) => FOLDED[letter] ?? letter)
     .normalize('NFC')
     .replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ')
   return folded.match(UNSPACED_OR_WORD) ?? []
@@ -71,6 +100,15 @@ function pairsOf(word: string): readonly string[] {
   return characters.slice(1).map((character, i) => `${characters[i] ?? ''}${character}`)
 }
 
+/** Each run of initials as one word, and without the words of one letter that it may begin or end with. */
 function joinedInitials(words: readonly string[]): readonly string[] {
-  return ` ${words.join(' ')} `.match(/(?<= )(?:[a-z] ){2,}/g)?.map((run) => run.replaceAll(' ', '')) ?? []
+  const runs = ` ${words.join(' ')} `.match(/(?<= )(?:[a-z] ){2,}/g)?.map((run) => run.replaceAll(' ', '')) ?? []
+  return runs.flatMap((run) => [
+    run,
+    ...[run.replace(/^[ai]/, ''), run.replace(/[ai]$/, '')].filter(isShorterThan(run)),
+  ])
+}
+
+function isShorterThan(run: string): (part: string) => boolean {
+  return (part) => part.length > 1 && part.length < run.length
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
+import { RELEASE_NAMES } from '../../tests/data/release-names.ts'
+import { CATALOGUE } from '../../tests/data/search-quality.ts'
 import { parseReleaseName } from './release-name.ts'
-import { memberWords, releaseTokens, searchWords } from './search-words.ts'
+import { memberWords, orInitials, releaseTokens, searchWords } from './search-words.ts'
 
 const tokensOf = (name: string) => releaseTokens(name, parseReleaseName(name))
 
@@ -22,6 +24,10 @@ describe('a release is found by', () => {
     expect(tokensOf(name)).toEqual(expect.arrayContaining(tokens))
   })
 
+  test.each([...new Set([...RELEASE_NAMES, ...CATALOGUE].map(({ name }) => name))])('every word of %s', (name) => {
+    expect(tokensOf(name)).toEqual(expect.arrayContaining([...searchWords(name)]))
+  })
+
   test('a pack is not found by each of its episodes', () => {
     expect(tokensOf('Show.S01.1080p').filter((token) => /e\d/.test(token))).toEqual([])
   })
@@ -40,6 +46,11 @@ test.each([
   ['Show Season 1', ['show', 's01']],
   ['show s1', ['show', 's01']],
   ['Show.S01.1080p', ['show', 's01', '1080p']],
+  ['Show S01E05E06', ['show', 's01e05', 's01e06']],
+  ['Show S01E05-E06', ['show', 's01e05', 's01e06']],
+  ['Show S01E05.E06', ['show', 's01e05', 's01e06']],
+  ['Show S01E05-06', ['show', 's01e05', 's01e06']],
+  ['Show S01E05-720p', ['show', 's01e05', '720p']],
   ['show s03e105', ['show', 's03e105']],
   ['1920x1080 wallpapers', ['1920x1080', 'wallpapers']],
   ['Anime 07', ['anime', '07']],
@@ -50,13 +61,37 @@ test.each([
 })
 
 test.each([
-  ['harb', [], 'harb'],
-  ['harbour wat', ['harbour'], 'wat'],
-  ['harbour s1', ['harbour'], 's01'],
-  ['show a', [], 'show'],
-  ['show x', ['show', 'x'], undefined],
-  ['東京喰種', ['東京', '京喰'], '喰種'],
-  ['?', [], undefined],
-])('a member who types %s means %j and a word that begins with %p', (query, words, prefix) => {
-  expect(memberWords(query)).toEqual({ words, prefix })
+  ['harb', [], ['harb']],
+  ['harbour wat', ['harbour'], ['wat']],
+  ['harbour s0', ['harbour'], ['s0']],
+  ['harbour s1', ['harbour'], ['s1', 's01']],
+  ['harbour s01', ['harbour'], ['s01']],
+  ['harbour season 1', ['harbour'], ['s1', 's01']],
+  ['harbour s01e', ['harbour'], ['s01e']],
+  ['harbour s01e0', ['harbour'], ['s01e0']],
+  ['harbour s1e1', ['harbour'], ['s01e1', 's01e01']],
+  ['harbour s01e12', ['harbour'], ['s01e12']],
+  ['harbour 1x05', ['harbour'], ['s01e05']],
+  ['harbour 2020', ['harbour'], ['2020']],
+  ['show a', [], ['show']],
+  ['show x', ['show', 'x'], []],
+  ['東京喰種', ['東京', '京喰'], ['喰種']],
+  ['?', [], []],
+])('a member who types %s means %j and a word that begins with one of %j', (query, words, prefixes) => {
+  expect(memberWords(query)).toEqual({ words, prefixes })
+})
+
+test.each([
+  [
+    'M A S H',
+    [
+      ['m', 'mash'],
+      ['s', 'mash'],
+      ['h', 'mash'],
+    ],
+  ],
+  ['P S I Love You', [['p', 'psi', 'ps'], ['s', 'psi', 'ps'], ['i', 'psi'], ['love'], ['you']]],
+  ['Vitamin C', [['vitamin'], ['c']]],
+])('in the search %s, initials may also be one word: %j', (query, words) => {
+  expect(orInitials(searchWords(query), query)).toEqual(words)
 })

@@ -1,13 +1,14 @@
 import { episodeToken, numberingTokens, seasonToken } from './numbering-tokens.ts'
 import type { ParsedRelease } from './release.ts'
-import { indexTokens, queryTokens } from './search-tokens.ts'
+import { indexTokens, initialsOf, queryTokens } from './search-tokens.ts'
 
 /** A shorter beginning of a word would find nearly everything. */
 const MIN_PREFIX = 2
 
-/** The words under which a release is found. */
+/** The words under which a release is found: those of its name, also as a search for that name spells them. */
 export function releaseTokens(name: string, release: ParsedRelease): readonly string[] {
-  return [...new Set([...indexTokens(name, release.title ?? ''), ...numberingTokens(release)])]
+  const tokens = indexTokens(name, inOneSpelling(name), release.title ?? '')
+  return [...new Set([...tokens, ...numberingTokens(release)])]
 }
 
 /**
@@ -18,11 +19,20 @@ export function searchWords(query: string): readonly string[] {
   return queryTokens(inOneSpelling(query))
 }
 
+/**
+ * The words of a query, each with what may stand for it: initials that a tool sends apart, as `M A S H` of `M*A*S*H`, may
+ * be one word in a name.
+ */
+export function orInitials(words: readonly string[], query: string): readonly (readonly string[])[] {
+  const runs = initialsOf(query)
+  return words.map((word) => (word.length === 1 ? [word, ...runs.filter((run) => run.includes(word))] : [word]))
+}
+
 /** What a member's search asks for: words, and the beginning of one, since the last word may not be finished. */
 export type MemberWords = {
   readonly words: readonly string[]
-  /** Also found as a whole word, being its own beginning. */
-  readonly prefix: string | undefined
+  /** A word begins with one of these; also found as whole words. Empty where all words are finished. */
+  readonly prefixes: readonly string[]
 }
 
 /** The words of a member's search. The last of them is a beginning, unless it is a single letter. */
@@ -30,17 +40,31 @@ export function memberWords(query: string): MemberWords {
   const words = searchWords(query)
   const last = words.at(-1)
   return last === undefined || last.length < MIN_PREFIX || !/^[\p{L}\p{N}]+$/u.test(last)
-    ? { words, prefix: undefined }
-    : { words: words.slice(0, -1), prefix: last }
+    ? { words, prefixes: [] }
+    : { words: words.slice(0, -1), prefixes: beginningsOf(last, query) }
+}
+
+/** `s01e1` may become `s01e12`, or be `s01e01` already, which has a digit more here than in the query. */
+function beginningsOf(last: string, query: string): readonly string[] {
+  const [, numbered] = /^(s(?:\d+e)?)\d+$/.exec(last) ?? []
+  const [, typed] = /(\d+)\s*$/.exec(query) ?? []
+  if (numbered === undefined || typed === undefined) return [last]
+  const unfinished = `${numbered}${typed}`
+  return last.startsWith(unfinished) ? [unfinished] : [unfinished, last]
 }
 
 function inOneSpelling(query: string): string {
   return query
     .replace(/\bseason[ .]?(\d{1,2})[ .,-]*episode[ .]?(\d{1,3})\b/gi, spelled)
-    .replace(/\bs(\d{1,4})[ .]?e(\d{1,4})\b/gi, spelled)
+    .replace(/\bs(\d{1,4})[ .]?e(\d{1,4})((?:[ .-]?e\d{1,4}|-\d{2,3})*)\b/gi, allSpelled)
     .replace(/\b(\d{1,2})x(\d{2,3})\b/gi, spelled)
     .replace(/\bseason[ .]?(\d{1,2})\b/gi, (_, season: string) => seasonToken(Number(season)))
     .replace(/\bs(\d{1,2})\b/gi, (_, season: string) => seasonToken(Number(season)))
+}
+
+/** Several episodes of a season: `S01E05E06`, `S01E05-E06`, `S01E05-06`. */
+function allSpelled(_: string, season: string, episode: string, others: string): string {
+  return [episode, ...(others.match(/\d+/g) ?? [])].map((each) => spelled(_, season, each)).join(' ')
 }
 
 function spelled(_: string, season: string, episode: string): string {

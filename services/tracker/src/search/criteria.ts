@@ -14,8 +14,8 @@ export type Criteria = {
   readonly categoryIds: readonly string[] | undefined
   /** Words of the name. */
   readonly words: readonly AnyOf[]
-  /** A word of the name begins with it. */
-  readonly prefix: string | undefined
+  /** A word of the name begins with one of these, if there are any. */
+  readonly prefixes: AnyOf
   /** Conditions other than words; see `episodeFacets` and the function `torrent_facets` of the database. */
   readonly facets: readonly AnyOf[]
   /** Facets of ids. One of these three must hold, if any of them is there. */
@@ -36,7 +36,7 @@ export function allOf(state: TorrentState): Criteria {
     state,
     categoryIds: undefined,
     words: [],
-    prefix: undefined,
+    prefixes: [],
     facets: [],
     ids: [],
     idWithin: undefined,
@@ -50,9 +50,9 @@ export function allOf(state: TorrentState): Criteria {
 
 /** Whether nothing but state and categories is asked for. */
 export function isPlain(criteria: Criteria): boolean {
-  const { words, prefix, facets, ids, idWithin, infoHash, charge, minSize, maxSize, createdAfter } = criteria
-  const parts = [prefix, idWithin, infoHash, charge, minSize, maxSize, createdAfter]
-  return words.length + facets.length + ids.length === 0 && parts.every((part) => part === undefined)
+  const { words, prefixes, facets, ids, idWithin, infoHash, charge, minSize, maxSize, createdAfter } = criteria
+  const parts = [idWithin, infoHash, charge, minSize, maxSize, createdAfter]
+  return words.length + prefixes.length + facets.length + ids.length === 0 && parts.every((part) => part === undefined)
 }
 
 /** The facets of ids, as the function `torrent_facets` of the database writes them. */

@@ -4,12 +4,14 @@ import type { AnyOf, Criteria } from './criteria.ts'
 export const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', leechers: 'leechers' } as const
 
 /**
- * Whether the index has a beginning of words as a lexeme, which the function `word_beginnings` of the database makes. Of
+ * Whether the index has beginnings of words as lexemes, which the function `word_beginnings` of the database makes. Of
  * longer beginnings there are few words.
  */
-export function isIndexed(prefix: string): boolean {
-  const letters = Array.from(prefix).length
-  return letters === 2 || letters === 3
+export function areIndexed(prefixes: AnyOf): boolean {
+  return prefixes.every((prefix) => {
+    const letters = Array.from(prefix).length
+    return letters === 2 || letters === 3
+  })
 }
 
 /**
@@ -19,14 +21,17 @@ export function isIndexed(prefix: string): boolean {
  *   their beginnings
  */
 export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<unknown> {
-  const { categoryIds, words, prefix, facets, charge, minSize, maxSize, createdAfter } = criteria
-  const beginning = by === 'index' && prefix !== undefined && isIndexed(prefix) ? prefix : undefined
-  const isSpelled = prefix !== undefined && beginning === undefined
-  const text = [...words.map(anyOf), ...(isSpelled ? [`${quoted(prefix)}:*`] : [])]
+  const { categoryIds, words, prefixes, facets, charge, minSize, maxSize, createdAfter } = criteria
+  const isBeginning = prefixes.length > 0 && by === 'index' && areIndexed(prefixes)
+  const isSpelled = prefixes.length > 0 && !isBeginning
+  const text = [
+    ...words.map(anyOf),
+    ...(isSpelled ? [`(${prefixes.map((each) => `${quoted(each)}:*`).join(' | ')})`] : []),
+  ]
   const categories = categoryIds?.map((id) => `#c${id}`)
   const parts = [
     ...(text.length === 0 ? [] : [sql`search @@ ${text.join(' & ')}::tsquery`]),
-    ...(beginning === undefined ? [] : [sql`word_beginnings(search) @@ ${quoted(beginning)}::tsquery`]),
+    ...(isBeginning ? [sql`word_beginnings(search) @@ ${anyOf(prefixes)}::tsquery`] : []),
     ...(facets.length === 0 ? [] : [sql`facets @@ ${facets.map(anyOf).join(' & ')}::tsquery`]),
     // By itself, since the index is slower where alternatives that are common are a part of something rarer.
     ...(categories === undefined ? [] : [sql`facets @@ ${anyOf(categories)}::tsquery`]),

@@ -4,7 +4,7 @@ import type { Db } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL } from '../lists/total.ts'
 import { type Criteria, isPlain } from './criteria.ts'
 import type { Page, SearchStore } from './search.ts'
-import { anyCategory, conditions, isIndexed, SORT_COLUMNS } from './search-conditions.store.ts'
+import { anyCategory, areIndexed, conditions, SORT_COLUMNS } from './search-conditions.store.ts'
 import { SIMILAR_WORDS } from './similar-words.ts'
 
 const MAX_SIMILAR = 3
@@ -73,7 +73,7 @@ export function createSearchStore(db: Db): SearchStore {
     },
 
     async wordsWithPrefix(prefix) {
-      if (isIndexed(prefix)) return undefined
+      if (areIndexed([prefix])) return undefined
       const { rows } = await sql<{ word: string }>`
         select word from search_words where word like ${`${escapeLike(prefix)}%`}
         limit ${MAX_WORDS_OF_PREFIX + 1}`.execute(db)
@@ -126,10 +126,10 @@ function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
   })
 }
 
-function breadthOf({ words, prefix, facets, categoryIds }: Criteria): keyof typeof FREQUENT {
+function breadthOf({ words, prefixes, facets, categoryIds }: Criteria): keyof typeof FREQUENT {
   if (categoryIds !== undefined) return 'within'
-  const isSpelled = prefix !== undefined && !isIndexed(prefix)
-  return !isSpelled && words.length + facets.length + (prefix === undefined ? 0 : 1) === 1 ? 'single' : 'several'
+  const parts = words.length + facets.length + Math.min(prefixes.length, 1)
+  return areIndexed(prefixes) && parts === 1 ? 'single' : 'several'
 }
 
 /** How many of the newest torrents match; counted to one beyond `MAX_EXACT_TOTAL`. */
@@ -152,12 +152,10 @@ async function setPlanner(trx: Db): Promise<void> {
     set_config('work_mem', ${WORK_MEMORY}, true)`.execute(trx)
 }
 
-/** The criteria with the prefix as a whole word; undefined where the index is not slow at the prefix. */
+/** The criteria with the prefixes as whole words; undefined where the index is not slow at prefixes. */
 function wholeWords(criteria: Criteria): Criteria | undefined {
-  const { prefix, words } = criteria
-  return prefix === undefined || isIndexed(prefix)
-    ? undefined
-    : { ...criteria, words: [...words, [prefix]], prefix: undefined }
+  const { prefixes, words } = criteria
+  return areIndexed(prefixes) ? undefined : { ...criteria, words: [...words, prefixes], prefixes: [] }
 }
 
 async function haveMany(trx: Db, criteria: Criteria | undefined): Promise<boolean> {

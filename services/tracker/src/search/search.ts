@@ -2,7 +2,7 @@ import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { type Categories, type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import { type Total, totalOf } from '../lists/total.ts'
-import { memberWords, searchWords } from '../releases/search-words.ts'
+import { memberWords, orInitials, searchWords } from '../releases/search-words.ts'
 import type { ListedTorrent, TorrentState } from '../torrents/torrents.ts'
 import { type AnyOf, allOf, type Charge, type Criteria, episodeFacets, idFacets, yearFacets } from './criteria.ts'
 import { createSharedRuns } from './shared-runs.ts'
@@ -77,7 +77,7 @@ export type Page = {
   readonly order: 'asc' | 'desc'
   readonly offset: number
   readonly limit: number
-  /** All categories there are, for an order by counts, which are sorted within each category. */
+  /** All categories that torrents can be in, for an order by counts, which are sorted within each category. */
   readonly allCategoryIds?: readonly string[] | undefined
 }
 
@@ -109,7 +109,7 @@ export function createSearch(deps: {
   store: SearchStore
   /** Torrents by id, in the order of the ids; one that is gone is left out. */
   torrents: (ids: readonly string[]) => Promise<readonly ListedTorrent[]>
-  categories: Pick<Categories, 'all'>
+  categories: Pick<Categories, 'all' | 'idsWithDeleted'>
 }) {
   const { store, torrents } = deps
   const finds = createSharedRuns<Found>()
@@ -140,39 +140,38 @@ export function createSearch(deps: {
 
   async function list(query: ListQuery): Promise<Listed> {
     const { search, page, limit, sort, order } = query
-    const { words, prefix } = memberWords(search ?? '')
-    const tokens = prefix === undefined ? words : [...words, prefix]
+    const { words, prefixes } = memberWords(search ?? '')
+    const tokens = [...words, ...prefixes.slice(-1)]
     // A search for punctuation alone has no words and matches nothing, rather than everything.
     if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], ...totalOf(0) }
-    const all =
-      query.category === undefined && (sort === 'created' || sort === 'size') ? [] : await deps.categories.all()
+    const all = query.category === undefined ? [] : await deps.categories.all()
+    const allCategoryIds = sort === 'created' || sort === 'size' ? [] : await deps.categories.idsWithDeleted()
     const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
     const { ids, counted } = await store.page(
-      { ...within, ...(await wordCriteria(words, prefix)) },
-      { sort, order, offset: (page - 1) * limit, limit, allCategoryIds: all.map(({ id }) => id) },
+      { ...within, ...(await wordCriteria(orInitials(words, search ?? ''), prefixes)) },
+      { sort, order, offset: (page - 1) * limit, limit, allCategoryIds },
     )
     const listed = { items: await torrents(ids), ...totalOf(counted) }
     return counted === 0 && tokens.length > 0 ? { ...listed, suggestions: await suggest(within, tokens) } : listed
   }
 
   /** A beginning of few words is these words, which the index finds sooner. */
-  async function wordCriteria(
-    words: readonly string[],
-    prefix: string | undefined,
-  ): Promise<Pick<Criteria, 'words' | 'prefix'>> {
-    const whole = words.map((word) => [word])
-    const known = prefix === undefined ? undefined : await store.wordsWithPrefix(prefix)
-    return known === undefined ? { words: whole, prefix } : { words: [...whole, known], prefix: undefined }
+  async function wordCriteria(words: readonly AnyOf[], prefixes: AnyOf): Promise<Pick<Criteria, 'words' | 'prefixes'>> {
+    if (prefixes.length === 0) return { words, prefixes }
+    const known = await Promise.all(prefixes.map((prefix) => store.wordsWithPrefix(prefix)))
+    return known.includes(undefined)
+      ? { words, prefixes }
+      : { words: [...words, known.flatMap((found) => found ?? [])], prefixes: [] }
   }
 
   /**
-   * Torrents with words like these, newest first, unless names have all of these words: then none is a typing error. What
-   * is no word, such as `s01e05`, is asked for as it is, and left out when nothing has it.
+   * Torrents with words like these, newest first, unless listed names have all of these words: then none is a typing
+   * error. What is no word, such as `s01e05`, is asked for as it is, and left out when nothing has it.
    */
   async function suggest(within: Criteria, tokens: readonly string[]): Promise<readonly ListedTorrent[]> {
     const words = tokens.filter(isSimilarWord)
     const found = await store.similarWords(words)
-    if (words.every((word, i) => found[i]?.includes(word) === true)) return []
+    if (words.every((word, i) => found[i]?.includes(word) === true) && (await areListed(within, words))) return []
     const similar = found.filter((alternatives) => alternatives.length > 0)
     if (similar.length === 0) return []
     const others = tokens.filter((token) => !isSimilarWord(token)).map((token) => [token])
@@ -181,6 +180,12 @@ export function createSearch(deps: {
       if (ids.length > 0) return torrents(ids)
     }
     return []
+  }
+
+  /** Whether each of these words is in a name of that state. The words of deleted names are known too. */
+  async function areListed({ state }: Criteria, words: readonly string[]): Promise<boolean> {
+    for (const word of words) if ((await store.some({ ...allOf(state), words: [[word]] }, 1)).length === 0) return false
+    return true
   }
 }
 
@@ -197,9 +202,9 @@ function criteriaOf(query: SearchQuery): Criteria | undefined {
   const { ids = {}, wanted, year, charge, minSize, maxSize, createdAfter, categoryIds } = query
   if (categoryIds?.length === 0) return undefined
   const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '')
-  const tokens = texts.map(searchWords)
-  if (tokens.some((words) => words.length === 0)) return undefined
-  const words = [...new Set(tokens.flat())].map((word) => [word])
+  const wantedWords = texts.map((text) => orInitials(searchWords(text), text))
+  if (wantedWords.some((words) => words.length === 0)) return undefined
+  const words = [...new Map(wantedWords.flat().map((word) => [word.join(' '), word])).values()]
   const facets = [
     ...(wanted === undefined ? [] : [episodeFacets(wanted)]),
     ...(year === undefined ? [] : [yearFacets(year)]),

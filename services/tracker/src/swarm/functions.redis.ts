@@ -1,39 +1,16 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import { Cluster, type Redis } from 'ioredis'
+import { type LibraryName, readLibrary } from './libraries.file.ts'
 import type { RedisFunctions } from './wire.ts'
-
-/**
- * The files in lua/ that each library is put together from, without `.lua`. They are one chunk, so a file sees the local
- * names of all files before it.
- */
-const LIBRARIES = {
-  swarm: [
-    'swarm/layouts',
-    'swarm/state',
-    'swarm/counts',
-    'swarm/index',
-    'swarm/records',
-    'swarm/selection',
-    'swarm/peer',
-    'swarm/sockets',
-    'swarm/announce',
-    'swarm/functions',
-  ],
-  accounting: ['accounting'],
-  torznab: ['torznab'],
-} as const
 
 /**
  * Prepares the functions of a library in lua/. A server that does not have them, because it was restarted, emptied or
  * replaced, is given them at the next call. The library's name carries a digest of its source, so releases that run
  * side by side never call each other's.
- *
- * @param name of the library; lua/ lies beside src/ and dist/
  */
-export function createRedisFunctions(redis: Redis | Cluster, name: keyof typeof LIBRARIES): RedisFunctions {
-  const source = LIBRARIES[name].map(readPart).join('\n')
+export function createRedisFunctions(redis: Redis | Cluster, name: LibraryName): RedisFunctions {
+  const source = readLibrary(name)
   const version = createHash('sha256').update(source).digest('hex').slice(0, 12)
   const library = `#!lua name=tracker_${name}_${version}\n${source.replaceAll('_VERSION', `_${version}`)}`
   let loading: Promise<void> | undefined
@@ -63,10 +40,6 @@ export function createRedisFunctions(redis: Redis | Cluster, name: keyof typeof 
       })
     },
   }
-}
-
-function readPart(file: string): string {
-  return readFileSync(new URL(`../../lua/${file}.lua`, import.meta.url), 'utf8')
 }
 
 function isFunctionMissing(error: unknown): boolean {

@@ -11,6 +11,7 @@ import {
   encodeAnnounce,
   encodeSettings,
   splitAnswers,
+  swarmKey,
   TAGS,
   tagOf,
   tagPrefix,
@@ -95,13 +96,6 @@ export function createRedisSwarms(options: {
       }
     },
   }
-}
-
-function swarmKey(name: SwarmName): Buffer {
-  const key = Buffer.allocUnsafe(27)
-  key.write(`${tagPrefix(tagOf(name))}h:`, 0, 'latin1')
-  name.copy(key, 7)
-  return key
 }
 
 /** A call to a Cluster may have keys of one slot, and so of one tag: there each tag has a batcher of its own. */

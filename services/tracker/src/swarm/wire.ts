@@ -40,6 +40,14 @@ export function tagPrefix(tag: number): string {
   return `{${tag.toString(16).padStart(2, '0')}}:`
 }
 
+/** The key of a swarm's hash. */
+export function swarmKey(name: SwarmName): Buffer {
+  const key = Buffer.allocUnsafe(27)
+  key.write(`${tagPrefix(tagOf(name))}h:`, 0, 'latin1')
+  name.copy(key, 7)
+  return key
+}
+
 // SETTINGS ----------------------------------------------------------------------------------------------------------
 
 const SETTINGS_LENGTH = 32

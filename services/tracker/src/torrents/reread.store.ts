@@ -1,7 +1,13 @@
+import { errorCode } from '@vault-and-tracker/service-kit/errors'
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import type { RereadStore } from './reread.ts'
+import type { NameFields, RereadStore } from './reread.ts'
 import { releaseRow } from './torrent-rows.store.ts'
+
+type Outdated = { readonly id: string; readonly name: string }
+
+/** The class of SQLSTATE that means that a value is the reason. */
+const DATA_EXCEPTION = '22'
 
 /** Names in Postgres that an older version has read. */
 export function createRereadStore(db: Db): RereadStore {
@@ -17,31 +23,67 @@ export function createRereadStore(db: Db): RereadStore {
           .forUpdate()
           .skipLocked()
           .execute()
-        if (outdated.length === 0) return 0
-        const rows = outdated.map(({ id, name }) => {
-          const { release, tokens } = read(name)
-          return { id, tokens, ...releaseRow(release), reader_version: version }
-        })
-        await sql`
-          update torrents set (
-            release_title, release_year, season_from, season_to, episode_from, episode_to, air_date, resolution,
-            source, codec, release_group, absolute_from, absolute_to, hdr, audio, channels, languages, editions,
-            is_proper, is_repack, reader_version, search
-          ) = (
-            new.release_title, new.release_year, new.season_from, new.season_to, new.episode_from, new.episode_to,
-            new.air_date, new.resolution, new.source, new.codec, new.release_group, new.absolute_from,
-            new.absolute_to, new.hdr, new.audio, new.channels, new.languages, new.editions, new.is_proper,
-            new.is_repack, new.reader_version, array_to_tsvector(new.tokens)
+        const update = async (names: readonly Outdated[]): Promise<void> =>
+          updateRows(
+            trx,
+            names.map(({ id, name }) => rowOf(id, read(name), version)),
           )
-          from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as new (
-            id uuid, release_title text, release_year smallint, season_from smallint, season_to smallint,
-            episode_from integer, episode_to integer, air_date date, resolution text, source text, codec text,
-            release_group text, absolute_from integer, absolute_to integer, hdr text[], audio text[], channels text,
-            languages text[], editions text[], is_proper boolean, is_repack boolean, reader_version smallint,
-            tokens text[]
-          )
-          where torrents.id = new.id`.execute(trx)
-        return outdated.length
+        const unreadable: { id: string; error: unknown }[] = []
+        // One statement for all; where that fails, one for each, to find which of them it is.
+        if (outdated.length > 0 && (await failureOf(trx, () => update(outdated))) !== undefined)
+          for (const name of outdated) {
+            const failure = await failureOf(trx, () => update([name]))
+            if (failure === undefined) continue
+            unreadable.push({ id: name.id, error: failure.error })
+            await trx.updateTable('torrents').set({ reader_version: version }).where('id', '=', name.id).execute()
+          }
+        return { found: outdated.length, unreadable }
       }),
   }
+}
+
+/** What a torrent has that was read of its name, as a row. */
+function rowOf(id: string, { release, tokens }: NameFields, version: number) {
+  return { id, tokens, ...releaseRow(release), reader_version: version }
+}
+
+async function updateRows(trx: Db, rows: readonly ReturnType<typeof rowOf>[]): Promise<void> {
+  await sql`
+    update torrents set (
+      release_title, release_year, season_from, season_to, episode_from, episode_to, air_date, resolution,
+      source, codec, release_group, absolute_from, absolute_to, hdr, audio, channels, languages, editions,
+      is_proper, is_repack, reader_version, search
+    ) = (
+      new.release_title, new.release_year, new.season_from, new.season_to, new.episode_from, new.episode_to,
+      new.air_date, new.resolution, new.source, new.codec, new.release_group, new.absolute_from,
+      new.absolute_to, new.hdr, new.audio, new.channels, new.languages, new.editions, new.is_proper,
+      new.is_repack, new.reader_version, array_to_tsvector(new.tokens)
+    )
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as new (
+      id uuid, release_title text, release_year smallint, season_from smallint, season_to smallint,
+      episode_from integer, episode_to integer, air_date date, resolution text, source text, codec text,
+      release_group text, absolute_from integer, absolute_to integer, hdr text[], audio text[], channels text,
+      languages text[], editions text[], is_proper boolean, is_repack boolean, reader_version smallint,
+      tokens text[]
+    )
+    where torrents.id = new.id`.execute(trx)
+}
+
+/**
+ * Runs changes within a transaction that goes on without them when the data is the reason that they fail.
+ *
+ * @returns the error, if there was one
+ * @throws every other error of Postgres
+ */
+async function failureOf(trx: Db, change: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+  await sql`savepoint change`.execute(trx)
+  try {
+    await change()
+  } catch (error) {
+    if (errorCode(error)?.startsWith(DATA_EXCEPTION) === false) throw error
+    await sql`rollback to savepoint change`.execute(trx)
+    return { error }
+  }
+  await sql`release savepoint change`.execute(trx)
+  return undefined
 }

@@ -57,10 +57,13 @@ export function writeTorrentFile(
   })
 }
 
+/** Characters that a displayed name has no place for; see `text` in http/fields.ts, which refuses the same ones. */
+const NOT_SHOWN = /(?![\u00AD\u200C\u200D])\p{C}/gu
+
 /**
  * The name in the info dictionary may hold any text. The displayed name has no control characters and 1 to 255 others.
  */
 function displayName(name: string): string {
-  const shown = Array.from(name.replace(/\p{C}/gu, ' ').trim()).slice(0, 255).join('')
-  return shown === '' ? 'unnamed' : shown
+  const shown = Array.from(name.replace(NOT_SHOWN, ' ').trim()).slice(0, 255).join('')
+  return /[^\p{Default_Ignorable_Code_Point}\s]/u.test(shown) ? shown : 'unnamed'
 }

@@ -9,7 +9,9 @@ export function listedColumns(db: Db) {
   return db
     .selectFrom('torrents')
     .innerJoin('torrent_stats', 'torrent_stats.torrent_id', 'torrents.id')
-    .leftJoin('categories', 'categories.id', 'torrents.category_id')
+    .leftJoin('categories', (join) =>
+      join.onRef('categories.id', '=', 'torrents.category_id').on('categories.deleted_at', 'is', null),
+    )
     .leftJoin('users', 'users.id', 'torrents.uploader_id')
     .select([
       'torrents.id',

@@ -1,4 +1,5 @@
 import { FileAnswer } from '@vault-and-tracker/rest'
+import { MAX_EXTERNAL_ID } from '@vault-and-tracker/torznab-xml'
 import { create } from 'content-disposition'
 import { z } from 'zod'
 import { SLUG_PATTERN } from '../categories/categories.ts'
@@ -42,7 +43,7 @@ export const listedTorrent = z
     infoHash: z.string().meta({ description: '40 lower-case hex digits' }),
     infoHashV2: z.string().nullable().meta({ description: 'the truncated second hash of a hybrid torrent' }),
     name: z.string(),
-    category: z.string().meta({ description: 'slug' }),
+    category: z.string().meta({ description: 'slug; empty where the category was deleted' }),
     size: z.int().meta({ description: 'bytes' }),
     files: z.int().meta({ description: 'how many' }),
     created: time,
@@ -50,6 +51,7 @@ export const listedTorrent = z
     leechers: z.int(),
     completed: z.int(),
     uploader: z.string().nullable(),
+    uploaderId: z.string().nullable(),
     imdb: z.string().nullable().meta({ description: '`tt` and at least seven digits' }),
     tmdb: z.int().nullable(),
     tvdb: z.int().nullable(),
@@ -73,18 +75,17 @@ export const torrentName = text({ min: 1, max: 255 })
 export const categorySlug = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
 const description = text({ min: 0, max: 20_000, lines: true })
 
-const MAX_ID = 2_147_483_647
 const imdb = z
   .string()
   .regex(/^(tt)?\d{1,10}$/, 'must be tt and digits')
   .transform((text) => Number(text.replace('tt', '')))
-  .refine((id) => id > 0 && id <= MAX_ID, 'must be tt and digits')
+  .refine((id) => id > 0 && id <= MAX_EXTERNAL_ID, 'must be tt and digits')
 const externalId = z
   .string()
   .regex(/^\d{1,10}$/, 'must be a positive whole number')
   .transform(Number)
-  .refine((id) => id > 0 && id <= MAX_ID, 'must be a positive whole number')
-const jsonId = z.int().min(1, 'must be a positive whole number').max(MAX_ID, 'must be a positive whole number')
+  .refine((id) => id > 0 && id <= MAX_EXTERNAL_ID, 'must be a positive whole number')
+const jsonId = z.int().min(1, 'must be a positive whole number').max(MAX_EXTERNAL_ID, 'must be a positive whole number')
 const listQuery = z.object({
   ...pageQuery,
   sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
@@ -264,6 +265,7 @@ export function presentTorrent(torrent: ListedTorrent | Torrent): z.input<typeof
     leechers: torrent.leechers,
     completed: torrent.completed,
     uploader: torrent.uploader?.username ?? null,
+    uploaderId: torrent.uploader?.id ?? null,
     imdb: imdb === null ? null : `tt${String(imdb).padStart(7, '0')}`,
     tmdb,
     tvdb,

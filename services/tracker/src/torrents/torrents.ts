@@ -2,12 +2,12 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account } from '../accounts/accounts.ts'
 import type { ActedBy } from '../admin-log/admin-log.ts'
-import { type Categories, type Category, withSubcategories } from '../categories/categories.ts'
+import type { Categories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import { leafCategoryFor } from '../releases/leaf-category.ts'
-import type { ParsedRelease, Release } from '../releases/release.ts'
+import type { Release } from '../releases/release.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
+import { chosenCategory } from './chosen-category.ts'
 import { type NameFields, nameFieldsOf } from './reread.ts'
 import { readUpload, type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
@@ -23,7 +23,7 @@ export type ExternalIds = {
   readonly tvdb: number | null
 }
 
-/** A torrent in a list. Hashes are lower-case hex. */
+/** A torrent in a list. Hashes are lower-case hex; `category` is a slug, empty where all categories were deleted. */
 export type ListedTorrent = {
   readonly id: string
   /** The info hash of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
@@ -185,7 +185,7 @@ export function createTorrents(deps: {
       const content = readUpload(upload.bytes, deps.source)
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)
-      const category = leafFor(release, await categories.bySlug(upload.category), await categories.all())
+      const category = await chosenCategory(categories, upload.category, release)
       const torrent = await store.create({
         id: newId(),
         content,
@@ -210,9 +210,9 @@ export function createTorrents(deps: {
       const { infoHash, size, files, ...content } = readUpload(upload.bytes, deps.source)
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)
-      const chosen = upload.category === undefined ? undefined : await categories.bySlug(upload.category)
-      const category = chosen ? leafFor(release, chosen, await categories.all()).slug : null
-      return { name, infoHash, size, files, category, release }
+      const chosen =
+        upload.category === undefined ? undefined : await chosenCategory(categories, upload.category, release)
+      return { name, infoHash, size, files, category: chosen?.slug ?? null, release }
     },
 
     /** The files of a torrent, in its own order. @throws ApiError NOT_FOUND */
@@ -249,10 +249,11 @@ export function createTorrents(deps: {
       if (changesMultipliers && editor.role === 'member')
         throw apiError('FORBIDDEN', 'Only staff may change downloadPercent and uploadPercent.')
       const { name, category, ...others } = edit
+      const release = parseReleaseName(name ?? torrent.name)
       const changes: TorrentChanges = {
         ...others,
-        name: name === undefined ? undefined : nameFieldsOf(name, parseReleaseName(name)),
-        categoryId: category === undefined ? undefined : (await categories.bySlug(category)).id,
+        name: name === undefined ? undefined : nameFieldsOf(name, release),
+        categoryId: category === undefined ? undefined : (await chosenCategory(categories, category, release)).id,
       }
       const by = changesMultipliers ? actedBy(editor) : actedByStaff(torrent, editor)
       return publishChange(await store.change(torrent.id, changes, by))
@@ -285,14 +286,6 @@ export function createTorrents(deps: {
 
 function mayEdit(torrent: Torrent, user: Viewer): boolean {
   return user.role !== 'member' || torrent.uploader?.id === user.id
-}
-
-/**
- * The chosen category or, when it is a root, the subcategory that fits the name: automation tools do not search roots.
- */
-function leafFor(release: ParsedRelease, chosen: Category, all: readonly Category[]): Category {
-  if (chosen.parentId !== null) return chosen
-  return leafCategoryFor(release, chosen, withSubcategories(all, chosen).slice(1))
 }
 
 function notFound() {

@@ -10,7 +10,7 @@ export type Admission =
   | ({ readonly admitted: true } & Admitted)
   | ({ readonly admitted: false; readonly caller: TorznabCaller | undefined } & Refusal)
 
-/** Lets a request in. @throws UnavailableError when Postgres or Redis is away */
+/** Lets a request in. @throws what `isUnavailable` recognises when Postgres or Redis is unavailable */
 export type Admit = (
   apiKey: string,
   request: Pick<CountedRequest, 'address' | 'kind'>,
@@ -26,19 +26,19 @@ export function createAdmit({ callers, limits }: { callers: Callers; limits: Tor
   return async (apiKey, { address, kind }, settings) => {
     const caller = await callers.byKey(apiKey)
     const refused = (error: TorznabError): Admission => ({ admitted: false, caller, error })
-    const overLimit = (retryAfterSeconds: number): Admission => {
+    const overLimit = (by: 'limit' | 'block', retryAfterSeconds: number): Admission => {
       const error = torznabError('requestLimitReached')
-      return { admitted: false, caller, error, retryAfterSeconds }
+      return { admitted: false, caller, error, by, retryAfterSeconds }
     }
 
     if (caller === undefined || caller.state === 'banned') {
       const wait = await limits.takeWrongKey(address)
-      return wait > 0 ? overLimit(wait) : refused(torznabError('incorrectCredentials'))
+      return wait > 0 ? overLimit('limit', wait) : refused(torznabError('incorrectCredentials'))
     }
     const { windowSeconds, searchLimit, downloadLimit } = settings
     const limit = kind === 'search' ? searchLimit : downloadLimit
     const verdict = await limits.take({ userId: caller.id, address, kind, limit, windowSeconds })
-    if (!verdict.allowed) return overLimit(verdict.retryAfterSeconds)
+    if (!verdict.allowed) return overLimit(verdict.by, verdict.retryAfterSeconds)
     if (caller.state === 'suspended') return refused(torznabError('accountSuspended'))
     if (caller.apiBlocked) return refused(torznabError('notAuthorized'))
     const { searches, downloads } = verdict.usage

@@ -11,6 +11,8 @@ export function createTorznabBlocks(deps: { blocks: AddressBlocks; adminLog: Adm
   return {
     list: () => blocks.list(),
 
+    count: () => blocks.count(),
+
     /**
      * Ends a block. Blocks are in Redis, so the admin log is written right after, not in the same transaction.
      *

@@ -11,14 +11,14 @@ export type TorznabCaller = Pick<
   'id' | 'role' | 'state' | 'apiBlocked' | 'canDownload' | 'passkey' | 'downloadPercent' | 'uploadPercent'
 >
 
-/** Where users are kept. @throws UnavailableError when Postgres is away */
+/** Where users are kept. @throws what `isUnavailable` recognises when Postgres is unavailable */
 export type CallerStore = {
   byPasskeys(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, TorznabCaller>>
 }
 
 /** Users by their keys; at once where they are cached, absences too. */
 export type Callers = {
-  /** @throws UnavailableError when Postgres is away and nothing fresh is cached */
+  /** @throws what `isUnavailable` recognises when Postgres is unavailable and nothing fresh is cached */
   byKey(apiKey: string): Lookup<TorznabCaller>
   /** Drops what a change made outdated. */
   forget(change: Invalidation): void

@@ -47,6 +47,24 @@ export function createTorznabLimits(deps: {
       return wait === 0 ? 0 : wholeSeconds(wait)
     },
 
+    usage: (userId, windowSeconds) =>
+      orRedisUnavailable(async () => {
+        const length = windowSeconds * 1_000
+        const [window, searches, downloads] = await redis.hmget(userKey(userId), 'window', 'search', 'download')
+        // As lua/torznab.lua names a window.
+        if (window !== `${String(length)}:${String(Math.floor(clock.now() / length))}`)
+          return { searches: 0, downloads: 0 }
+        return { searches: Number(searches), downloads: Number(downloads) }
+      }),
+
+    blockedUntil: (address) =>
+      orRedisUnavailable(async () => {
+        const until = Number(await redis.hget(addressStateKey(addressKey(address)), 'until'))
+        return until > clock.now() ? new Date(until) : undefined
+      }),
+
+    count: () => orRedisUnavailable(() => redis.zcount(BLOCKS, `(${String(clock.now())}`, '+inf')),
+
     list: () =>
       orRedisUnavailable(async () => {
         const now = clock.now()
@@ -79,8 +97,9 @@ export function createTorznabLimits(deps: {
       orRedisUnavailable(async () => {
         const counted = addressKey(address.replace(/\/64$/, ''))
         const until = Number(await redis.hget(addressStateKey(counted), 'until'))
+        if (until <= clock.now()) return false
         await redis.multi().del(addressStateKey(counted)).zrem(BLOCKS, counted).exec()
-        return until > clock.now()
+        return true
       }),
   }
 }

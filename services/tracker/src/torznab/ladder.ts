@@ -35,11 +35,11 @@ export type CountedRequest = {
   readonly kind: 'search' | 'download'
   /** Requests of this kind in a window. */
   readonly limit: number
-  /** Windows begin at multiples of this since the Unix epoch. */
+  /** Windows begin at multiples of this since the Unix epoch, by the clock of the replica that is ahead of the others. */
   readonly windowSeconds: number
 }
 
-/** What a user did in the current window, the request at hand included. */
+/** What a user was allowed to do in the current window; in the verdict of a request, that one included. */
 export type Usage = { readonly searches: number; readonly downloads: number }
 
 /** Whether a request may be answered. Refused by the limit or, without being counted, because its address is blocked. */
@@ -62,20 +62,26 @@ export type AddressBlock = {
   readonly penaltySeconds: number
 }
 
-/** The limits of the Torznab API, shared by all replicas. All methods throw UnavailableError when Redis is away. */
+/** The limits of the Torznab API, shared by all replicas. All methods throw UnavailableError when Redis is unavailable. */
 export type TorznabLimits = {
   /** Counts a request. One call to Redis. */
   take(request: CountedRequest): Promise<Verdict>
   /** Counts a wrong key. @returns 0, or over the limit the seconds until the address may guess again */
   takeWrongKey(address: string): Promise<number>
+  /** What a user did in the current window. It counts nothing. */
+  usage(userId: string, windowSeconds: number): Promise<Usage>
 }
 
-/** The addresses that are blocked, for administrators. All methods throw UnavailableError when Redis is away. */
+/** The addresses that are blocked, for administrators. All methods throw UnavailableError when Redis is unavailable. */
 export type AddressBlocks = {
+  /** The end of an address's block; undefined where it is not blocked. */
+  blockedUntil(address: string): Promise<Date | undefined>
+  /** How many addresses are blocked. */
+  count(): Promise<number>
   /** Blocks that have not ended, the longest first; a thousand at most. */
   list(): Promise<readonly AddressBlock[]>
   /**
-   * Ends a block and forgets the address's steps.
+   * Ends a block and forgets the address's steps. Of an address that is not blocked nothing changes.
    *
    * @param address as in the list, or any address of an IPv6 /64
    * @returns whether it was blocked

@@ -3,6 +3,8 @@ import type { Caps, Feed, TorznabError } from '@vault-and-tracker/torznab-xml'
 /** Why a request is not answered. */
 export type Refusal = {
   readonly error: TorznabError
+  /** Present where a limit or a block refused the request, whatever it asks for. */
+  readonly by?: 'limit' | 'block'
   /** When to try again, in seconds. */
   readonly retryAfterSeconds?: number
 }
@@ -14,6 +16,11 @@ export type Outcome =
   | { readonly kind: 'file'; readonly name: string; readonly bytes: Buffer }
   | ({ readonly kind: 'refusal' } & Refusal)
 
-export function refusal({ error, retryAfterSeconds }: Refusal): Outcome {
-  return { kind: 'refusal', error, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+export function refusal({ error, by, retryAfterSeconds }: Refusal): Outcome {
+  return {
+    kind: 'refusal',
+    error,
+    ...(by !== undefined && { by }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  }
 }

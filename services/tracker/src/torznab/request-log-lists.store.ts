@@ -1,5 +1,4 @@
 import { isId } from '@vault-and-tracker/service-kit/ids'
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type ExpressionBuilder, sql } from 'kysely'
 import { escapeLike } from '../db/like.ts'
 import type { Db, Schema } from '../db/schema.ts'
@@ -9,22 +8,17 @@ import type { ListedRequest, RequestLists, RequestQuery, UsageQuery, UserUsage }
 /** The lists of the request log and of the users of the API, from Postgres. */
 export function createRequestLists(db: Db): RequestLists {
   return {
-    requests: (query) =>
-      orPostgresUnavailable(async () => {
-        const userId = query.user === undefined ? undefined : await findUser(db, query.user)
-        if (query.user !== undefined && userId === undefined) return { items: [], ...totalOf(0) }
-        const [counted, items] = await Promise.all([
-          countRequests(db, query, userId),
-          pageOfRequests(db, query, userId),
-        ])
-        return { items, ...totalOf(counted) }
-      }),
+    requests: async (query) => {
+      const userId = query.user === undefined ? undefined : await findUser(db, query.user)
+      if (query.user !== undefined && userId === undefined) return { items: [], ...totalOf(0) }
+      const [counted, items] = await Promise.all([countRequests(db, query, userId), pageOfRequests(db, query, userId)])
+      return { items, ...totalOf(counted) }
+    },
 
-    users: (query) =>
-      orPostgresUnavailable(async () => {
-        const [counted, items] = await Promise.all([countUsage(db, query), pageOfUsage(db, query)])
-        return { items, ...totalOf(counted) }
-      }),
+    users: async (query) => {
+      const [counted, items] = await Promise.all([countUsage(db, query), pageOfUsage(db, query)])
+      return { items, ...totalOf(counted) }
+    },
   }
 }
 

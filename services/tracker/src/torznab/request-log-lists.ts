@@ -52,7 +52,7 @@ export type UsageQuery = Page & {
   readonly blocked: boolean | undefined
 }
 
-/** Lists for administrators. All methods throw UnavailableError when Postgres is away. */
+/** Lists for administrators. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
 export type RequestLists = {
   requests(query: RequestQuery): Promise<{ readonly items: readonly ListedRequest[] } & Total>
   /** Users who made a request, or are blocked. */

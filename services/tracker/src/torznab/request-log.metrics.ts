@@ -10,7 +10,7 @@ export function createRequestLogMetrics(registry: Registry): RequestLogCounters 
   })
   const dropped = new Counter({
     name: 'tracker_torznab_requests_dropped_total',
-    help: 'Torznab requests that were answered and could not be logged, because Postgres was away for too long.',
+    help: 'Torznab requests that were answered and could not be logged, because Postgres was unavailable for too long.',
     registers: [registry],
   })
   const waiting = new Gauge({

@@ -1,5 +1,4 @@
 import { errorCode } from '@vault-and-tracker/service-kit/errors'
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import type { LoggedRequest, RequestLogStore } from './request-log.ts'
@@ -26,36 +25,34 @@ export function createRequestLogStore(db: Db): RequestLogStore {
   }
 
   return {
-    write: ({ id, requests, rollup }) =>
-      orPostgresUnavailable(async () => {
-        await ensureDays(requests)
-        try {
-          await db.transaction().execute(async (trx) => {
-            const logged = await trx
-              .insertInto('torznab_batches')
-              .values({ id })
-              .onConflict((conflict) => conflict.doNothing())
-              .executeTakeFirst()
-            if (logged.numInsertedOrUpdatedRows === 0n) return
-            if (requests.length > 0) await insertRequests(trx, requests)
-            await addCounts(trx, rollup)
-            const numbers = await addToUsers(trx, rollup.users)
-            for (const userSet of rollup.userSets) await addToUserSet(trx, userSet, numbers)
-          })
-        } catch (error) {
-          if (errorCode(error) === NO_PARTITION) days.clear()
-          throw error
-        }
-      }),
+    write: async ({ id, requests, rollup }) => {
+      await ensureDays(requests)
+      try {
+        await db.transaction().execute(async (trx) => {
+          const logged = await trx
+            .insertInto('torznab_batches')
+            .values({ id })
+            .onConflict((conflict) => conflict.doNothing())
+            .executeTakeFirst()
+          if (logged.numInsertedOrUpdatedRows === 0n) return
+          if (requests.length > 0) await insertRequests(trx, requests)
+          await addCounts(trx, rollup)
+          const numbers = await addToUsers(trx, rollup.users)
+          for (const userSet of rollup.userSets) await addToUserSet(trx, userSet, numbers)
+        })
+      } catch (error) {
+        if (errorCode(error) === NO_PARTITION) days.clear()
+        throw error
+      }
+    },
 
-    prune: ({ daysBefore, batchesBefore }) =>
-      orPostgresUnavailable(async () => {
-        await db.deleteFrom('torznab_batches').where('written_at', '<', batchesBefore).execute()
-        const before = daysBefore.toISOString().slice(0, 10)
-        const { rows } = await sql<{ dropped: number }>`
+    prune: async ({ daysBefore, batchesBefore }) => {
+      await db.deleteFrom('torznab_batches').where('written_at', '<', batchesBefore).execute()
+      const before = daysBefore.toISOString().slice(0, 10)
+      const { rows } = await sql<{ dropped: number }>`
           select torznab_log_drop_days(${before}::date) as dropped`.execute(db)
-        return rows[0]?.dropped ?? 0
-      }),
+      return rows[0]?.dropped ?? 0
+    },
   }
 }
 

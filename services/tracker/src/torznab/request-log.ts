@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import { repeat } from '@vault-and-tracker/service-kit/repeat'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import { cleanText } from '@vault-and-tracker/torznab-xml'
 import { type ClientFamily, clientFamily } from './client-family.ts'
 import type { TorznabSettings } from './settings.ts'
@@ -20,8 +20,13 @@ export type LoggedRequest = {
   readonly results: number
   readonly durationMs: number
   readonly error: number | null
+  /** Counted, but not logged. */
+  readonly refusedBy?: 'limit' | 'block' | undefined
   readonly client: ClientFamily
 }
+
+/** A request that waits, and whether it is logged; undefined where the settings could not be read when it came. */
+type Waiting = { readonly request: LoggedRequest; readonly isLogged: Promise<boolean | undefined> }
 
 /** Requests that are written together. The id keeps them from being written twice. */
 export type RequestBatch = { readonly id: string; readonly requests: readonly LoggedRequest[]; readonly rollup: Rollup }
@@ -31,7 +36,7 @@ export type RequestLogStore = {
   /**
    * Writes the requests of a batch and counts them, as one transaction. A batch that was written before is skipped.
    *
-   * @throws UnavailableError when Postgres is away
+   * @throws what `isUnavailable` recognises when Postgres is unavailable
    */
   write(batch: RequestBatch): Promise<void>
   /** Drops the days before a time, and the record of which batches were written. @returns how many days */
@@ -47,23 +52,25 @@ export type RequestLogCounters = {
 
 const FLUSH_EVERY_MS = 500
 const MAX_BATCH = 1_000
-/** About 20 MB at most; what comes on top while Postgres is away is counted and lost. */
+/** About 20 MB at most; what comes on top while Postgres is unavailable is counted and lost. */
 const MAX_WAITING = 20_000
 /** How long a stop waits for Postgres. */
 const CLOSE_MS = 3_000
 const CLOSE_RETRY_MS = 300
 const MAX_QUERY = 500
-/** Parameters that have a column of their own, and those that nobody may read. */
-const NOT_LOGGED: ReadonlySet<string> = new Set(['t', 'apikey', 'passkey'])
+/** Names of parameters with keys, also misspelt ones such as `apikey[]` and `amp;apikey`. */
+const KEY_NAME = /(?:api|pass)_?key/i
+/** Keys within values, such as that of an address that was pasted as a whole. */
+const KEY_IN_VALUE = /(?:api|pass)_?key[^&=]{0,20}(?:=|%(?:25)*3d)/i
 /** Of requests that name no function that there is. */
 const UNKNOWN_FUNCTION = 'unknown'
 const DAY_MS = 86_400_000
 
 /**
  * Writes answered requests in batches, off the path of the answer: `record` only puts them into a bounded buffer. What
- * waits is written by `close`, so an orderly stop loses nothing unless Postgres is away.
+ * waits is written by `close`, so an orderly stop loses nothing unless Postgres is unavailable.
  *
- * @param deps `settings` tells whether requests are logged; statistics are counted either way
+ * @param deps `settings` tells, when a request is answered, whether it is logged; statistics are counted either way
  */
 export function createRequestLog(deps: {
   store: RequestLogStore
@@ -74,11 +81,20 @@ export function createRequestLog(deps: {
   onError: (error: unknown) => void
 }) {
   const { store, counters, clock } = deps
-  let waiting: LoggedRequest[] = []
+  let waiting: Waiting[] = []
   /** The batch under way, or the one that could not be written. */
-  let batch: readonly LoggedRequest[] = []
+  let batch: readonly Waiting[] = []
   let batchId = ''
+  let wasTried = false
   let flushing = Promise.resolve(true)
+
+  const isLogging = async (): Promise<boolean> => (await deps.settings()).logging
+
+  async function loggedOf(all: readonly Waiting[]): Promise<readonly LoggedRequest[]> {
+    const logged: LoggedRequest[] = []
+    for (const { request, isLogged } of all) if ((await isLogged) ?? (await isLogging())) logged.push(request)
+    return logged
+  }
 
   /** Writes one batch. @returns whether there may be more to write now */
   async function writeBatch(): Promise<boolean> {
@@ -86,15 +102,24 @@ export function createRequestLog(deps: {
       batch = waiting.slice(0, MAX_BATCH)
       waiting = waiting.slice(MAX_BATCH)
       batchId = newId()
+      wasTried = false
     }
     if (batch.length === 0) return false
     try {
-      const { logging } = await deps.settings()
-      await store.write({ id: batchId, requests: logging ? batch : [], rollup: rollUp(batch) })
+      await store.write({
+        id: batchId,
+        requests: await loggedOf(batch),
+        rollup: rollUp(batch.map(({ request }) => request)),
+      })
       counters.countWritten(batch.length)
     } catch (error) {
       deps.onError(error)
-      if (error instanceof UnavailableError) return false
+      if (isUnavailable(error)) return false
+      // A partition that was dropped meanwhile is there at the second try.
+      if (!wasTried) {
+        wasTried = true
+        return true
+      }
       // What cannot be written at all must not stop what follows.
       counters.countDropped(batch.length)
     }
@@ -127,7 +152,7 @@ export function createRequestLog(deps: {
         counters.countDropped(1)
         return
       }
-      waiting.push({
+      const logged: LoggedRequest = {
         id: newId(),
         at: new Date(clock.now()),
         userId: request.userId ?? null,
@@ -136,8 +161,10 @@ export function createRequestLog(deps: {
         results: request.results,
         durationMs: Math.max(0, request.durationMs),
         error: request.error ?? null,
+        refusedBy: request.refusedBy,
         client: clientFamily(request.userAgent),
-      })
+      }
+      waiting.push({ request: logged, isLogged: isLogging().catch(() => undefined) })
     },
 
     flush,
@@ -164,10 +191,13 @@ export function createRequestLog(deps: {
   }
 }
 
-/** The parameters of a query string for people to read, without control characters, some of which Postgres refuses. */
+/**
+ * The parameters of a query string for people to read: without the function, which has a column of its own, and keys,
+ * which nobody may read; without control characters, some of which Postgres refuses.
+ */
 function readableQuery(rawQuery: string): string {
   const parts = [...new URLSearchParams(rawQuery)]
-    .filter(([name]) => !NOT_LOGGED.has(name.trim().toLowerCase()))
+    .filter(([name, value]) => name.trim().toLowerCase() !== 't' && !KEY_NAME.test(name) && !KEY_IN_VALUE.test(value))
     .map(([name, value]) => `${name}=${value}`)
   return cleanText(parts.join('&').slice(0, MAX_QUERY))
 }

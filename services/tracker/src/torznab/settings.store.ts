@@ -1,4 +1,3 @@
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import type { Selectable } from 'kysely'
 import { changedFields } from '../admin-log/admin-log.ts'
 import { recordAdminAction } from '../db/admin-log.ts'
@@ -8,10 +7,7 @@ import type { TorznabSettings, TorznabSettingsStore } from './settings.ts'
 /** The settings of the Torznab API in Postgres: one row, which a migration inserts. */
 export function createTorznabSettingsStore(db: Db): TorznabSettingsStore {
   return {
-    read: () =>
-      orPostgresUnavailable(async () =>
-        toSettings(await db.selectFrom('torznab_settings').selectAll().executeTakeFirstOrThrow()),
-      ),
+    read: async () => toSettings(await db.selectFrom('torznab_settings').selectAll().executeTakeFirstOrThrow()),
 
     change: (changes, by) =>
       db.transaction().execute(async (trx) => {

@@ -52,7 +52,7 @@ const TTL_MS = 30_000
 /**
  * Reads and changes the settings of the Torznab API.
  *
- * @param deps `store` throws UnavailableError when Postgres is away
+ * @param deps `store` throws what `isUnavailable` recognises when Postgres is unavailable
  */
 export function createTorznabSettings(deps: {
   store: TorznabSettingsStore
@@ -77,7 +77,7 @@ export function createTorznabSettings(deps: {
     /**
      * The settings to answer a request by: cached, and forgotten on all replicas as soon as they are changed.
      *
-     * @throws UnavailableError when nothing is cached and Postgres is away
+     * @throws what `isUnavailable` recognises when nothing is cached and Postgres is unavailable
      */
     async current(): Promise<TorznabSettings> {
       return (await cache.get('settings')) ?? store.read()

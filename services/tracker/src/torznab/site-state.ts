@@ -5,7 +5,12 @@ import type { Category } from '../categories/categories.ts'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 
 /** What holds for the whole site, and nearly every request needs. */
-export type SiteState = { readonly categories: readonly Category[]; readonly multipliers: Multipliers }
+export type SiteState = {
+  readonly categories: readonly Category[]
+  /** With those that were deleted and have torrents still. */
+  readonly categoryIds: readonly string[]
+  readonly multipliers: Multipliers
+}
 
 /** The bound on how long a lost invalidation has consequences. */
 const TTL_MS = 30_000
@@ -14,12 +19,17 @@ const SITE = 'site'
 /** The state of the site, cached; forgotten on all replicas as soon as it changes. */
 export function createSiteStates(deps: {
   categories: () => Promise<readonly Category[]>
+  categoryIds: () => Promise<readonly string[]>
   multipliers: () => Promise<Multipliers>
   clock: Clock
 }) {
   const load = async (): Promise<SiteState> => {
-    const [categories, multipliers] = await Promise.all([deps.categories(), deps.multipliers()])
-    return { categories, multipliers }
+    const [categories, categoryIds, multipliers] = await Promise.all([
+      deps.categories(),
+      deps.categoryIds(),
+      deps.multipliers(),
+    ])
+    return { categories, categoryIds, multipliers }
   }
   const cache = createLookupCache<typeof SITE, SiteState>({
     load,

@@ -8,11 +8,9 @@ export type CountedRequest = {
   readonly function: string
   readonly durationMs: number
   readonly error: number | null
+  readonly refusedBy?: 'limit' | 'block' | undefined
   readonly client: string
 }
-
-/** The error code of a request that a limit refused. */
-const LIMIT_REACHED = 500
 
 type InSpan = { readonly span: Span; readonly start: Date }
 
@@ -38,7 +36,7 @@ export type UserRow = {
   requests: number
   downloads: number
   errors: number
-  /** Requests that a limit refused. */
+  /** Requests that a limit refused; those that a block refused may be somebody else's fault. */
   violations: number
   lastAt: Date
 }
@@ -96,7 +94,7 @@ function addToUser(users: Map<string, UserRow>, userId: string, request: Counted
   user.requests += 1
   user.downloads += request.function === 'download' ? 1 : 0
   user.errors += request.error === null ? 0 : 1
-  user.violations += request.error === LIMIT_REACHED ? 1 : 0
+  user.violations += request.refusedBy === 'limit' ? 1 : 0
   user.lastAt = request.at
 }
 

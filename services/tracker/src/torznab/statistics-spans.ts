@@ -44,9 +44,10 @@ export function endOf(span: Span, time: Date): Date {
  *
  * @param from the start of an hour
  * @param to the start of an hour
+ * @param coarsest the longest span to use
  */
-export function segmentsOf(from: Date, to: Date): readonly Segment[] {
-  return cover(from, to, ['month', 'day', 'hour'])
+export function segmentsOf(from: Date, to: Date, coarsest: Span = 'month'): readonly Segment[] {
+  return cover(from, to, SPANS.slice(0, SPANS.indexOf(coarsest) + 1).toReversed())
 }
 
 function cover(from: Date, to: Date, [span, ...finer]: readonly Span[]): readonly Segment[] {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryTime, time } from '../http/fields.ts'
+import { isTimeRange, noTimeRange, time, timeRange } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { RANGES, type Statistics, type TorznabStatistics, type Totals } from './statistics.ts'
 import { SPANS } from './statistics-spans.ts'
@@ -45,11 +45,12 @@ export const torznabStatisticsEndpoints = [
     path: '/api/admin/torznab/statistics',
     operationId: 'getTorznabStatistics',
     summary: 'Requests, users, errors and response times of a range of whole hours in UTC, and of the time before',
-    query: z.object({
-      range: z.enum(RANGES, `must be one of ${RANGES.join(', ')}`).optional(),
-      from: queryTime.optional(),
-      to: queryTime.optional(),
-    }),
+    query: z
+      .object({
+        range: z.enum(RANGES, `must be one of ${RANGES.join(', ')}`).optional(),
+        ...timeRange,
+      })
+      .refine(isTimeRange, noTimeRange),
     answer: statistics,
     handle: async ({ query }, { torznabStatistics }) => present(await torznabStatistics.read(query)),
   }),

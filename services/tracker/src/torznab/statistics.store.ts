@@ -1,9 +1,10 @@
 import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import type { Counted, Period, PeriodSegment, StatisticsStore } from './statistics.ts'
+import type { Counted, Period, StatisticsStore } from './statistics.ts'
 import { addTo, type Histogram } from './statistics-histogram.ts'
 import type { CountKind } from './statistics-rollup.ts'
+import type { Segment } from './statistics-spans.ts'
 
 type SummedRow = Counted & { period: Period; kind: CountKind; name: string; histograms: string | null }
 
@@ -55,25 +56,29 @@ export function createStatisticsStore(db: Db): StatisticsStore {
         return rows
       }),
 
-    series: (span, range) =>
+    series: (span, segments) =>
       orPostgresUnavailable(async () => {
         const { rows } = await sql<Counted & { start: Date }>`
-          select start, requests, errors, duration_ms as "durationMs"
-          from torznab_counts
-          where span = ${span} and kind = 'all' and start >= date_trunc(${span}, ${range.from}::timestamptz, 'UTC')
-            and start < ${range.to}::timestamptz`.execute(db)
+          select date_trunc(${span}, start, 'UTC') as start, sum(requests)::bigint as requests,
+            sum(errors)::bigint as errors, sum(duration_ms) as "durationMs"
+          from ${segmentRows(segments)} cross join lateral (
+            select start, requests, errors, duration_ms
+            from torznab_counts as c
+            where c.span = s.span and c.kind = 'all' and c.start >= s.first and c.start < s.next offset 0
+          ) as counted
+          group by 1`.execute(db)
         return rows
       }),
   }
 }
 
 /**
- * Segments as rows. What is joined to them is a subquery with `offset 0`, which the planner does not merge: each
+ * Segments as rows, with their periods where they have one. What is joined to them is a subquery with `offset 0`, which the planner does not merge: each
  * segment reads its part of the index, however the planner estimates their number.
  */
-function segmentRows(segments: readonly PeriodSegment[]): RawBuilder<unknown> {
+function segmentRows(segments: readonly (Segment & { readonly period?: Period })[]): RawBuilder<unknown> {
   return sql`unnest(
-    ${segments.map((s) => s.period)}::text[], ${segments.map((s) => s.span)}::text[],
+    ${segments.map((s) => s.period ?? null)}::text[], ${segments.map((s) => s.span)}::text[],
     ${segments.map((s) => s.from)}::timestamptz[], ${segments.map((s) => s.to)}::timestamptz[]
   ) as s (period, span, first, next)`
 }

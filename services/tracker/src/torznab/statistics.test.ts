@@ -90,7 +90,7 @@ test('a rollup counts requests by hour, day and month, and by user', () => {
   const request = { userId: 'alice', function: 'search', client: 'Sonarr', durationMs: 10, error: null }
   const { counts, users, userSets } = rollUp([
     { ...request, at: new Date('2026-01-31T23:59:59Z') },
-    { ...request, at: new Date('2026-02-01T00:00:00Z'), error: 500, durationMs: 30 },
+    { ...request, at: new Date('2026-02-01T00:00:00Z'), error: 500, refusedBy: 'limit', durationMs: 30 },
     { ...request, at: new Date('2026-02-01T00:00:01Z'), userId: null, error: 100, function: 'download' },
   ])
   for (const span of ['hour', 'day', 'month'])

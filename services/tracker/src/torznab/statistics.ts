@@ -34,8 +34,8 @@ export type StatisticsStore = {
   /** All kinds for the range, all requests for the other periods; histograms for what percentiles are told of. */
   counts(segments: readonly PeriodSegment[]): Promise<readonly CountedPart[]>
   userSets(segments: readonly PeriodSegment[]): Promise<readonly { period: Period; users: UserSet }[]>
-  /** Counts of each span in a range; spans without a request are left out. */
-  series(span: Span, range: Range): Promise<readonly (Counted & { start: Date })[]>
+  /** Counts of these segments by the span that they are in; spans without a request are left out. */
+  series(span: Span, segments: readonly Segment[]): Promise<readonly (Counted & { start: Date })[]>
 }
 
 export type Totals = {
@@ -60,7 +60,10 @@ export type Statistics = Range & {
   readonly requestsLast24Hours: number
   readonly functions: readonly (Summary & { readonly function: string; readonly p95Ms: number | null })[]
   readonly clients: readonly (Summary & { readonly client: string })[]
-  /** By hour up to 31 days, by day up to a year, by month beyond. */
+  /**
+   * By hour up to 31 days, by day up to a year, by month beyond. Of the first and the last what is in the range, so that
+   * they add up to the totals.
+   */
   readonly series: { readonly step: Span; readonly items: readonly (Summary & { readonly start: Date })[] }
 }
 
@@ -105,7 +108,7 @@ export function createTorznabStatistics({ store, clock }: { store: StatisticsSto
       const [counts, userSets, series] = await Promise.all([
         store.counts([...compared, ...ever, ...lastDay]),
         store.userSets(compared),
-        store.series(step, range),
+        store.series(step, segmentsOf(range.from, range.to, step)),
       ])
       const partsOf = (period: Period, kind: CountKind) =>
         counts.filter((row) => row.period === period && row.kind === kind)

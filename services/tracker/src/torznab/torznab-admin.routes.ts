@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { namedUser, pageOf, pageQuery, queryFlag, queryTime, text, time } from '../http/fields.ts'
+import {
+  isTimeRange,
+  namedUser,
+  noTimeRange,
+  pageOf,
+  pageQuery,
+  queryFlag,
+  text,
+  time,
+  timeRange,
+} from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import type { TorznabBlocks } from './blocks.ts'
 import type { ListedRequest, RequestLists, UserUsage } from './request-log-lists.ts'
@@ -54,14 +64,15 @@ export const torznabAdminEndpoints = [
     path: '/api/admin/torznab/requests',
     operationId: 'listTorznabRequests',
     summary: 'Logged requests, newest first; `user` is an id or a name, `error` is true, false or a code',
-    query: z.object({
-      ...pageQuery,
-      user: text({ min: 1, max: 64 }).optional(),
-      function: text({ min: 1, max: 20 }).optional(),
-      error: errorFilter.optional(),
-      from: queryTime.optional(),
-      to: queryTime.optional(),
-    }),
+    query: z
+      .object({
+        ...pageQuery,
+        user: text({ min: 1, max: 64 }).optional(),
+        function: text({ min: 1, max: 20 }).optional(),
+        error: errorFilter.optional(),
+        ...timeRange,
+      })
+      .refine(isTimeRange, noTimeRange),
     answer: pageOf(request),
     handle: async ({ query }, { torznabLists }) => {
       const { items, ...total } = await torznabLists.requests({

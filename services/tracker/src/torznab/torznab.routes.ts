@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { allowReading, isKnown, isReading } from '@vault-and-tracker/service-kit/reading'
 import {
   contentType,
   type Feed,
   type Format,
+  requestedFormat,
   TORRENT_TYPE,
   type TorznabError,
   torznabError,
@@ -51,9 +53,9 @@ function handlerOf(
   errorStatus: 'http' | '200',
 ): RequestHandler {
   return async (request, response) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.status(405).setHeader('Allow', 'GET, HEAD')
-      sendError(response, { ...torznabError('noSuchFunction'), status: 405 }, 'xml')
+    if (!isReading(request)) {
+      allowReading(response)
+      sendError(response, { ...torznabError('noSuchFunction'), status: 405 }, requestedFormat(rawQueryOf(request.url)))
       return
     }
     const started = performance.now()
@@ -68,6 +70,7 @@ function handlerOf(
       results: resultsOf(outcome),
       durationMs: performance.now() - started,
       error: outcome.kind === 'refusal' ? outcome.error.code : undefined,
+      refusedBy: outcome.kind === 'refusal' ? outcome.by : undefined,
       userAgent: request.get('user-agent') ?? '',
     })
   }
@@ -105,7 +108,7 @@ function sendFeed(request: Request, response: Response, { items, ...feed }: Feed
   const etag = etagOf(feed, format, written)
   response.setHeader('ETag', `W/${etag}`)
   response.setHeader('Cache-Control', 'private, no-cache')
-  if (isKnown(etag, request.get('if-none-match'))) {
+  if (isKnown(request, etag)) {
     response.status(304).end()
     return
   }
@@ -119,15 +122,6 @@ function etagOf({ limits: _limits, ...feed }: Omit<Feed, 'items'>, format: Forma
     .update(JSON.stringify([format, feed]))
     .update(items)
     .digest('base64url')}"`
-}
-
-/**
- * Whether If-None-Match names a tag (RFC 9110 section 13.1.2, weak comparison). Express would not say so of a request
- * with `Cache-Control: no-cache`, which fetch adds by itself.
- */
-function isKnown(etag: string, ifNoneMatch = ''): boolean {
-  const known: readonly string[] = ifNoneMatch.match(/"[^"]*"/g) ?? []
-  return ifNoneMatch.trim() === '*' || known.includes(etag)
 }
 
 function sendFile(response: Response, { name, bytes }: Extract<Outcome, { kind: 'file' }>): void {

@@ -1,3 +1,4 @@
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import {
   type Format,
   parseTorznabQuery,
@@ -39,6 +40,8 @@ export type AnsweredRequest = Pick<Answer, 'function' | 'userId'> & {
   readonly durationMs: number
   /** The Torznab error code; undefined for a success. */
   readonly error: number | undefined
+  /** Whether a limit or the block of the address refused it; undefined where neither did. */
+  readonly refusedBy?: 'limit' | 'block' | undefined
   readonly userAgent: string
 }
 
@@ -63,8 +66,6 @@ export function createTorznab(deps: {
   settings: () => Promise<TorznabSettings>
   admit: Admit
   answers: Answers
-  /** Whether an error means that Postgres or Redis is unavailable. */
-  isOutage: (error: unknown) => boolean
   /** Gets every error that is a fault of ours. */
   onError: (error: unknown) => void
 }) {
@@ -96,7 +97,7 @@ export function createTorznab(deps: {
   }
 
   function failed(error: unknown): Outcome {
-    if (deps.isOutage(error)) return refusal(UNAVAILABLE)
+    if (isUnavailable(error)) return refusal(UNAVAILABLE)
     deps.onError(error)
     return refusal({ error: torznabError('unknownError') })
   }

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { type BencodeDict, decodeBencode } from '@vault-and-tracker/bencode-tracker'
+import { type BencodeDict, decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 
 /** What a tracker answered to an announce or a scrape. */
 export type Reply = {

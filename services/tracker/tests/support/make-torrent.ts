@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { encodeBencode } from '@vault-and-tracker/bencode-tracker'
+import { encodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 
 /** A well-formed v1 .torrent as a user's program makes it: public, with somebody else's trackers in it. */
 export function makeTorrent(

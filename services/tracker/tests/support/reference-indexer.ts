@@ -11,8 +11,8 @@ import {
   writeFeed,
 } from '@vault-and-tracker/torznab-xml'
 import { SUPPORTED_PARAMETERS } from '../../src/search/supported-parameters.ts'
+import type { Fetch } from '../../web/src/admin/torznab/tools/tool.ts'
 import { CATALOGUE, SITE } from '../data/search-quality.ts'
-import type { Fetch } from '../tools/tool.ts'
 import { searchTorznab } from './reference-search.ts'
 
 const ORIGIN = 'https://tracker.test'

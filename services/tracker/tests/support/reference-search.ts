@@ -1,6 +1,6 @@
 import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
 import { parseReleaseName } from '../../src/releases/release-name.ts'
-import { memberWords, releaseTokens, searchWords } from '../../src/releases/search-words.ts'
+import { memberWords, orInitials, releaseTokens, searchWords } from '../../src/releases/search-words.ts'
 import { matchesEpisode } from '../../src/search/episode-match.ts'
 import type { SearchQuery, WantedIds } from '../../src/search/search.ts'
 import { SUPPORTED_PARAMETERS } from '../../src/search/supported-parameters.ts'
@@ -31,16 +31,21 @@ export function searchTorznab(rawQuery: string): readonly string[] {
 /** The keys of what a member's search in the REST API returns, on all pages. */
 export function searchAsMember(rawQuery: string): readonly string[] {
   const parameters = new URLSearchParams(rawQuery)
-  const { words, prefix } = memberWords(parameters.get('search') ?? '')
-  if (words.length === 0 && prefix === undefined) return []
+  const search = parameters.get('search') ?? ''
+  const { words, prefixes } = memberWords(search)
+  if (words.length === 0 && prefixes.length === 0) return []
   const slug = parameters.get('category')
   const slugs = slug === null ? undefined : new Set([slug, ...childrenOf(slug)])
   return keysWhere(
     ({ entry, tokens }) =>
       (slugs?.has(entry.category) ?? true) &&
-      words.every((word) => tokens.has(word)) &&
-      (prefix === undefined || [...tokens].some((token) => token.startsWith(prefix))),
+      hasWords(tokens, orInitials(words, search)) &&
+      (prefixes.length === 0 || [...tokens].some((token) => prefixes.some((prefix) => token.startsWith(prefix)))),
   )
+}
+
+function hasWords(tokens: ReadonlySet<string>, words: readonly (readonly string[])[]): boolean {
+  return words.every((alternatives) => alternatives.some((word) => tokens.has(word)))
 }
 
 function keysWhere(isFound: (indexed: Indexed) => boolean): readonly string[] {
@@ -48,9 +53,10 @@ function keysWhere(isFound: (indexed: Indexed) => boolean): readonly string[] {
 }
 
 function fulfils({ entry, release, tokens }: Indexed, query: SearchQuery): boolean {
-  const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '').map(searchWords)
+  const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '')
+  const wordsOf = texts.map((text) => orInitials(searchWords(text), text))
   return (
-    texts.every((words) => words.length > 0 && words.every((word) => tokens.has(word))) &&
+    wordsOf.every((words) => words.length > 0 && hasWords(tokens, words)) &&
     (query.categoryIds?.includes(entry.category) ?? true) &&
     hasOneOf(entry, query.ids ?? {}) &&
     (query.wanted === undefined || matchesEpisode(release, query.wanted)) &&

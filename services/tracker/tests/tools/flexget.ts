@@ -1,5 +1,18 @@
-import { get, type Indexer, type Release, readDocument, ToolError, wholeNumber } from './tool.ts'
-import { childOf, childrenOf, descendants, type Element, torznabValues } from './xml.ts'
+import {
+  childOf,
+  childrenOf,
+  descendants,
+  type Element,
+  torznabValues,
+} from '../../web/src/admin/torznab/tools/element.ts'
+import {
+  get,
+  type Indexer,
+  type Release,
+  readDocument,
+  ToolError,
+  wholeNumber,
+} from '../../web/src/admin/torznab/tools/tool.ts'
 
 const HEADERS = { Accept: '*/*', 'User-Agent': 'FlexGet/3.15.12 (www.flexget.com)' }
 
@@ -46,7 +59,7 @@ function categoriesOf(caps: Element, searcher: Searcher): string {
 async function fetchXml(indexer: Indexer, query: string): Promise<Element> {
   const { status, body } = await get(indexer, query, HEADERS)
   if (status >= 400) throw new ToolError(`Failed fetching: HTTP ${status}`)
-  return readDocument(body)
+  return readDocument(indexer, body)
 }
 
 /** An enclosure of another type is skipped; one without a length stops the task. */

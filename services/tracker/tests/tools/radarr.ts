@@ -1,28 +1,12 @@
-import { type Arr, fetchCaps, fetchPages, fetchTiers, queryOf, testFeed } from './arr.ts'
-import { type Indexer, type Release, ToolError } from './tool.ts'
-
-const RADARR: Arr = { name: 'Radarr', version: '5.26.2.10099' }
-
-/** What Radarr asks for unless the user chooses otherwise. */
-const CATEGORIES = [2000, 2010, 2020, 2030, 2040, 2045, 2050, 2060] as const
-
-/** @throws ToolError as the user sees it */
-export async function testRadarr(indexer: Indexer, categories: readonly number[] = CATEGORIES) {
-  const caps = await fetchCaps(RADARR, indexer)
-  const canSearchFilms = ['q', 'tmdbid', 'imdbid'].some((name) => caps.movie?.includes(name))
-  if (caps.search?.includes('q') !== true && !canSearchFilms) {
-    throw new ToolError('Indexer does not support required search parameters')
-  }
-  if (!categories.some((id) => caps.categories.has(id))) {
-    throw new ToolError('This indexer does not support any of the selected categories!')
-  }
-  return testFeed(RADARR, indexer, queryOf(indexer, caps, 'movie', categories))
-}
+import { fetchCaps, queryOf } from '../../web/src/admin/torznab/tools/arr.ts'
+import { RADARR, RADARR_CATEGORIES } from '../../web/src/admin/torznab/tools/radarr.ts'
+import type { Indexer, Release } from '../../web/src/admin/torznab/tools/tool.ts'
+import { fetchPages, fetchTiers } from './arr.ts'
 
 /** The sync of every hour, from the newest to the last one seen. */
 export async function syncRadarr(indexer: Indexer, lastSeen?: Release): Promise<readonly Release[]> {
   const caps = await fetchCaps(RADARR, indexer)
-  return fetchPages(RADARR, indexer, caps, queryOf(indexer, caps, 'movie', CATEGORIES), lastSeen)
+  return fetchPages(RADARR, indexer, caps, queryOf(indexer, caps, 'movie', RADARR_CATEGORIES), lastSeen)
 }
 
 /** A film by ids, the IMDb id without `tt`; when these find nothing, by title and year. */
@@ -36,6 +20,6 @@ export async function searchFilm(
     caps.movie?.includes('imdbid') === true ? `&imdbid=${wanted.imdb.slice(2)}` : '',
   ].join('')
   const title = encodeURIComponent(`${wanted.title.replace(/[^\p{L}\p{N} ]+/gu, ' ').trim()} ${wanted.year}`)
-  const byTitle = queryOf(indexer, caps, 'search', CATEGORIES, `&q=${title}`)
-  return fetchTiers(RADARR, indexer, caps, [[queryOf(indexer, caps, 'movie', CATEGORIES, ids)], [byTitle]])
+  const byTitle = queryOf(indexer, caps, 'search', RADARR_CATEGORIES, `&q=${title}`)
+  return fetchTiers(RADARR, indexer, caps, [[queryOf(indexer, caps, 'movie', RADARR_CATEGORIES, ids)], [byTitle]])
 }

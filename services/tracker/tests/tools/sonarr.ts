@@ -1,30 +1,17 @@
-import { type Arr, fetchCaps, fetchPages, fetchTiers, queryOf, testFeed } from './arr.ts'
-import { type Indexer, type Release, ToolError } from './tool.ts'
+import { fetchCaps, queryOf } from '../../web/src/admin/torznab/tools/arr.ts'
+import { SONARR, SONARR_CATEGORIES } from '../../web/src/admin/torznab/tools/sonarr.ts'
+import type { Indexer, Release } from '../../web/src/admin/torznab/tools/tool.ts'
+import { fetchPages, fetchTiers } from './arr.ts'
 
-export const SONARR: Arr = { name: 'Sonarr', version: '4.0.15.2941' }
-
-/** What Sonarr asks for unless the user chooses otherwise. */
-const CATEGORIES = [5030, 5040] as const
 const ANIME_CATEGORIES = [5070] as const
 
 type SeriesIds = { readonly tvdb?: number; readonly imdb?: string; readonly tmdb?: number }
-
-/** @throws ToolError as the user sees it */
-export async function testSonarr(indexer: Indexer, categories: readonly number[] = CATEGORIES) {
-  const caps = await fetchCaps(SONARR, indexer)
-  const canSearchTv =
-    ['season', 'ep'].every((name) => caps.tv?.includes(name)) && hasOne(caps.tv, ['q', 'tvdbid', 'rid'])
-  if (caps.search?.includes('q') !== true && !canSearchTv) {
-    throw new ToolError('Indexer does not support required search parameters')
-  }
-  return testFeed(SONARR, indexer, queryOf(indexer, caps, 'tvsearch', categories))
-}
 
 /** The sync of every quarter of an hour, from the newest to the last one seen. */
 export async function syncSonarr(
   indexer: Indexer,
   lastSeen?: Release,
-  categories: readonly number[] = CATEGORIES,
+  categories: readonly number[] = SONARR_CATEGORIES,
 ): Promise<readonly Release[]> {
   const caps = await fetchCaps(SONARR, indexer)
   return fetchPages(SONARR, indexer, caps, queryOf(indexer, caps, 'tvsearch', categories), lastSeen)
@@ -68,7 +55,7 @@ async function search(indexer: Indexer, wanted: { title: string; ids: SeriesIds 
     imdb !== undefined && caps.tv?.includes('imdbid') === true ? `&imdbid=${imdb}` : '',
     tmdb !== undefined && caps.tv?.includes('tmdbid') === true ? `&tmdbid=${tmdb}` : '',
   ].join('')
-  const query = (rest: string): string => queryOf(indexer, caps, 'tvsearch', CATEGORIES, `${rest}${numbers}`)
+  const query = (rest: string): string => queryOf(indexer, caps, 'tvsearch', SONARR_CATEGORIES, `${rest}${numbers}`)
   const byTitle = query(`&q=${encodeURIComponent(clean(wanted.title))}`)
   return fetchTiers(SONARR, indexer, caps, ids === '' ? [[byTitle]] : [[query(ids)], [byTitle]])
 }
@@ -83,8 +70,4 @@ function clean(title: string): string {
     .replace(/\p{M}/gu, '')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
-}
-
-function hasOne(parameters: readonly string[] | undefined, wanted: readonly string[]): boolean {
-  return wanted.some((name) => parameters?.includes(name) === true)
 }

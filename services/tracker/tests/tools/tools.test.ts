@@ -1,23 +1,27 @@
 import { describe, expect, test } from '@jest/globals'
+import { startCrossSeed } from '../../web/src/admin/torznab/tools/cross-seed.ts'
+import { searchJackett } from '../../web/src/admin/torznab/tools/jackett.ts'
+import { SONARR } from '../../web/src/admin/torznab/tools/sonarr.ts'
+import { type Indexer, type Release, ToolError } from '../../web/src/admin/torznab/tools/tool.ts'
 import { CATALOGUE, SEARCH_CASES } from '../data/search-quality.ts'
 import { createReferenceIndexer } from '../support/reference-indexer.ts'
 import { TOOLS, testWith } from './all.ts'
 import { grab, rejections } from './arr.ts'
 import { runAutobrr } from './autobrr.ts'
-import { grabCrossSeed, scanCrossSeed, searchCrossSeed, startCrossSeed } from './cross-seed.ts'
+import { grabCrossSeed, scanCrossSeed, searchCrossSeed } from './cross-seed.ts'
 import { searchFlexGet } from './flexget.ts'
-import { searchJackett } from './jackett.ts'
 import { searchAlbum, syncLidarr } from './lidarr.ts'
 import { forward } from './prowlarr.ts'
 import { searchFilm, syncRadarr } from './radarr.ts'
 import { searchBook, syncReadarr } from './readarr.ts'
-import { SONARR, searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr } from './sonarr.ts'
-import { type Indexer, type Release, ToolError } from './tool.ts'
+import { searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr } from './sonarr.ts'
+import { readXml } from './xml.ts'
 
 const KEY = '0123456789abcdef0123456789abcdef01234567'
 
 function indexer(change?: (body: string) => string, apiKey = KEY): Indexer {
   return {
+    readXml,
     fetch: createReferenceIndexer(KEY, change),
     baseUrl: 'https://tracker.test',
     apiPath: '/api/torznab/api',
@@ -138,7 +142,7 @@ const MISTAKES: readonly (readonly [string, (body: string) => string, readonly s
   [
     'empty feeds',
     (body) => body.replace(/<item>.*<\/item>/, ''),
-    ['Sonarr', 'Radarr', 'Lidarr', 'Readarr', 'Prowlarr'],
+    ['Sonarr', 'Radarr', 'Lidarr', 'Readarr', 'Prowlarr', 'Jackett'],
   ],
 ]
 

@@ -1,14 +1,5 @@
 import { Parser } from 'xml2js'
-
-/** An element with its namespace written out: `{http://torznab.com/schemas/2015/feed}attr`. */
-export type Element = {
-  readonly name: string
-  readonly attributes: Readonly<Record<string, string>>
-  readonly text: string
-  readonly children: readonly Element[]
-}
-
-const TORZNAB = '{http://torznab.com/schemas/2015/feed}'
+import type { Element } from '../../web/src/admin/torznab/tools/element.ts'
 
 /** What the readers of other languages refuse and the one used here does not (XML 1.0, section 2.2). */
 const ILLEGAL = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]|&#(?:0|x0);/u
@@ -36,24 +27,4 @@ function toElement({ '#name': name, $ = {}, $ns, _ = '', $$ = [] }: Raw): Elemen
     text: _,
     children: $$.map(toElement),
   }
-}
-
-export function childrenOf(element: Element | undefined, name: string): readonly Element[] {
-  return element?.children.filter((child) => child.name === name) ?? []
-}
-
-export function childOf(element: Element | undefined, name: string): Element | undefined {
-  return childrenOf(element, name)[0]
-}
-
-/** The values of an item's extended attributes of a name. */
-export function torznabValues(item: Element, name: string): readonly string[] {
-  return childrenOf(item, `${TORZNAB}attr`).flatMap(({ attributes }) =>
-    attributes['name'] === name ? [attributes['value'] ?? ''] : [],
-  )
-}
-
-/** All elements of a name, at any depth. */
-export function descendants(element: Element, name: string): readonly Element[] {
-  return element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...descendants(child, name)])
 }

@@ -7,6 +7,7 @@ import { meRoutes } from './me/routes.tsx'
 import { sessionRoutes } from './session/routes.tsx'
 import { torrentRoutes } from './torrents/routes.tsx'
 import { uploadRoutes } from './upload/routes.tsx'
+import { userRoutes } from './users/routes.tsx'
 
 const startRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -20,6 +21,7 @@ const routeTree = rootRoute.addChildren([
   ...torrentRoutes,
   ...uploadRoutes,
   ...meRoutes,
+  ...userRoutes,
   ...adminRoutes,
 ])
 

@@ -54,3 +54,12 @@ test('the theme is switched and remembered', async () => {
   await page.getByRole('button', { name: 'alice' }).waitFor()
   expect(await ground()).not.toBe(light)
 })
+
+test('the remembered theme is there before the application is', async () => {
+  const { page, context } = await site.open('/torrents', DESKTOP, member)
+  await page.evaluate(`localStorage.setItem('theme', 'dark')`)
+  await context.route('**/assets/index-*.js', (route) => route.abort())
+  await page.reload()
+  expect(await page.getAttribute('html', 'data-theme')).toBe('dark')
+  expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark')
+})

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { startTracker, type TestTracker } from '../../tests/support/tracker.ts'
 
@@ -6,6 +7,7 @@ let tracker: TestTracker
 
 beforeAll(async () => {
   tracker = await startTracker()
+  await tracker.context.useCases.categories.seed()
 })
 afterAll(() => tracker.stop())
 
@@ -33,25 +35,25 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
 
 async function firstScript(): Promise<string> {
   const { body } = await ask('/')
-  return /src="(\/assets\/[^"]+\.js)"/.exec(body.toString())?.[1] ?? ''
+  return /src="(\/assets\/index[^"]+\.js)"/.exec(body.toString())?.[1] ?? ''
 }
 
-test.each(['/', '/login', '/torrents', '/torrents/x?tab=files', '/upload', '/me?tab=keys'])(
-  '%s is the page, fresh each time, under a strict policy',
-  async (path) => {
-    const { status, headers, body } = await ask(path, HTML)
-    expect(status).toBe(200)
-    expect(headers).toMatchObject({
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    })
-    expect(headers['content-security-policy']).toMatch(/default-src 'none'.*script-src 'self'.*style-src 'self'/)
-    expect(headers['content-security-policy']).not.toContain('unsafe')
-    expect(body.toString()).toContain('<div id="application">')
-  },
-)
+test.each([
+  ...['/', '/login', '/torrents', '/torrents/x?tab=files', '/upload', '/me?tab=keys'],
+  ...['/users/x', '/admin', '/admin/swarms', '/admin/torznab?tab=blocks'],
+])('%s is the page, fresh each time, under a strict policy', async (path) => {
+  const { status, headers, body } = await ask(path, HTML)
+  expect(status).toBe(200)
+  expect(headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  })
+  expect(headers['content-security-policy']).toMatch(/default-src 'none'.*script-src 'self'.*style-src 'self'/)
+  expect(headers['content-security-policy']).not.toContain('unsafe')
+  expect(body.toString()).toContain('<div id="application">')
+})
 
 test('hashed files are kept for ever and sent compressed', async () => {
   const path = await firstScript()
@@ -102,4 +104,16 @@ test('announces, scrapes and Torznab are answered as before, also to a browser',
   expect((await ask('/scrape', HTML)).body.toString()).toContain('failure reason')
   expect((await ask('/api/torznab?t=caps', HTML)).headers['content-type']).toMatch(/xml/)
   expect((await ask('/health', HTML)).headers['content-type']).toMatch(/json/)
+})
+
+test('long answers of the API are compressed; the account with its passkey, announces and Torznab never', async () => {
+  const small = { 'accept-encoding': 'gzip, br' }
+  const { headers, body } = await ask('/api/categories', small)
+  expect(headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding', 'cache-control': 'no-store' })
+  expect(brotliDecompressSync(body)).toEqual((await ask('/api/categories')).body)
+  const member = await tracker.signedIn('m'.repeat(32))
+  const account = await ask('/api/user/me', { ...small, cookie: `session=${member.cookie ?? ''}` })
+  expect([account.status, account.headers['content-encoding']]).toEqual([200, undefined])
+  for (const path of ['/announce', '/scrape', '/api/torznab?t=caps'])
+    expect((await ask(path, small)).headers['content-encoding']).toBeUndefined()
 })

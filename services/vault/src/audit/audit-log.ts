@@ -1,12 +1,11 @@
 import { type Action, type AuditStore, LISTED_ACTIONS, type ListedEntry } from './audit.ts'
-import type { Sealer } from './sealer.ts'
 
 /** The audit log of the vault. Entries are written by the transactions they record. */
 export type AuditLog = ReturnType<typeof createAuditLog>
 
-/** Joins what the vault does with its audit log. */
-export function createAuditLog(deps: { store: AuditStore; sealer: Pick<Sealer, 'sealNow'> }) {
-  const { store, sealer } = deps
+/** Creates what administrators do with the audit log. */
+export function createAuditLog(deps: { store: Pick<AuditStore, 'list'> }) {
+  const { store } = deps
   return {
     /**
      * Lists entries, newest first.
@@ -22,11 +21,5 @@ export function createAuditLog(deps: { store: AuditStore; sealer: Pick<Sealer, '
       const { action, ...rest } = query
       return store.list({ ...rest, actions: action === undefined ? LISTED_ACTIONS : [action] })
     },
-
-    /** Creates the partitions of this month and the next three. */
-    ensurePartitions: (): Promise<void> => store.ensurePartitions(),
-
-    /** Chains the entries that have no seal yet. Returns their number. */
-    sealNow: (): Promise<number> => sealer.sealNow(),
   }
 }

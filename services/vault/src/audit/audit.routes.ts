@@ -20,18 +20,17 @@ const entry = z
   })
   .meta({ id: 'AuditEntry' })
 
-const endpoint = endpoints<{ audit: Pick<AuditLog, 'list'> }>()
+const endpoint = endpoints<{ audit: AuditLog }>()
+const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
 /** The audit log, newest first. */
 export const auditEndpoints = [
   endpoint({
+    ...admin,
     method: 'GET',
     path: '/v1/admin/audit',
     operationId: 'listAuditEntries',
     summary: 'The audit log, newest first: fetches and rotations, or one other action',
-    tag: 'administration',
-    access: 'admin',
-    limit: 'none',
     query: z.object({
       projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
       action: z.enum(ACTIONS, `must be one of ${ACTIONS.join(', ')}`).optional(),

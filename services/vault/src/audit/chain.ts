@@ -37,7 +37,7 @@ export function chainCode(key: KeyObject, previous: Uint8Array, row: ChainedRow)
 export type Pruning = Readonly<{ month: string; first: number | null; last: number | null; rows: number }>
 
 /** HMAC-SHA-256 over the record of a dropped month: proves that the record was made with the keyring. */
-export function pruningCode(key: KeyObject, { month, first, last, rows }: Pruning): Buffer {
+export function pruningMac(key: KeyObject, { month, first, last, rows }: Pruning): Buffer {
   return createHmac('sha256', key)
     .update('vault/audit-pruning/1')
     .update(JSON.stringify([month, first, last, rows]))

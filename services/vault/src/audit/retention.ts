@@ -1,5 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { type Pruning, pruningCode } from './chain.ts'
+import { type Pruning, pruningMac } from './chain.ts'
 import type { ChainKey } from './sealer.ts'
 
 /** The record that a month was dropped on purpose, authenticated with a key of the audit chain. */
@@ -34,7 +34,7 @@ export async function pruneAudit(
   const seal = (pruning: Pruning): SealedPruning => ({
     ...pruning,
     keyNo: chainKey.keyNo,
-    mac: pruningCode(chainKey.key, pruning),
+    mac: pruningMac(chainKey.key, pruning),
     prunedAt: new Date(clock.now()),
   })
   const months = (await store.months()).filter((month) => month < before)

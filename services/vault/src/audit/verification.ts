@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { CHAIN_START, type ChainedRow, chainCode, type Pruning, pruningCode } from './chain.ts'
+import { CHAIN_START, type ChainedRow, chainCode, type Pruning, pruningMac } from './chain.ts'
 import type { ChainEnd } from './sealer.ts'
 
 /** A seal as it is stored. */
@@ -48,7 +48,7 @@ export async function verifyAudit(
   const { store, keyOf } = deps
   const prunings = await store.prunings()
   for (const pruning of prunings)
-    if (!pruningCode(await keyOf(pruning.keyNo), pruning).equals(pruning.mac))
+    if (!pruningMac(await keyOf(pruning.keyNo), pruning).equals(pruning.mac))
       return broken(`the pruning of ${pruning.month} was changed, or was not made with the keyring`)
   const isPruned = (seq: number) =>
     prunings.some(({ first, last }) => first !== null && last !== null && seq >= first && seq <= last)

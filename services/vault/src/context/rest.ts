@@ -10,12 +10,11 @@ import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admi
 import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
 import type { Config } from '../config.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
-import { createLimitFailures } from '../http/failure-limit.ts'
+import { createFailureGuard } from '../http/failure-guard.ts'
 import { parseJsonBody, readBody, readQuery } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
 import { createFailureLimit } from '../limits/failure-limit.ts'
-import type { PendingFetches } from '../secrets/batched-fetch.ts'
 import { createVerifySignature } from '../signed-requests/signed-requests.guard.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 
@@ -34,9 +33,8 @@ export function createRest(options: {
   redis: Redis
   registry: Registry
   signedRequests: SignedRequests
-  pendingFetches: PendingFetches
 }): Rest {
-  const { config, logger, clock, redis, signedRequests, pendingFetches } = options
+  const { config, logger, clock, redis, signedRequests } = options
   const { proxies } = config
   const authentication = createAuthenticationMetrics(options.registry)
 
@@ -57,7 +55,7 @@ export function createRest(options: {
     windowMs: number,
     isAttempt: (request: IncomingMessage) => boolean,
   ): Around =>
-    createLimitFailures({
+    createFailureGuard({
       limit: createFailureLimit({
         limit,
         windowMs,
@@ -90,7 +88,7 @@ export function createRest(options: {
         signature: ({ limit, method }, request, response) => {
           const isWrite = method === 'PUT'
           if (limit === 'none') return verifySignature(request, response, { isWrite })
-          return pendingFetches.during(async () => {
+          return signedRequests.countFetch(async () => {
             await runMiddleware(fetchLimit, request, response)
             return verifySignature(request, response, { isWrite })
           })
@@ -112,10 +110,9 @@ function hasToken(request: IncomingMessage): boolean {
 /** How the vault reads requests. HEAD is refused: it would read secrets under a signature made for GET. */
 const READING: Omit<Serving<VaultSurface>, 'guards'> = {
   readQuery: (request, names) => readQuery(request.originalUrl, names),
-  readBody: async (_endpoint, request, response, caller) => {
-    const bytes = caller.kind === 'project' ? caller.body : await readBody(request, response)
-    return { body: parseJsonBody(request, bytes) }
-  },
+  readBody: async (_endpoint, request, response) => ({
+    body: parseJsonBody(request, await readBody(request, response)),
+  }),
   malformed: ({ name, problem }) =>
     apiError('invalid_request', name === '' ? `the body ${problem}` : `${name}: ${problem}`),
   notFound: () => apiError('not_found'),

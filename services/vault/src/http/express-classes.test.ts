@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals'
 import express from 'express'
 import { expressClasses } from './express-classes.ts'
 
-test('requests and responses of the classes for an app keep the prototypes they are born with', async () => {
+test('requests and responses of the classes for an app keep the prototypes they were created with', async () => {
   const app = express()
   const classes = expressClasses(app)
   const seen: unknown[] = []

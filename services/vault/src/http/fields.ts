@@ -1,12 +1,15 @@
 import { z } from 'zod'
 
-/** Parts of answers that several features share. */
+/** Parts of requests and answers that several features share. */
 
 /** The answer of what succeeded and has nothing else to say. */
 export const ok = z.strictObject({ ok: z.literal(true) }).meta({ id: 'Ok' })
 
 /** What such an endpoint returns. */
 export const OK = { ok: true } as const
+
+/** The parameters of a path with an id. */
+export const idParams = z.object({ id: z.string() })
 
 /** A time as ISO 8601 in UTC with milliseconds. */
 export const time = z.iso.datetime({ precision: 3 })

@@ -11,11 +11,12 @@ const NO_BODY = Buffer.alloc(0)
 const rawBody: RequestHandler = express.raw({ type: () => true, limit: MAX_BODY, inflate: false })
 
 /**
- * The bytes of the body as received, empty when there is none.
+ * The bytes of the body as received, empty when there is none. They are read once and kept with the request.
  *
  * @throws the body parser's error for a body that is too large, compressed or cut short
  */
 export async function readBody(request: Request, response: Response): Promise<Buffer> {
+  if (Buffer.isBuffer(request.body)) return request.body
   const { 'content-length': length, 'transfer-encoding': chunked } = request.headers
   if (chunked === undefined && (length === undefined || length === '0')) return NO_BODY
   await runMiddleware(rawBody, request, response)
@@ -25,7 +26,7 @@ export async function readBody(request: Request, response: Response): Promise<Bu
 /**
  * The JSON in a body. No body at all counts as `{}`.
  *
- * @throws unsupported_media_type, invalid_request
+ * @throws ApiError unsupported_media_type, invalid_request
  */
 export function parseJsonBody(request: Request, body: Buffer): unknown {
   if (body.length === 0) return {}
@@ -43,7 +44,7 @@ export function parseJsonBody(request: Request, body: Buffer): unknown {
  * @param target the request target as received, for example `/v1/secrets?env=staging`
  * @param names the parameters the endpoint knows
  * @returns the value of each one that is there
- * @throws invalid_request naming the parameter
+ * @throws ApiError invalid_request naming the parameter
  */
 export function readQuery<Name extends string>(target: string, names: readonly Name[]): Partial<Record<Name, string>> {
   const start = target.indexOf('?')

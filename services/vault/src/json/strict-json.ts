@@ -6,7 +6,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * Reads a JSON text (RFC 8259) of UTF-8 bytes strictly: bytes that are not UTF-8, lone surrogates and an object with
  * two members of one name are refused, because different readers make different things of them.
  *
- * @throws invalid_request, without repeating any of the text
+ * @throws ApiError invalid_request, without repeating any of the text
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)

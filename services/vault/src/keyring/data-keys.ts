@@ -1,4 +1,5 @@
 import { generateKeySync, type KeyObject } from 'node:crypto'
+import { createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { type Keyring, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
 
@@ -17,56 +18,48 @@ export type DataKeys = {
   create(projectUid: string, dekV: number): StoredDataKey
   /** The unwrapped key of a stored one. */
   unwrap(projectUid: string, stored: StoredDataKey): KeyObject
-  /** The unwrapped key by its version, if it is in the cache. */
-  cached(projectUid: string, dekV: number): KeyObject | undefined
-  /** The unwrapped key by its version; undefined when it is not stored any more. */
-  find(projectUid: string, dekV: number): Promise<KeyObject | undefined>
+  /** The unwrapped key by its version, at once where it is cached; undefined when it is not stored any more. */
+  find(projectUid: string, dekV: number): Lookup<KeyObject>
 }
 
 const MAX_CACHED = 1_000
 const CACHED_MS = 300_000
 
 /**
- * Unwraps data keys and caches up to 1,000 of them for five minutes, in this process only.
+ * Unwraps data keys and caches up to 1,000 of those that are read, for five minutes, in this process only.
  *
  * The material of one version of a data key never changes, so the cache is never outdated. Whether the project still
  * exists is checked by the query that reads the values.
  */
 export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; clock: Clock }): DataKeys {
-  const cache = new Map<string, { key: KeyObject; until: number }>()
-
-  function keep(id: string, key: KeyObject): KeyObject {
-    cache.delete(id)
-    cache.set(id, { key, until: deps.clock.now() + CACHED_MS })
-    if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value ?? '')
-    return key
-  }
-
-  function cached(id: string): KeyObject | undefined {
-    const entry = cache.get(id)
-    if (entry !== undefined && entry.until > deps.clock.now()) return entry.key
-    cache.delete(id)
-    return undefined
-  }
+  const { keyring, store, clock } = deps
 
   function unwrap(projectUid: string, stored: StoredDataKey): KeyObject {
-    const id = `${projectUid}/${stored.dekV}`
-    return cached(id) ?? keep(id, unwrapKey(deps.keyring, stored, dataKeyOwner(projectUid, stored.dekV)))
+    return unwrapKey(keyring, stored, dataKeyOwner(projectUid, stored.dekV))
   }
+
+  const cache = createLookupCache<`${string}/${number}`, KeyObject>({
+    load: async (id) => {
+      const [projectUid = '', dekV] = id.split('/')
+      const stored = await store.findDataKey(projectUid, Number(dekV))
+      return stored && unwrap(projectUid, stored)
+    },
+    clock,
+    maxValues: MAX_CACHED,
+    valueTtlMs: CACHED_MS,
+    // A key that is missing is looked for again.
+    maxAbsences: 1,
+    absenceTtlMs: 0,
+    serveStale: false,
+  })
 
   return {
     unwrap,
-    cached: (projectUid, dekV) => cached(`${projectUid}/${dekV}`),
     create: (projectUid, dekV) => {
       const key = generateKeySync('aes', { length: 256 })
-      return { dekV, ...wrapKey(deps.keyring, key, dataKeyOwner(projectUid, dekV)) }
+      return { dekV, ...wrapKey(keyring, key, dataKeyOwner(projectUid, dekV)) }
     },
-    find: async (projectUid, dekV) => {
-      const known = cached(`${projectUid}/${dekV}`)
-      if (known !== undefined) return known
-      const stored = await deps.store.findDataKey(projectUid, dekV)
-      return stored && unwrap(projectUid, stored)
-    },
+    find: (projectUid, dekV) => cache.get(`${projectUid}/${dekV}`),
   }
 }
 

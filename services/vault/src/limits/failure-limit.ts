@@ -1,3 +1,4 @@
+import { boundedMap } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, isApiError } from '../errors.ts'
 
@@ -6,7 +7,7 @@ export type FailureLimit = {
   /**
    * Looks into a map; no round trip.
    *
-   * @throws rate_limited while the address is blocked
+   * @throws ApiError rate_limited while the address is blocked
    */
   assertAllowed(address: string): void
   /** Seconds until the address may try again, for `Retry-After`; 0 when it may now. */
@@ -15,7 +16,7 @@ export type FailureLimit = {
    * Counts a failure.
    *
    * @param countShared counts it for all replicas and fails with rate_limited when they have seen too many
-   * @throws rate_limited, or whatever `countShared` fails with
+   * @throws ApiError rate_limited, or whatever `countShared` fails with
    */
   count(address: string, countShared: () => Promise<void>): Promise<void>
 }
@@ -38,20 +39,18 @@ export function createFailureLimit(options: {
   onBlocked: (address: string) => void
 }): FailureLimit {
   const { limit, windowMs, clock, onBlocked } = options
-  const failures = new Map<string, Failures>()
+  const failures = boundedMap<string, Failures>(MAX_ADDRESSES)
 
   function current(address: string): Failures {
     const known = failures.get(address)
     if (known !== undefined && known.until > clock.now()) return known
     const begun = { seen: 0, until: clock.now() + windowMs }
-    failures.delete(address)
     failures.set(address, begun)
-    if (failures.size > MAX_ADDRESSES) failures.delete(failures.keys().next().value ?? '')
     return begun
   }
 
   function retryAfter(address: string): number {
-    const known = failures.get(address)
+    const known = failures.peek(address)
     if (limit === 0 || known === undefined || known.seen <= limit) return 0
     return Math.max(0, Math.ceil((known.until - clock.now()) / 1000))
   }

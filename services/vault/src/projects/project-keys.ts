@@ -29,7 +29,7 @@ export function isExpired(key: Pick<ProjectKey, 'notAfter'>, now: Date): boolean
  *
  * @param keys all keys of the project, which is locked
  * @param overlapMs 0 ends all older keys at once
- * @throws invalid_request when the project has the added key already
+ * @throws ApiError invalid_request when the project has the added key already
  */
 export function replaceKey(keys: readonly ProjectKey[], add: ProjectKey, now: Date, overlapMs: number): KeyChange {
   const valid = keys.filter((key) => !isExpired(key, now))

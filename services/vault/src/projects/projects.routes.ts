@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { OK, ok, time } from '../http/fields.ts'
+import { idParams, OK, ok, time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { OVERLAP_MS } from './project-keys.ts'
 import { PROJECT_NAME, type Projects } from './projects.ts'
@@ -19,8 +19,6 @@ const project = z
     requireContentDigest: z.literal(true).optional(),
   })
   .meta({ id: 'Project' })
-
-const params = z.object({ id: z.string() })
 
 const endpoint = endpoints<{ projects: Projects }>()
 const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
@@ -71,7 +69,7 @@ export const projectEndpoints = [
     path: '/v1/admin/projects/:id',
     operationId: 'updateProject',
     summary: 'Set whether signatures of writes must cover the body',
-    params,
+    params: idParams,
     body: z.strictObject({ requireContentDigest: z.boolean() }),
     answer: ok,
     errors: ['not_found'],
@@ -90,7 +88,7 @@ export const projectEndpoints = [
     path: '/v1/admin/projects/:id',
     operationId: 'deleteProject',
     summary: 'Delete a project and all its secrets permanently',
-    params,
+    params: idParams,
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { projects }) => {
@@ -104,7 +102,7 @@ export const projectEndpoints = [
     path: '/v1/admin/projects/:id/rotate',
     operationId: 'rotateProjectKey',
     summary: 'Replace the key; a private key that is generated is in this response only',
-    params,
+    params: idParams,
     body: z.strictObject({
       publicKey: publicKey.optional(),
       overlap: z

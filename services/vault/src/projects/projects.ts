@@ -75,7 +75,7 @@ export function createProjects(deps: {
   return {
     list: async (): Promise<readonly Project[]> => (await store.list()).map(present),
 
-    /** @throws invalid_public_key, project_exists */
+    /** @throws ApiError invalid_public_key, project_exists */
     create: async (input: {
       name: string
       publicKey: string
@@ -105,7 +105,7 @@ export function createProjects(deps: {
      * Replaces the key. Without `publicKey` a key pair is generated; the private key is returned and not stored.
      *
      * @param input `overlapMs` is the time in milliseconds for which replaced keys stay valid
-     * @throws not_found, invalid_public_key, invalid_request when the project has the key already
+     * @throws ApiError not_found, invalid_public_key, invalid_request when the project has the key already
      */
     rotate: async (input: {
       name: string
@@ -130,7 +130,7 @@ export function createProjects(deps: {
       return pair && { privateKey: pair.privateJwk }
     },
 
-    /** @throws not_found */
+    /** @throws ApiError not_found */
     setRequireContentDigest: async (input: { name: string; required: boolean; address: string }): Promise<void> => {
       const { name, required, address } = input
       const entry = newEntry(clock, { action: 'project.update', address, detail: { requireContentDigest: required } })
@@ -139,7 +139,7 @@ export function createProjects(deps: {
       onChange(name)
     },
 
-    /** @throws not_found */
+    /** @throws ApiError not_found */
     remove: async (input: { name: string; address: string }): Promise<void> => {
       const entry = newEntry(clock, { action: 'project.delete', address: input.address })
       if (!isProjectName(input.name) || !(await store.remove(input.name, entry))) throw apiError('not_found')

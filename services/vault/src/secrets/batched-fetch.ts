@@ -19,31 +19,6 @@ const MAX_KNOWN_LARGE = 10_000
 /** How much is decrypted before other requests have their turn. */
 const TURN_BYTES = 256 * 1024
 
-/**
- * Counts the fetches that are being verified. A batch waits a moment for them instead of starting without them.
- */
-export type PendingFetches = {
-  count(): number
-  /** Counts a fetch as pending until its verification has ended, however it ends. */
-  during<T>(verification: () => Promise<T>): Promise<T>
-}
-
-/** Creates a counter at 0. */
-export function createPendingFetches(): PendingFetches {
-  let pending = 0
-  return {
-    count: () => pending,
-    during: async (verification) => {
-      pending++
-      try {
-        return await verification()
-      } finally {
-        pending--
-      }
-    },
-  }
-}
-
 /** All values of an environment, as the text of a JSON object. */
 export type Fetched = Readonly<{ json: string }>
 
@@ -59,9 +34,10 @@ export function createBatchedFetch(deps: {
   store: Pick<SecretStore, 'readAll'>
   decrypt: Secrets['decrypt']
   clock: Clock
-  pending: Pick<PendingFetches, 'count'>
+  /** How many fetches are being verified. A batch waits a moment for them instead of starting without them. */
+  countPending: () => number
 }): BatchedFetch {
-  const { store, decrypt, clock, pending } = deps
+  const { store, decrypt, clock, countPending } = deps
   const large = new Set<string>()
 
   /** One value that does not decrypt fails them all: a variable that is silently missing is worse than an error. */
@@ -107,7 +83,7 @@ export function createBatchedFetch(deps: {
 
   const fetchSmall = createBatcher(readTogether, {
     ...SMALL,
-    isReady: (waiting) => pending.count() === 0 || waiting >= SMALL.maxBatchSize,
+    isReady: (waiting) => countPending() === 0 || waiting >= SMALL.maxBatchSize,
   })
   const fetchLarge = createBatcher(readTogether, LARGE)
 

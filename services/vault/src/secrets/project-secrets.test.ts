@@ -12,7 +12,6 @@ const caller: VerifiedCaller = {
   isWrite: false,
   nonce: '00',
   address: '127.0.0.1',
-  body: Buffer.alloc(0),
 }
 
 /** Secrets of a project that is stored under a uid; `confirm` makes the caller one of the project with another. */

@@ -31,16 +31,16 @@ export function createProjectSecrets(deps: {
   }
 
   return {
-    /** All values of an environment. @throws unknown_project, invalid_signature, decryption_failed */
+    /** All values of an environment. @throws ApiError unknown_project, invalid_signature, decryption_failed */
     fetch: (caller: VerifiedCaller, env: string): Promise<Fetched> =>
       whileCurrent(caller, (current) => fetch(current, env)),
 
-    /** Creates a secret or overwrites its value. @throws unknown_project, invalid_signature */
+    /** Creates a secret or overwrites its value. @throws ApiError unknown_project, invalid_signature */
     put: async (caller: VerifiedCaller, secret: { env: string; key: string; value: string }): Promise<void> => {
       await whileCurrent(caller, (current) => secrets.put(current, secret))
     },
 
-    /** Deletes a secret. @throws not_found, unknown_project, invalid_signature */
+    /** Deletes a secret. @throws ApiError not_found, unknown_project, invalid_signature */
     remove: async (caller: VerifiedCaller, id: string): Promise<void> => {
       if ((await whileCurrent(caller, (current) => secrets.remove(current, id))) === 'absent')
         throw apiError('not_found')

@@ -1,5 +1,4 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { PendingFetches } from './batched-fetch.ts'
 
 /** Counts stored values that do not decrypt. */
 export function createDecryptionMetrics(registry: Registry): { failed: () => void } {
@@ -12,13 +11,13 @@ export function createDecryptionMetrics(registry: Registry): { failed: () => voi
 }
 
 /** Tells how many fetches are being verified; the value is read when the metrics are. */
-export function createPendingFetchMetrics(registry: Registry, pending: Pick<PendingFetches, 'count'>): void {
+export function createPendingFetchMetrics(registry: Registry, countPending: () => number): void {
   new Gauge({
     name: 'vault_pending_fetches',
     help: 'Requests for all secrets of an environment whose signature is being verified.',
     registers: [registry],
     collect() {
-      this.set(pending.count())
+      this.set(countPending())
     },
   })
 }

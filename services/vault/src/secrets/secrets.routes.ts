@@ -1,6 +1,6 @@
 import { JsonText } from '@vault-and-tracker/rest'
 import { z } from 'zod'
-import { OK, ok, time, uuid } from '../http/fields.ts'
+import { idParams, OK, ok, time, uuid } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import type { ProjectSecrets } from './project-secrets.ts'
 import { DEFAULT_ENV, ENV, MAX_VALUE_BYTES, SECRET_KEY, type Secrets } from './secrets.ts'
@@ -19,18 +19,19 @@ const version = z
 
 const versionNumber = z.string().regex(/^[1-9][0-9]{0,9}$/)
 
-const signed = endpoints<{ projectSecrets: ProjectSecrets }>()
-const admin = endpoints<{ secrets: Secrets }>()
+const ownEndpoint = endpoints<{ projectSecrets: ProjectSecrets }>()
+const signed = { tag: 'secrets', access: 'signature' } as const
+const endpoint = endpoints<{ secrets: Secrets }>()
+const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
 /** What applications do with the secrets of their own project, by signed requests. */
 export const secretEndpoints = [
-  signed({
+  ownEndpoint({
+    ...signed,
     method: 'GET',
     path: '/v1/secrets',
     operationId: 'fetchSecrets',
     summary: 'All secrets of the signing project in one environment',
-    tag: 'secrets',
-    access: 'signature',
     limit: 'fetch',
     query: z.object({ env: env.default(DEFAULT_ENV) }),
     answer: z.record(z.string(), z.string()),
@@ -38,13 +39,12 @@ export const secretEndpoints = [
     handle: async ({ query, caller }, { projectSecrets }) =>
       new JsonText((await projectSecrets.fetch(caller, query.env)).json),
   }),
-  signed({
+  ownEndpoint({
+    ...signed,
     method: 'PUT',
     path: '/v1/secrets',
     operationId: 'putSecret',
     summary: 'Create a secret or overwrite its value',
-    tag: 'secrets',
-    access: 'signature',
     limit: 'none',
     body: z.strictObject({
       key: z.string().regex(SECRET_KEY, 'must be 1 to 256 characters without control characters'),
@@ -60,15 +60,14 @@ export const secretEndpoints = [
       return OK
     },
   }),
-  signed({
+  ownEndpoint({
+    ...signed,
     method: 'DELETE',
     path: '/v1/secrets/:id',
     operationId: 'deleteOwnSecret',
     summary: 'Delete a secret of the signing project permanently',
-    tag: 'secrets',
-    access: 'signature',
     limit: 'none',
-    params: z.object({ id: z.string() }),
+    params: idParams,
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { projectSecrets }) => {
@@ -80,15 +79,13 @@ export const secretEndpoints = [
 
 /** What administrators do with secrets: list, delete, restore; never read. */
 export const secretAdminEndpoints = [
-  admin({
+  endpoint({
+    ...admin,
     method: 'GET',
     path: '/v1/admin/projects/:id/secrets',
     operationId: 'listSecrets',
     summary: 'The secrets of a project, without their values',
-    tag: 'administration',
-    access: 'admin',
-    limit: 'none',
-    params: z.object({ id: z.string() }),
+    params: idParams,
     query: z.object({ env: env.optional() }),
     answer: z.array(secret),
     errors: ['not_found'],
@@ -97,15 +94,13 @@ export const secretAdminEndpoints = [
       return listed.map((each) => ({ ...each, updatedAt: each.updatedAt.toISOString() }))
     },
   }),
-  admin({
+  endpoint({
+    ...admin,
     method: 'DELETE',
     path: '/v1/admin/secrets/:id',
     operationId: 'deleteSecret',
     summary: 'Delete a secret and all its versions permanently',
-    tag: 'administration',
-    access: 'admin',
-    limit: 'none',
-    params: z.object({ id: z.string() }),
+    params: idParams,
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { secrets }) => {
@@ -113,15 +108,13 @@ export const secretAdminEndpoints = [
       return OK
     },
   }),
-  admin({
+  endpoint({
+    ...admin,
     method: 'GET',
     path: '/v1/admin/secrets/:id/versions',
     operationId: 'listSecretVersions',
     summary: 'The versions of a secret, newest first, without their values',
-    tag: 'administration',
-    access: 'admin',
-    limit: 'none',
-    params: z.object({ id: z.string() }),
+    params: idParams,
     answer: z.array(version),
     errors: ['not_found'],
     handle: async ({ params }, { secrets }) => {
@@ -129,15 +122,13 @@ export const secretAdminEndpoints = [
       return listed.map((each) => ({ ...each, createdAt: each.createdAt.toISOString() }))
     },
   }),
-  admin({
+  endpoint({
+    ...admin,
     method: 'POST',
     path: '/v1/admin/secrets/:id/versions/:version/restore',
     operationId: 'restoreSecretVersion',
     summary: 'Make the value of an older version current, as a new version',
-    tag: 'administration',
-    access: 'admin',
-    limit: 'none',
-    params: z.object({ id: z.string(), version: versionNumber }),
+    params: idParams.extend({ version: versionNumber }),
     answer: ok.extend({ version: z.int() }),
     errors: ['not_found', 'decryption_failed'],
     handle: async ({ params, caller }, { secrets }) => ({

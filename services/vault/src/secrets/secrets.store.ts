@@ -248,7 +248,7 @@ async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKe
 /**
  * Refuses values that could not be fetched: all values of an environment are one response, built in memory.
  *
- * @throws invalid_request when the environment has become too large
+ * @throws ApiError invalid_request when the environment has become too large
  */
 async function requireSpace(trx: Db, projectUid: string, env: string): Promise<void> {
   const { bytes } = await trx

@@ -1,4 +1,5 @@
-import type { KeyObject } from 'node:crypto'
+import { KeyObject } from 'node:crypto'
+import type { Lookup } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
@@ -132,10 +133,14 @@ export function createSecrets(deps: {
     return ({ env, key }) => newEntry(clock, { action: 'delete', env, address, detail: { secretId, key } })
   }
 
-  /** The data key of a value; undefined when its project was deleted in the meantime. */
-  async function findKey(place: NamedPlace, dekV: number): Promise<KeyObject | undefined> {
+  /** Waits for the data key of a value; undefined when its project was deleted in the meantime. */
+  async function keyOrAbsent(
+    found: Lookup<KeyObject>,
+    place: NamedPlace,
+    dekV: number,
+  ): Promise<KeyObject | undefined> {
     try {
-      const key = await dataKeys.find(place.projectUid, dekV)
+      const key = await found
       if (key === undefined && (await store.hasProject(place.projectUid)))
         throw new DecryptionError(`data key ${dekV} is not stored`)
       return key
@@ -149,15 +154,15 @@ export function createSecrets(deps: {
      * Decrypts a value of the caller's project, synchronously when the data key is cached. Undefined when the project
      * was deleted in the meantime.
      *
-     * @throws decryption_failed
+     * @throws ApiError decryption_failed
      */
     decrypt: (caller: Caller, env: string, stored: StoredValue): string | Promise<string | undefined> => {
       const { key, version, blob } = stored
       const place = { projectUid: caller.projectUid, project: caller.project, env, key, version }
       const dekV = reportingErrors(place, () => dataKeyVersionOf(blob))
-      const known = dataKeys.cached(caller.projectUid, dekV)
-      if (known !== undefined) return reportingErrors(place, () => decryptValue(known, place, blob))
-      return findKey(place, dekV).then(
+      const found = dataKeys.find(caller.projectUid, dekV)
+      if (found instanceof KeyObject) return reportingErrors(place, () => decryptValue(found, place, blob))
+      return keyOrAbsent(found, place, dekV).then(
         (dataKey) => dataKey && reportingErrors(place, () => decryptValue(dataKey, place, blob)),
       )
     },
@@ -179,19 +184,19 @@ export function createSecrets(deps: {
       return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller.address))
     },
 
-    /** @throws not_found */
+    /** @throws ApiError not_found */
     removeAny: async (id: string, address: string): Promise<void> => {
       if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, address)))) throw apiError('not_found')
     },
 
-    /** @throws not_found */
+    /** @throws ApiError not_found */
     listOf: async (project: string, env: string | undefined): Promise<readonly SecretMetadata[]> => {
       const listed = isProjectName(project) ? await store.listOf(project, env) : undefined
       if (listed === undefined) throw apiError('not_found')
       return listed
     },
 
-    /** @throws not_found */
+    /** @throws ApiError not_found */
     versionsOf: async (id: string): Promise<readonly VersionMetadata[]> => {
       const listed = isId(id) ? await store.versionsOf(id) : undefined
       if (listed === undefined) throw apiError('not_found')
@@ -202,7 +207,7 @@ export function createSecrets(deps: {
      * Makes the value of an older version current again, as a new version.
      *
      * @returns the number of the new version
-     * @throws not_found, decryption_failed
+     * @throws ApiError not_found, decryption_failed
      */
     restore: async (id: string, version: number, address: string): Promise<number> => {
       const reencrypt = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {

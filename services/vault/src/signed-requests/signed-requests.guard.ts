@@ -24,18 +24,16 @@ export function createVerifySignature(deps: {
   proxies: TrustedProxies
 }): VerifySignature {
   const { signedRequests, proxies } = deps
-  return (request, response, { isWrite }) =>
-    signedRequests.verify({
-      message: {
-        method: request.method,
-        scheme: clientScheme(request, proxies),
-        target: request.originalUrl,
-        rawHeaders: rawHeaders(request, proxies),
-      },
-      address: clientAddress(request, proxies),
-      readBody: () => readBody(request, response),
-      isWrite,
+  return async (request, response, { isWrite }) => {
+    const authenticated = await signedRequests.authenticate({
+      method: request.method,
+      scheme: clientScheme(request, proxies),
+      target: request.originalUrl,
+      rawHeaders: rawHeaders(request, proxies),
     })
+    const body = await readBody(request, response)
+    return signedRequests.accept(authenticated, { body, address: clientAddress(request, proxies), isWrite })
+  }
 }
 
 function rawHeaders(request: Request, proxies: TrustedProxies): readonly string[] {

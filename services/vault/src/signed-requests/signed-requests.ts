@@ -4,6 +4,7 @@ import {
   parseSignedRequest,
   type ReceivedMessage,
   SignatureError,
+  type TimelyRequest,
   type VerifiedRequest,
   verifySignatureOffThread,
 } from '@vault-and-tracker/http-signatures'
@@ -32,18 +33,19 @@ export type SigningProjects = {
   forget(name: string): void
 }
 
-/** What a request arrived with. */
-export type SignedMessage = Readonly<{
-  message: ReceivedMessage
+/** What else a request arrived with. */
+export type ReceivedContent = Readonly<{
+  body: Buffer
   /** The client's address, for the audit log. */
   address: string
-  /** The bytes of the body; asked for only after the signature has verified. */
-  readBody: () => Promise<Buffer>
   /** Whether a project may demand that the signature covers the body. */
   isWrite: boolean
 }>
 
-/** A project whose signature was verified, with the bytes of the body that came with it. */
+/** A request whose signature was verified and is timely. Its body was not looked at. */
+export type AuthenticatedRequest = Readonly<{ timely: TimelyRequest; signer: SigningProject }>
+
+/** A project whose signature was verified. */
 export type VerifiedCaller = Readonly<{
   kind: 'project'
   projectUid: string
@@ -55,7 +57,6 @@ export type VerifiedCaller = Readonly<{
   isWrite: boolean
   nonce: string
   address: string
-  body: Buffer
 }>
 
 /** Checks signed requests. */
@@ -68,6 +69,7 @@ export type SignedRequests = ReturnType<typeof createSignedRequests>
  */
 export function createSignedRequests(deps: { signingProjects: SigningProjects; nonces: NonceStore; clock: Clock }) {
   const { signingProjects, nonces, clock } = deps
+  let pendingFetches = 0
 
   /** Verifies against what is cached of the project, and against the database when the cached project lacks the key. */
   async function verifySignature(message: ReceivedMessage): Promise<[VerifiedRequest, SigningProject]> {
@@ -83,7 +85,7 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
   }
 
   /** A requirement that the request does not meet may have been dropped a moment ago, through another replica. */
-  async function requiresDigest(known: SigningProject, { claims }: VerifiedRequest): Promise<boolean> {
+  async function requiresDigest(known: SigningProject, { claims }: TimelyRequest): Promise<boolean> {
     if (!known.requireContentDigest || claims.coversContent) return known.requireContentDigest
     return (await signingProjects.find(known.name, true))?.requireContentDigest ?? true
   }
@@ -94,17 +96,26 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
 
   return {
     /**
-     * Checks a request against what is cached of its project. Every statement for the
+     * The first step, before the body is read: checks the signature and its time against what is cached of the project.
+     *
+     * @throws ApiError missing_signature, unknown_project, invalid_signature, expired
+     */
+    authenticate: async (message: ReceivedMessage): Promise<AuthenticatedRequest> => {
+      const [verified, signer] = await verifySignature(message)
+      return { timely: translate(() => checkWindow(verified, clock.now())), signer }
+    },
+
+    /**
+     * The second step: checks that the body is the one that was signed, and spends the nonce. Every statement for the
      * caller compares them with the stored project.
      *
-     * @throws missing_signature, unknown_project, invalid_signature, expired, replayed_nonce
+     * @throws ApiError invalid_signature, replayed_nonce
      */
-    verify: async (signed: SignedMessage): Promise<VerifiedCaller> => {
-      const { address, isWrite } = signed
-      const [verified, signer] = await verifySignature(signed.message)
-      const timely = translate(() => checkWindow(verified, clock.now()))
-      const body = await signed.readBody()
-      const required = isWrite && (await requiresDigest(signer, verified))
+    accept: async (
+      { timely, signer }: AuthenticatedRequest,
+      { body, address, isWrite }: ReceivedContent,
+    ): Promise<VerifiedCaller> => {
+      const required = isWrite && (await requiresDigest(signer, timely))
       const { claims } = translate(() => checkContent(timely, body, { required }))
       const { coversContent, nonce } = claims
       await spendNonce(signer.uid, nonce)
@@ -118,16 +129,28 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
         isWrite,
         nonce,
         address,
-        body,
       }
     },
+
+    /** Counts a fetch as pending while its verification runs, however it ends. */
+    countFetch: async <T>(verification: () => Promise<T>): Promise<T> => {
+      pendingFetches++
+      try {
+        return await verification()
+      } finally {
+        pendingFetches--
+      }
+    },
+
+    /** How many fetches are being verified now. */
+    countPendingFetches: (): number => pendingFetches,
 
     /**
      * Compares a verified caller with the project in the database, for when a statement refused what the cached project
      * allowed. The signature itself stays verified: the project must still have the key that it was verified with.
      *
      * @returns the caller as one of the project that has the name now
-     * @throws unknown_project, invalid_signature, replayed_nonce
+     * @throws ApiError unknown_project, invalid_signature, replayed_nonce
      */
     confirm: async (caller: VerifiedCaller): Promise<VerifiedCaller> => {
       const signer = await signingProjects.find(caller.project, true)

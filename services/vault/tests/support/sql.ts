@@ -6,7 +6,7 @@ export type Sql = {
   end(): Promise<void>
 }
 
-/** Connects; a server that goes away later does not end the test. */
+/** Connects; a server that stops later does not end the test. */
 export async function connectSql(url: string): Promise<Sql> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)

@@ -9,11 +9,18 @@ import {
 } from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import type pg from 'pg'
 import { createHttpServer } from '../../src/app.ts'
+import { createAuditStore } from '../../src/audit/audit.store.ts'
+import { createSealer } from '../../src/audit/sealer.ts'
+import { createSealStore } from '../../src/audit/seals.store.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import { migrate } from '../../src/db/migrations.ts'
+import type { Schema } from '../../src/db/schema.ts'
+import { createChainKeys } from '../../src/keyring/chain-keys.ts'
+import { createChainKeyStore } from '../../src/keyring/keyring.store.ts'
 
 /** The keys every test vault has; the first one is active. */
 export const KEYS = { '2026-11': randomBytes(32).toString('base64'), '2026-12': randomBytes(32).toString('base64') }
@@ -36,6 +43,10 @@ export type TestVault = {
   holdClock: TestClock['hold']
   /** Runs a statement as superuser, to look behind the scenes. */
   sql<Row extends pg.QueryResultRow>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>
+  /** Seals all unsealed rows of the audit log and returns their number. The vault itself seals in the background only. */
+  seal(): Promise<number>
+  /** Creates the partitions of the audit log for this month and the next three. */
+  ensurePartitions(): Promise<void>
   /** Starts another vault on the same database and Redis, with a clock of its own. */
   replica(env?: Env): Promise<TestVault>
   stop(): Promise<void>
@@ -93,6 +104,16 @@ export async function startVault(
   const stopping = new AbortController()
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
   const running = await listen(server, { host: '127.0.0.1', port: 0 })
+  const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
+  const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
+  const ignore = () => undefined
+  const sealer = createSealer({
+    store: createSealStore(db),
+    chainKey: () => chainKeys.current(),
+    clock,
+    onPass: ignore,
+    onError: ignore,
+  })
 
   return {
     url: `http://127.0.0.1:${String(running.port)}`,
@@ -105,11 +126,14 @@ export async function startVault(
     holdClock: clock.hold,
     sql: <Row extends pg.QueryResultRow>(statement: string, parameters: readonly unknown[] = []) =>
       withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows),
+    seal: () => sealer.sealNow(),
+    ensurePartitions: () => createAuditStore(db).ensurePartitions(),
     replica: (more = {}) => startVault({ ...env, ...more }, { database, redisUrl }),
     async stop() {
       stopping.abort()
       await running.drain()
       await context.close()
+      await db.destroy()
       if (servers.database === undefined) await database.drop()
     },
   }

@@ -1,5 +1,23 @@
 import { adminRoute } from './admin-route.tsx'
+import { categoryRoutes } from './categories/routes.tsx'
+import { logRoutes } from './log/routes.tsx'
+import { moderationRoutes } from './moderation/routes.tsx'
 import { overviewRoutes } from './overview/routes.tsx'
+import { siteRoutes } from './site/routes.tsx'
+import { swarmRoutes } from './swarms/routes.tsx'
+import { torznabRoutes } from './torznab/routes.tsx'
+import { userRoutes } from './users/routes.tsx'
 
 /** The staff's pages. */
-export const adminRoutes = [adminRoute.addChildren([...overviewRoutes])] as const
+export const adminRoutes = [
+  adminRoute.addChildren([
+    ...overviewRoutes,
+    ...swarmRoutes,
+    ...moderationRoutes,
+    ...categoryRoutes,
+    ...userRoutes,
+    ...torznabRoutes,
+    ...siteRoutes,
+    ...logRoutes,
+  ]),
+] as const

@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { ownUser } from '../api/queries.ts'
+import { Waiting } from './moderation/waiting.tsx'
 import './staff.css'
 import { sectionsFor } from './sections.ts'
 
@@ -11,8 +12,9 @@ export function StaffFrame() {
     <div className="staff">
       <nav aria-label="Staff" className="staff-list">
         {sectionsFor(user.role).map(({ to, name }) => (
-          <Link key={to} to={to} activeOptions={{ exact: true, includeSearch: false }}>
+          <Link key={to} to={to} activeOptions={{ exact: to === '/admin', includeSearch: false }}>
             {name}
+            {to === '/admin/moderation' && <Waiting />}
           </Link>
         ))}
       </nav>

@@ -177,6 +177,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/user/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a user transferred by day, up to today; for the user and staff */
+        get: operations["getTransferHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/user/seeding-duties": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What you completed and have to seed for longer, hit-and-runs first; a hundred at most */
+        get: operations["listSeedingDuties"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/user/torznab": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Your Torznab requests in the current window, and your limits; asking counts nothing */
+        get: operations["getOwnTorznabUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/site": {
         parameters: {
             query?: never;
@@ -211,6 +262,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tree of categories with the number of torrents in each */
+        get: operations["listManagedCategories"];
+        put?: never;
+        /** Add a category; `parent` is the slug of a root, `torznabId` may be left out for a well-known slug */
+        post: operations["createCategory"];
+        /** Delete all categories; torrents stay, and come back into a category that is made with the same slug */
+        delete: operations["deleteAllCategories"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/categories/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put the categories in the order of their ids; each stays below its parent */
+        post: operations["orderCategories"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/categories/seed": {
         parameters: {
             query?: never;
@@ -222,23 +309,6 @@ export interface paths {
         put?: never;
         /** Create the standard tree; only where there is no category */
         post: operations["seedCategories"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/admin/categories": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Add a category; `parent` is the slug of a root, `torznabId` may be left out for a well-known slug */
-        post: operations["createCategory"];
         delete?: never;
         options?: never;
         head?: never;
@@ -259,7 +329,7 @@ export interface paths {
         delete: operations["deleteCategory"];
         options?: never;
         head?: never;
-        /** Change a category */
+        /** Change a category; `parent` is the slug of a root, or null */
         patch: operations["updateCategory"];
         trace?: never;
     };
@@ -375,7 +445,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** One user, and who invited them */
+        get: operations["getUser"];
         put?: never;
         post?: never;
         delete?: never;
@@ -396,6 +467,41 @@ export interface paths {
         put?: never;
         /** Give a user a new passkey; they find it in their own account */
         post: operations["resetUserPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where a user is signed in, newest first */
+        get: operations["listUserSessions"];
+        put?: never;
+        post?: never;
+        /** End every session of a user; they can sign in again */
+        delete: operations["endUserSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}/invites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last hundred invites that a user made, newest first */
+        get: operations["listUserInvites"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -469,6 +575,91 @@ export interface paths {
         head?: never;
         /** Set how much of downloads is charged and of uploads credited, everywhere; 0 and 100 is freeleech */
         patch: operations["updateSiteSettings"];
+        trace?: never;
+    };
+    "/api/admin/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One number of each part of the site */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/swarms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All swarms together, now */
+        get: operations["getSwarmTotals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/swarms/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Seeders, leechers and announces a second over time, as averages of steps */
+        get: operations["getSwarmHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/swarms/busiest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The torrents with the most peers */
+        get: operations["listBusiestTorrents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/swarms/{id}/peers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The peers of a torrent, seeders first; addresses for administrators only */
+        get: operations["listTorrentPeers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/admin/torznab/settings": {
@@ -598,7 +789,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What administrators and moderators did, newest first; `actor` is an id or a name */
+        /** What administrators and moderators did, newest first; `actor` is an id or a name, `target` an id */
         get: operations["listAdminLog"];
         put?: never;
         post?: never;
@@ -675,7 +866,7 @@ export interface components {
                 username: string;
             };
             /** @enum {string} */
-            action: "category.create" | "category.delete" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.update";
+            action: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.sessions.end" | "user.update";
             target: {
                 /** @enum {string} */
                 type: "address" | "category" | "site" | "torrent" | "torznab" | "user";
@@ -686,6 +877,15 @@ export interface components {
             before: Record<string, never> | null;
             /** @description the same fields, as they are since; null for what was deleted */
             after: Record<string, never> | null;
+        };
+        BusyTorrent: {
+            id: string;
+            name: string;
+            size: number;
+            seeders: number;
+            leechers: number;
+            /** @description the last announce that was accounted */
+            lastSeen: string | null;
         };
         Category: {
             id: string;
@@ -731,7 +931,7 @@ export interface components {
             /** @description the truncated second hash of a hybrid torrent */
             infoHashV2: string | null;
             name: string;
-            /** @description slug */
+            /** @description slug; empty where the category was deleted */
             category: string;
             /** @description bytes */
             size: number;
@@ -746,6 +946,7 @@ export interface components {
             leechers: number;
             completed: number;
             uploader: string | null;
+            uploaderId: string | null;
             /** @description `tt` and at least seven digits */
             imdb: string | null;
             tmdb: number | null;
@@ -758,6 +959,25 @@ export interface components {
             /** @description how much of an upload is credited; 200 is double upload */
             uploadPercent: number;
             release: components["schemas"]["Release"];
+        };
+        ManagedCategory: {
+            id: string;
+            slug: string;
+            name: string;
+            torznabId: number;
+            position: number;
+            /** @description how many torrents are in it; subcategories count apart */
+            torrents: number;
+        };
+        ManagedCategoryTree: {
+            id: string;
+            slug: string;
+            name: string;
+            torznabId: number;
+            position: number;
+            /** @description how many torrents are in it; subcategories count apart */
+            torrents: number;
+            subcategories: components["schemas"]["ManagedCategory"][];
         };
         ManagedUser: {
             id: string;
@@ -781,6 +1001,58 @@ export interface components {
             downloaded: number;
             lastSeen: string | null;
         };
+        ManagedUserDetails: {
+            id: string;
+            username: string;
+            /** @enum {string} */
+            role: "member" | "moderator" | "admin";
+            /** @enum {string} */
+            state: "active" | "suspended" | "banned";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created: string;
+            email: string;
+            apiBlocked: boolean;
+            canDownload: boolean;
+            invitesLeft: number;
+            downloadPercent: number;
+            uploadPercent: number;
+            uploaded: number;
+            downloaded: number;
+            lastSeen: string | null;
+            /** @description whose invite they registered with */
+            invitedBy: {
+                id: string;
+                username: string;
+            } | null;
+        };
+        Overview: {
+            /** @description torrents that wait for a moderator */
+            pending: number;
+            torrents: number;
+            members: number;
+            /** @description announced or signed in within a day */
+            activeMembers: number;
+            /** @description blocked from the Torznab API */
+            blockedMembers: number;
+            /** @description blocked from the Torznab API now */
+            blockedAddresses: number;
+            /** @description torrents with a peer */
+            swarms: number;
+            seeders: number;
+            leechers: number;
+            /** @description a second, over the last minute, of all processes */
+            announces: number;
+            /** @description a second, over the last minute, of all processes */
+            refused: number;
+            /** @description in the current hour and the 23 before */
+            torznab: {
+                requests: number;
+                errors: number;
+            };
+        };
         OwnUser: {
             id: string;
             username: string;
@@ -800,6 +1072,28 @@ export interface components {
             canDownload: boolean;
             statsPublic: boolean;
             invitesLeft: number;
+        };
+        Peer: {
+            /** @description null for a few seconds after the first announce */
+            user: {
+                id: string;
+                username: string;
+            } | null;
+            client: string;
+            /** @enum {string} */
+            state: "seeder" | "leecher" | "paused";
+            /** @description with the port; null for moderators */
+            addresses: string[] | null;
+            /** @description bytes, as the client counts them */
+            uploaded: number;
+            downloaded: number;
+            /** @description bytes; of the client that announced last */
+            left: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            lastAnnounce: string;
         };
         /** @description what the release name says; null where it says nothing */
         Release: {
@@ -825,6 +1119,30 @@ export interface components {
             editions: string[];
             isProper: boolean;
             isRepack: boolean;
+        };
+        SeedingDuty: {
+            torrent: {
+                id: string;
+                name: string;
+                size: number;
+            };
+            /** @description false: a hit-and-run */
+            seeding: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            completed: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            lastSeen: string;
+            seedSeconds: number;
+            /** @description bytes, as transferred */
+            uploaded: number;
+            /** @description bytes, as transferred */
+            downloaded: number;
         };
         Session: {
             id: string;
@@ -855,6 +1173,32 @@ export interface components {
             downloadPercent: number;
             uploadPercent: number;
         };
+        SwarmHistory: {
+            stepSeconds: number;
+            items: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                start: string;
+                seeders: number | null;
+                leechers: number | null;
+                /** @description null where no sample was taken */
+                announces: number | null;
+                /** @description null where no sample was taken */
+                refused: number | null;
+            }[];
+        };
+        SwarmTotals: {
+            /** @description torrents with a peer */
+            swarms: number;
+            seeders: number;
+            leechers: number;
+            /** @description a second, over the last minute, of all processes */
+            announces: number;
+            /** @description a second, over the last minute, of all processes */
+            refused: number;
+        };
         Torrent: {
             id: string;
             /** @description 40 lower-case hex digits */
@@ -862,7 +1206,7 @@ export interface components {
             /** @description the truncated second hash of a hybrid torrent */
             infoHashV2: string | null;
             name: string;
-            /** @description slug */
+            /** @description slug; empty where the category was deleted */
             category: string;
             /** @description bytes */
             size: number;
@@ -877,6 +1221,7 @@ export interface components {
             leechers: number;
             completed: number;
             uploader: string | null;
+            uploaderId: string | null;
             /** @description `tt` and at least seven digits */
             imdb: string | null;
             tmdb: number | null;
@@ -1037,6 +1382,30 @@ export interface components {
             /** @description milliseconds, at most 5 % off; null without a request */
             p95Ms: number | null;
         };
+        TorznabUsage: {
+            /** @description false where the API is switched off for everybody */
+            enabled: boolean;
+            /** @description true where an administrator blocked you from the API */
+            blocked: boolean;
+            /** @description of the address that asks */
+            addressBlockedUntil: string | null;
+            windowSeconds: number;
+            /**
+             * Format: date-time
+             * @description the end of this window
+             */
+            resetsAt: string;
+            searches: {
+                /** @description in this window; refused requests count too */
+                used: number;
+                limit: number;
+            };
+            downloads: {
+                /** @description in this window; refused requests count too */
+                used: number;
+                limit: number;
+            };
+        };
         TorznabUser: {
             user: {
                 id: string;
@@ -1049,6 +1418,38 @@ export interface components {
             violations: number;
             lastRequest: string | null;
             blocked: boolean;
+        };
+        TransferDay: {
+            /**
+             * Format: date
+             * @description in UTC
+             */
+            day: string;
+            /** @description bytes, multipliers applied */
+            uploaded: number;
+            /** @description bytes, multipliers applied */
+            downloaded: number;
+            /** @description bytes, as transferred */
+            uploadedActual: number;
+            /** @description bytes, as transferred */
+            downloadedActual: number;
+            /** @description at the end of the day; null when nothing was downloaded */
+            ratio: number | null;
+        };
+        UserSession: {
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            lastSeen: string;
+            address: string;
+            userAgent: string;
         };
         UserStats: {
             id: string;
@@ -1169,7 +1570,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1268,7 +1669,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1331,7 +1732,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1398,7 +1799,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1461,7 +1862,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1544,7 +1945,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1609,7 +2010,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1707,7 +2108,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1804,7 +2205,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1869,7 +2270,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1954,7 +2355,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2021,7 +2422,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2101,7 +2502,230 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTransferHistory: {
+        parameters: {
+            query?: {
+                days?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["TransferDay"][];
+                    };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSeedingDuties: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description how long a torrent is to be seeded, unless its ratio is 1 */
+                        requiredSeconds: number;
+                        items: components["schemas"]["SeedingDuty"][];
+                    };
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOwnTorznabUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TorznabUsage"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2148,7 +2772,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2197,7 +2821,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2208,7 +2832,7 @@ export interface operations {
             };
         };
     };
-    seedCategories: {
+    listManagedCategories: {
         parameters: {
             query?: never;
             header?: never;
@@ -2218,13 +2842,15 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Done */
-            201: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
-                        items: components["schemas"]["CategoryTree"][];
+                        items: components["schemas"]["ManagedCategoryTree"][];
+                        /** @description how many torrents have a category that was deleted */
+                        uncategorised: number;
                     };
                 };
             };
@@ -2239,15 +2865,6 @@ export interface operations {
             };
             /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /** @description `CONFLICT`: It exists already, or its state does not allow this. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2273,7 +2890,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2384,7 +3001,262 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteAllCategories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        categories: number;
+                        /** @description how many torrents have no category since */
+                        torrents: number;
+                    };
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    orderCategories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description all of them */
+                    ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["CategoryTree"][];
+                    };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `CONFLICT`: It exists already, or its state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not of the type this endpoint reads. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    seedCategories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["CategoryTree"][];
+                    };
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `CONFLICT`: It exists already, or its state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2476,7 +3348,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2503,6 +3375,7 @@ export interface operations {
                     name?: string;
                     torznabId?: number;
                     position?: number;
+                    parent?: string | null;
                 };
             };
         };
@@ -2597,7 +3470,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2697,7 +3570,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2790,7 +3663,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2904,7 +3777,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2989,7 +3862,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3074,7 +3947,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3199,7 +4072,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3289,7 +4162,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3374,7 +4247,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3391,6 +4264,8 @@ export interface operations {
                 page?: number;
                 limit?: number;
                 search?: string;
+                role?: "member" | "moderator" | "admin";
+                state?: "active" | "suspended" | "banned";
             };
             header?: never;
             path?: never;
@@ -3460,7 +4335,92 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedUserDetails"];
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3492,6 +4452,8 @@ export interface operations {
                     invitesLeft?: number;
                     downloadPercent?: number;
                     uploadPercent?: number;
+                    /** @description why, for the admin log */
+                    reason?: string;
                 };
             };
         };
@@ -3586,7 +4548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3671,7 +4633,264 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listUserSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["UserSession"][];
+                    };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    endUserSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listUserInvites: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Invite"][];
+                    };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3757,7 +4976,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3842,7 +5061,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3951,7 +5170,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4016,7 +5235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4115,7 +5334,393 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSwarmTotals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwarmTotals"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSwarmHistory: {
+        parameters: {
+            query?: {
+                range?: "3h" | "24h" | "7d" | "30d" | "1y";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SwarmHistory"];
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listBusiestTorrents: {
+        parameters: {
+            query?: {
+                sort?: "peers" | "seeders" | "leechers";
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BusyTorrent"][];
+                    };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTorrentPeers: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        torrent: {
+                            id: string;
+                            name: string;
+                            size: number;
+                        };
+                        seeders: number;
+                        leechers: number;
+                        items: components["schemas"]["Peer"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages, among them a few that expired meanwhile */
+                        total: number;
+                    };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4180,7 +5785,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4284,7 +5889,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4351,7 +5956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4429,7 +6034,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4519,7 +6124,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4606,7 +6211,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4673,7 +6278,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4756,7 +6361,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4773,7 +6378,8 @@ export interface operations {
                 page?: number;
                 limit?: number;
                 actor?: string;
-                action?: "category.create" | "category.delete" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.update";
+                action?: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.sessions.end" | "user.update";
+                target?: string;
                 from?: string;
                 to?: string;
             };
@@ -4845,7 +6451,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; nothing changed. */
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;

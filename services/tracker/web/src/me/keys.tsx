@@ -5,6 +5,7 @@ import { Button, CopyButton, Secret } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownUser, site } from '../api/queries.ts'
+import { TorznabMeter } from './torznab-meter.tsx'
 
 /** What clients and automation tools are given. */
 export function Keys({ user }: { user: OwnUser }) {
@@ -51,6 +52,7 @@ export function Keys({ user }: { user: OwnUser }) {
           Reset passkey
         </Button>
       </div>
+      <TorznabMeter />
       {isAsking && <ResetPasskey onClose={() => setAsking(false)} />}
     </>
   )

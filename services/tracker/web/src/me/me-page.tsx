@@ -6,12 +6,14 @@ import { usePageTitle } from '../frame/page-title.ts'
 import { Invites } from './invites.tsx'
 import { Keys } from './keys.tsx'
 import { Password } from './password.tsx'
+import { SeedingDuties } from './seeding-duties.tsx'
 import { Sessions } from './sessions.tsx'
 import { Statistics } from './statistics.tsx'
 
 const route = getRouteApi('/me')
 const TABS = [
   [undefined, 'Statistics'],
+  ['seeding', 'Hit-and-runs'],
   ['keys', 'Passkey and Torznab'],
   ['sessions', 'Sessions'],
   ['invites', 'Invites'],
@@ -20,7 +22,7 @@ const TABS = [
 
 /** One's own account, a tab for each thing one does there. */
 export function MePage() {
-  const { tab } = route.useSearch()
+  const { tab, days } = route.useSearch()
   const { data: user } = useSuspenseQuery(ownUser)
   usePageTitle('Your account')
   return (
@@ -46,7 +48,8 @@ export function MePage() {
           </Link>
         ))}
       </nav>
-      {tab === undefined && <Statistics user={user} />}
+      {tab === undefined && <Statistics user={user} days={days} />}
+      {tab === 'seeding' && <SeedingDuties />}
       {tab === 'keys' && <Keys user={user} />}
       {tab === 'sessions' && <Sessions />}
       {tab === 'invites' && <Invites user={user} />}

@@ -7,7 +7,7 @@ import { formatAge, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, type Session } from '../api/client.ts'
-import { nameOfProgram } from './user-agent.ts'
+import { nameOfProgram } from '../api/user-agent.ts'
 
 const sessions = queryOptions({
   queryKey: ['me', 'sessions'],

@@ -1,12 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Problem, Skeleton, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { formatBytes, formatCount, formatDuration, formatRatio } from '@vault-and-tracker/web-kit/format'
-import { api, type OwnUser, type UserStats } from '../api/client.ts'
+import { api, type OwnUser } from '../api/client.ts'
 import { ownStats, ownUser } from '../api/queries.ts'
+import type { DayRange } from '../standing/queries.ts'
+import { TransferCharts } from '../standing/transfer-charts.tsx'
+import { UserNumbers } from '../standing/user-numbers.tsx'
 
-/** What one uploaded and downloaded, and who else sees it. */
-export function Statistics({ user }: { user: OwnUser }) {
+/** What one uploaded and downloaded, in all and by day, and who else sees it. */
+export function Statistics({ user, days }: { user: OwnUser; days: DayRange | undefined }) {
   const { data, error, refetch } = useQuery(ownStats(user.id))
   if (data === undefined)
     return error ? (
@@ -15,40 +18,27 @@ export function Statistics({ user }: { user: OwnUser }) {
       <Skeleton rows={4} label="Statistics are loading." />
     )
   return (
-    <>
-      <dl className="numbers">
-        {numbersOf(data).map(([label, value, note]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>
-              {value}
-              {note !== undefined && <span className="note">{note}</span>}
-            </dd>
-          </div>
-        ))}
-      </dl>
+    <div className="stack">
+      <UserNumbers stats={data} />
+      <TransferCharts
+        id={user.id}
+        days={days}
+        link={(each, text, isCurrent) => (
+          <Link
+            to="/me"
+            search={{ days: each }}
+            className="button"
+            activeOptions={{ exact: true, explicitUndefined: true }}
+            data-current={isCurrent}
+            replace
+          >
+            {text}
+          </Link>
+        )}
+      />
       <Visibility user={user} />
-    </>
+    </div>
   )
-}
-
-function numbersOf(stats: UserStats): readonly (readonly [label: string, value: string, note?: string])[] {
-  const { uploaded = 0, downloaded = 0, uploadedActual = 0, downloadedActual = 0 } = stats
-  const { ratio = null, seeding = 0, leeching = 0, completed = 0, seedSeconds = 0, torrents = 0 } = stats
-  return [
-    ['Ratio', formatRatio(ratio), ratio === null ? 'nothing downloaded' : undefined],
-    ['Uploaded', formatBytes(uploaded), differing(uploaded, uploadedActual)],
-    ['Downloaded', formatBytes(downloaded), differing(downloaded, downloadedActual)],
-    ['Seeding', formatCount(seeding)],
-    ['Leeching', formatCount(leeching)],
-    ['Seed time', formatDuration(seedSeconds)],
-    ['Snatched', formatCount(completed)],
-    ['Own uploads', formatCount(torrents)],
-  ].map(([label = '', value = '', note]) => (note === undefined ? [label, value] : [label, value, note]))
-}
-
-function differing(credited: number, actual: number): string | undefined {
-  return credited === actual ? undefined : `${formatBytes(actual)} transferred`
 }
 
 function Visibility({ user }: { user: OwnUser }) {

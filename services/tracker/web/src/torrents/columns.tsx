@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { formatAge, formatBytes, formatCount, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import type { Column } from '@vault-and-tracker/web-kit/table'
 import type { ListedTorrent } from '../api/client.ts'
+import { Peers } from '../release/peers.tsx'
 import { BreakableName } from '../release/release-tags.tsx'
 import { FactorTags } from './factor-tags.tsx'
-import { Peers } from './peers.tsx'
 
 /** The columns of the list, by what one looks at first. @param pathOf the names of a category, from its root */
 export function torrentColumns(pathOf: (slug: string) => string, now: number): readonly Column<ListedTorrent>[] {

@@ -1,6 +1,6 @@
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import type { Torrent } from '../api/client.ts'
-import { Peers } from './peers.tsx'
+import { Peers } from '../release/peers.tsx'
 
 /** Who has the torrent, and how it counts. */
 export function Swarm({ torrent }: { torrent: Torrent }) {

@@ -7,18 +7,21 @@ import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
 import { api, type Torrent } from '../api/client.ts'
+import { FactorsDialog } from './factors-dialog.tsx'
 import { torrent as torrentQuery } from './queries.ts'
 
 /** What uploaders and staff do with a torrent. */
-export function TorrentActions({ torrent }: { torrent: Torrent }) {
-  const [open, setOpen] = useState<'edit' | 'delete'>()
+export function TorrentActions({ torrent, isStaff }: { torrent: Torrent; isStaff: boolean }) {
+  const [open, setOpen] = useState<'edit' | 'factors' | 'delete'>()
   return (
     <>
       <Button onClick={() => setOpen('edit')}>Edit</Button>
+      {isStaff && <Button onClick={() => setOpen('factors')}>Freeleech</Button>}
       <Button kind="danger" onClick={() => setOpen('delete')}>
         Delete
       </Button>
       {open === 'edit' && <EditDialog torrent={torrent} onClose={() => setOpen(undefined)} />}
+      {open === 'factors' && <FactorsDialog torrent={torrent} onClose={() => setOpen(undefined)} />}
       {open === 'delete' && <DeleteDialog torrent={torrent} onClose={() => setOpen(undefined)} />}
     </>
   )
@@ -55,7 +58,8 @@ function EditDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => voi
         <TextField label="Name" name="name" defaultValue={torrent.name} required maxLength={255} error={edit.error} />
         <Field label="Category" name="category" error={edit.error}>
           {(attributes) => (
-            <select {...attributes} className="input" defaultValue={torrent.category}>
+            <select {...attributes} className="input" required defaultValue={torrent.category}>
+              {torrent.category === '' && <option value="">None; choose one</option>}
               <CategoryOptions />
             </select>
           )}

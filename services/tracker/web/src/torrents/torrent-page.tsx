@@ -5,11 +5,11 @@ import { formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
 import type { Torrent } from '../api/client.ts'
 import { categories, flatten, ownUser } from '../api/queries.ts'
 import { usePageTitle } from '../frame/page-title.ts'
+import { Peers } from '../release/peers.tsx'
 import { BreakableName, ReleaseTags } from '../release/release-tags.tsx'
 import { Age } from './columns.tsx'
 import { FactorTags } from './factor-tags.tsx'
 import { Files } from './files.tsx'
-import { Peers } from './peers.tsx'
 import { torrent as torrentQuery } from './queries.ts'
 import { Swarm } from './swarm.tsx'
 import { TorrentActions } from './torrent-actions.tsx'
@@ -73,9 +73,13 @@ function Facts({ torrent, now }: { torrent: Torrent; now: number }) {
       <div>
         <dt>Category</dt>
         <dd>
-          <Link to="/torrents" search={{ category: torrent.category }}>
-            {path}
-          </Link>
+          {torrent.category === '' ? (
+            'None'
+          ) : (
+            <Link to="/torrents" search={{ category: torrent.category }}>
+              {path}
+            </Link>
+          )}
         </dd>
       </div>
       <div>
@@ -106,7 +110,15 @@ function Facts({ torrent, now }: { torrent: Torrent; now: number }) {
       </div>
       <div>
         <dt>Uploader</dt>
-        <dd>{torrent.uploader ?? 'a deleted account'}</dd>
+        <dd>
+          {torrent.uploaderId === null ? (
+            'a deleted account'
+          ) : (
+            <Link to="/users/$id" params={{ id: torrent.uploaderId }}>
+              {torrent.uploader}
+            </Link>
+          )}
+        </dd>
       </div>
     </dl>
   )
@@ -115,7 +127,7 @@ function Facts({ torrent, now }: { torrent: Torrent; now: number }) {
 function Owned({ torrent }: { torrent: Torrent }) {
   const { data: user } = useQuery(ownUser)
   const mayEdit = user !== undefined && (user.role !== 'member' || user.username === torrent.uploader)
-  return mayEdit ? <TorrentActions torrent={torrent} /> : null
+  return mayEdit ? <TorrentActions torrent={torrent} isStaff={user.role !== 'member'} /> : null
 }
 
 function About({ torrent }: { torrent: Torrent }) {

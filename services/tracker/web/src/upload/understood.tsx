@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
-import type { Release, TorrentPreview } from '../api/client.ts'
+import type { TorrentPreview } from '../api/client.ts'
 import { categories, flatten } from '../api/queries.ts'
+import { numbering } from '../release/numbering.ts'
 import { ReleaseTags } from '../release/release-tags.tsx'
 
 /** What the tracker reads out of the file and its name. */
@@ -49,21 +50,4 @@ export function Understood({ preview, isStale }: { preview: TorrentPreview; isSt
       </details>
     </section>
   )
-}
-
-function numbering(release: Release): readonly (readonly [label: string, value: string])[] {
-  const { year, seasonFrom, seasonTo, episodeFrom, episodeTo, absoluteFrom, absoluteTo, airDate, group } = release
-  const entries: readonly (readonly [string, string | null])[] = [
-    ['Year', year === null ? null : String(year)],
-    ['Season', range(seasonFrom, seasonTo)],
-    ['Episode', range(episodeFrom, episodeTo) ?? range(absoluteFrom, absoluteTo)],
-    ['Aired', airDate],
-    ['Group', group],
-  ]
-  return entries.flatMap(([label, value]) => (value === null ? [] : [[label, value] as const]))
-}
-
-function range(from: number | null, to: number | null): string | null {
-  if (from === null) return null
-  return to === null || to === from ? String(from) : `${from}–${to}`
 }

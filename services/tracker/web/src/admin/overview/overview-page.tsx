@@ -1,27 +1,37 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
 import { ownUser } from '../../api/queries.ts'
 import { usePageTitle } from '../../frame/page-title.ts'
 import { sectionsFor } from '../sections.ts'
+import { OverviewNumbers } from './overview-numbers.tsx'
+import { overview } from './queries.ts'
 
-/** Where the staff starts: each page and what it is for. */
+/** Where the staff starts: what there is to do, and each page and what it is for. */
 export function OverviewPage() {
   const { data: user } = useSuspenseQuery(ownUser)
+  const { data, error, refetch } = useQuery(overview)
   usePageTitle('Staff')
+  const sections = sectionsFor(user.role).filter(({ to }) => to !== '/admin')
   return (
     <>
       <h1>Staff</h1>
+      {data !== undefined ? (
+        <OverviewNumbers overview={data} sections={sections} />
+      ) : error ? (
+        <Problem error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeleton rows={4} label="Numbers are loading." />
+      )}
       <dl className="staff-sections">
-        {sectionsFor(user.role)
-          .slice(1)
-          .map(({ to, name, what }) => (
-            <div key={to}>
-              <dt>
-                <Link to={to}>{name}</Link>
-              </dt>
-              <dd>{what}</dd>
-            </div>
-          ))}
+        {sections.map(({ to, name, what }) => (
+          <div key={to}>
+            <dt>
+              <Link to={to}>{name}</Link>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
       </dl>
     </>
   )

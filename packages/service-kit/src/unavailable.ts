@@ -1,0 +1,48 @@
+import { errorCode, isError, UnavailableError } from './errors.ts'
+
+/** SQLSTATEs: connection lost or refused; server starting, stopping or read-only; out of connections or memory; timeouts. */
+const SQLSTATES = /^(08|53|57P|57014|25006|55P03|58)/
+const SYSTEM_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
+  'ENOENT',
+])
+/** Messages of pg, which has no codes for these errors. */
+const POSTGRES_MESSAGE =
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end|Client was closed and is not queryable)/
+/** Messages of ioredis for a command that did not reach Redis or got no reply. ioredis has no codes for these errors. */
+const REDIS_MESSAGE =
+  /^(Connection is closed|Command timed out|Stream isn't writeable|Reached the max retries per request|connect E|read E|write E|LOADING|READONLY|MISCONF|OOM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|UNBLOCKED|Socket timeout|Command aborted)/
+
+/**
+ * Whether an error means that Postgres or Redis is unavailable for now, as opposed to an error in what was asked of it.
+ * It knows the errors of both drivers, so a store need not translate them.
+ */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error)
+}
+
+/** Whether an error of pg means that Postgres is unavailable for now, as opposed to an error in the statement. */
+export function isPostgresUnavailable(error: unknown): boolean {
+  if (!isError(error)) return false
+  if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isPostgresUnavailable)
+  const code = errorCode(error) ?? ''
+  return (code.length === 5 && SQLSTATES.test(code)) || SYSTEM_CODES.has(code) || POSTGRES_MESSAGE.test(error.message)
+}
+
+/** Whether an error of ioredis means that Redis is unavailable for now, as opposed to an error in the command. */
+export function isRedisUnavailable(error: unknown): boolean {
+  if (!isError(error)) return false
+  const code = errorCode(error)
+  return (
+    REDIS_MESSAGE.test(error.message) ||
+    error.name === 'MaxRetriesPerRequestError' ||
+    code === 'ECONNREFUSED' ||
+    code === 'ECONNRESET'
+  )
+}

@@ -1,0 +1,5 @@
+export { type Bar, BarList } from './bar-list.tsx'
+export type { ChartData, Series, Tone } from './series.ts'
+export type { Span } from './time-axis.ts'
+export { TimeChart } from './time-chart.tsx'
+export { formatValue, type Unit } from './unit.ts'

@@ -1,0 +1,57 @@
+import { repeat } from '@vault-and-tracker/service-kit/repeat'
+import type { Cluster, Redis } from 'ioredis'
+import type { AnnounceCounters } from '../announce/announce-counters.ts'
+import { createPeerList } from '../swarm/peer-list.redis.ts'
+import type { Swarms } from '../swarm/swarm.ts'
+import { createAnnounceRate } from '../swarm-statistics/announce-rate.ts'
+import { createAnnounceTallies } from '../swarm-statistics/announce-tallies.redis.ts'
+import { createSwarmStatisticsStore } from '../swarm-statistics/swarm-statistics.store.ts'
+import { createSwarmStatistics } from '../swarm-statistics/swarm-statistics.ts'
+import { createTorrentPeersStore } from '../swarm-statistics/torrent-peers.store.ts'
+import { createTorrentPeers } from '../swarm-statistics/torrent-peers.ts'
+import type { Connections } from './connections.ts'
+import { swarmSettings } from './swarms.ts'
+
+/** Twice in each span of ten seconds that announces are counted by. */
+const PASS_ON_EVERY_MS = 5_000
+
+export type SwarmWatch = ReturnType<typeof createSwarmWatch>
+
+/** Joins what staff see of the swarms, and starts passing on how many announces this process answers. */
+export function createSwarmWatch(connections: Connections, redis: Redis | Cluster, swarms: Swarms) {
+  const { config, db, logger, clock, resources } = connections
+  const rate = createAnnounceRate({ tallies: createAnnounceTallies(connections.redis), clock })
+  const passingOn = repeat({
+    everyMs: PASS_ON_EVERY_MS,
+    task: () => rate.flush(),
+    onError: (error) => logger.warn({ err: error }, 'could not pass on the count of announces; it is retried'),
+  })
+  resources.defer(async () => {
+    await passingOn.stop()
+    // What is lost when Redis is away as well is a few seconds of a chart.
+    await rate.flush().catch(() => undefined)
+  })
+  const statistics = createSwarmStatistics({ store: createSwarmStatisticsStore(db), rate, clock })
+  const peers = createPeerList({ redis, clock, settings: swarmSettings(config) })
+  const torrentPeers = createTorrentPeers({
+    store: createTorrentPeersStore(db),
+    peers,
+    count: (names) => swarms.count(names),
+  })
+  return {
+    useCases: { swarmStatistics: statistics, torrentPeers },
+    /** The same counters, which also count announces by time. */
+    watched: (counters: AnnounceCounters): AnnounceCounters => ({
+      ...counters,
+      countAnnounce: (event) => {
+        rate.countAnnounce()
+        counters.countAnnounce(event)
+      },
+      countFailure: (action, failure) => {
+        if (action === 'announce') rate.countRefused()
+        counters.countFailure(action, failure)
+      },
+    }),
+    passOn: () => rate.flush(),
+  }
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { idParams, namedUser, pageQuery, time } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
+import { BUSY_SORTS, SWARM_RANGES, type SwarmStatistics } from './swarm-statistics.ts'
+import type { TorrentPeer, TorrentPeers } from './torrent-peers.ts'
+
+const perSecond = z.number().meta({ description: 'a second, over the last minute, of all processes' })
+const totals = z
+  .object({
+    swarms: z.int().meta({ description: 'torrents with a peer' }),
+    seeders: z.int(),
+    leechers: z.int(),
+    announces: perSecond,
+    refused: perSecond,
+  })
+  .meta({ id: 'SwarmTotals' })
+
+const average = z.number().nullable().meta({ description: 'null where no sample was taken' })
+const history = z
+  .object({
+    stepSeconds: z.int(),
+    items: z.array(
+      z.object({
+        start: time,
+        seeders: z.int().nullable(),
+        leechers: z.int().nullable(),
+        announces: average,
+        refused: average,
+      }),
+    ),
+  })
+  .meta({ id: 'SwarmHistory' })
+
+const busyTorrent = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    size: z.int(),
+    seeders: z.int(),
+    leechers: z.int(),
+    lastSeen: time.nullable().meta({ description: 'the last announce that was accounted' }),
+  })
+  .meta({ id: 'BusyTorrent' })
+
+const peer = z
+  .object({
+    user: namedUser.nullable().meta({ description: 'null for a few seconds after the first announce' }),
+    client: z.string(),
+    state: z.enum(['seeder', 'leecher', 'paused']),
+    addresses: z.array(z.string()).nullable().meta({ description: 'with the port; null for moderators' }),
+    uploaded: z.int().meta({ description: 'bytes, as the client counts them' }),
+    downloaded: z.int(),
+    left: z.int().nullable().meta({ description: 'bytes; of the client that announced last' }),
+    lastAnnounce: time,
+  })
+  .meta({ id: 'Peer' })
+
+const endpoint = endpoints<{ swarmStatistics: SwarmStatistics; torrentPeers: TorrentPeers }>()
+const staff = { tag: 'swarms', access: 'moderator', limit: 'read', method: 'GET' } as const
+
+/** The swarms, for staff. */
+export const swarmStatisticsEndpoints = [
+  endpoint({
+    ...staff,
+    path: '/api/admin/swarms',
+    operationId: 'getSwarmTotals',
+    summary: 'All swarms together, now',
+    answer: totals,
+    handle: (_input, { swarmStatistics }) => swarmStatistics.now(),
+  }),
+  endpoint({
+    ...staff,
+    path: '/api/admin/swarms/history',
+    operationId: 'getSwarmHistory',
+    summary: 'Seeders, leechers and announces a second over time, as averages of steps',
+    query: z.object({ range: z.enum(SWARM_RANGES, `must be one of ${SWARM_RANGES.join(', ')}`).default('24h') }),
+    answer: history,
+    handle: async ({ query }, { swarmStatistics }) => {
+      const { stepSeconds, items } = await swarmStatistics.history(query.range)
+      return { stepSeconds, items: items.map((item) => ({ ...item, start: item.start.toISOString() })) }
+    },
+  }),
+  endpoint({
+    ...staff,
+    path: '/api/admin/swarms/busiest',
+    operationId: 'listBusiestTorrents',
+    summary: 'The torrents with the most peers',
+    query: z.object({
+      sort: z.enum(BUSY_SORTS, `must be one of ${BUSY_SORTS.join(', ')}`).default('peers'),
+      limit: pageQuery.limit,
+    }),
+    answer: z.object({ items: z.array(busyTorrent) }),
+    handle: async ({ query }, { swarmStatistics }) => {
+      const torrents = await swarmStatistics.busiest(query.sort, query.limit)
+      return {
+        items: torrents.map(({ lastSeen, ...rest }) => ({ ...rest, lastSeen: lastSeen?.toISOString() ?? null })),
+      }
+    },
+  }),
+  endpoint({
+    ...staff,
+    path: '/api/admin/swarms/:id/peers',
+    operationId: 'listTorrentPeers',
+    summary: 'The peers of a torrent, seeders first; addresses for administrators only',
+    params: idParams,
+    query: z.object(pageQuery),
+    answer: z.object({
+      torrent: z.object({ id: z.string(), name: z.string(), size: z.int() }),
+      seeders: z.int(),
+      leechers: z.int(),
+      items: z.array(peer),
+      page: z.int(),
+      limit: z.int(),
+      total: z.int().meta({ description: 'on all pages, among them a few that expired meanwhile' }),
+    }),
+    errors: ['NOT_FOUND'],
+    handle: async ({ params, query: { page, limit }, caller }, { torrentPeers }) => {
+      const withAddresses = caller.session.account.role === 'admin'
+      const { torrent, items, ...counts } = await torrentPeers.list(params.id, { page, limit, withAddresses })
+      const { id, name, size } = torrent
+      return {
+        torrent: { id, name, size },
+        ...counts,
+        items: items.map(presentPeer),
+        page,
+        limit,
+      }
+    },
+  }),
+]
+
+function presentPeer({ addresses, lastAnnounce, ...rest }: TorrentPeer): z.input<typeof peer> {
+  return { ...rest, addresses: addresses && [...addresses], lastAnnounce: lastAnnounce.toISOString() }
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createLedger } from '../src/accounting/ledger.store.ts'
+import { writeAccounting } from './support/accounting.ts'
+import { announce } from './support/announcer.ts'
+import type { Client } from './support/client.ts'
+import { createMember, uploadTorrent } from './support/members.ts'
+import { setLimits } from './support/torznab.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+let tracker: TestTracker
+let admin: Client
+
+const DAY = 86_400_000
+const HOUR_S = 3_600
+/** Noon of a day in UTC. */
+const NOON = Date.UTC(2027, 5, 15, 12)
+
+beforeAll(async () => {
+  tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', TRUSTED_PROXIES: '127.0.0.1' })
+  tracker.holdClock(NOON)
+  await tracker.context.useCases.categories.seed()
+  admin = await tracker.signedIn('the-admin', 'admin')
+})
+afterAll(() => tracker.stop())
+
+type Day = { readonly day: string } & Record<string, number | string | null>
+const daysIn = (json: unknown): readonly Day[] => (json as { items: readonly Day[] }).items
+
+test('transfers are counted by day as they are credited, and the ratio is that of the end of the day', async () => {
+  const member = await createMember(tracker, 'mover')
+  const torrent = await uploadTorrent(member, 'Moved')
+  await tracker.sql('update torrents set download_percent = 50 where id = $1', [torrent.id])
+  const send = (uploaded: number, downloaded: number, event?: string) =>
+    announce(tracker.url, member.passkey, { infoHash: torrent.infoHash, uploaded, downloaded, event })
+  const path = `/api/user/${member.id}/history`
+  await send(0, 0, 'started')
+  tracker.advance(1_000_000)
+  await send(100, 400)
+  tracker.advance(1_000_000)
+  await send(200, 800)
+  await writeAccounting(tracker)
+  tracker.holdClock(NOON + DAY)
+  await send(0, 0, 'started')
+  tracker.advance(1_000_000)
+  await send(600, 0)
+  await writeAccounting(tracker)
+
+  const days = daysIn((await admin.get(`${path}?days=3`)).json)
+  const nothing = { uploaded: 0, downloaded: 0, uploadedActual: 0, downloadedActual: 0 }
+  expect(days).toEqual([
+    { day: '2027-06-14', ...nothing, ratio: null },
+    { day: '2027-06-15', uploaded: 200, downloaded: 400, uploadedActual: 200, downloadedActual: 800, ratio: 0.5 },
+    { day: '2027-06-16', uploaded: 600, downloaded: 0, uploadedActual: 600, downloadedActual: 0, ratio: 2 },
+  ])
+  const again = await tracker.signedIn('onlooker')
+  expect((await again.get(path)).status).toBe(403)
+  expect((await again.get('/api/user/nobody/history')).status).toBe(404)
+  expect(daysIn((await admin.get(path)).json)).toHaveLength(30)
+  for (const days of ['0', '367', 'all']) expect((await admin.get(`${path}?days=${days}`)).status).toBe(400)
+
+  await createLedger(tracker.db).deleteDays(new Date(NOON + DAY))
+  expect(await tracker.sql('select day::text from user_days')).toEqual([{ day: '2027-06-16' }])
+})
+
+test('what was completed has to be seeded for 72 hours or up to a ratio of 1; what is not being seeded is first', async () => {
+  tracker.holdClock(NOON)
+  const member = await createMember(tracker, 'runner')
+  const cases = [
+    ['Left early', 'stopped', 10 * HOUR_S, 0, 1000],
+    ['Still seeding', 'seeder', 10 * HOUR_S, 0, 1000],
+    ['Seeded for long', 'stopped', 72 * HOUR_S, 0, 1000],
+    ['Gave back', 'stopped', 0, 1000, 1000],
+    ['Not completed', 'leecher', 0, 0, 500],
+    ['Deleted', 'stopped', 0, 0, 1000],
+  ] as const
+  for (const [name, state, seconds, uploaded, downloaded] of cases) {
+    const { id } = await uploadTorrent(member, name)
+    await tracker.sql(
+      `insert into user_torrents (user_id, torrent_id, last_state, seed_seconds, uploaded_actual, downloaded_actual,
+         first_seen_at, last_seen_at, completed_at) values ($1, $2, $3, $4, $5, $6, $7, $7, $8)`,
+      [
+        ...[member.id, id, state, seconds, uploaded, downloaded, new Date(NOON - 60_000)],
+        name === 'Not completed' ? null : new Date(NOON - DAY),
+      ],
+    )
+    if (name === 'Deleted') await member.client.delete(`/api/torrents/${id}`)
+  }
+  const { json } = await member.client.get('/api/user/seeding-duties')
+  expect(json).toMatchObject({
+    requiredSeconds: 72 * HOUR_S,
+    items: [
+      { torrent: { name: 'Left early' }, seeding: false, seedSeconds: 10 * HOUR_S, uploaded: 0, downloaded: 1000 },
+      { torrent: { name: 'Still seeding' }, seeding: true },
+    ],
+  })
+  const lenient = await tracker.replica({ SEED_HOURS: '0' })
+  const client = lenient.client()
+  client.cookie = member.client.cookie
+  expect((await client.get('/api/user/seeding-duties')).json).toEqual({ requiredSeconds: 0, items: [] })
+  await lenient.stop()
+})
+
+test('the meter of the Torznab limits counts what was asked and is not counted itself', async () => {
+  tracker.holdClock(NOON + 1_000)
+  const member = await createMember(tracker, 'asker')
+  await setLimits(tracker, { searches: 2, downloads: 5 })
+  const meter = async () => (await member.client.get('/api/user/torznab')).json
+  const unused = {
+    enabled: true,
+    blocked: false,
+    addressBlockedUntil: null,
+    windowSeconds: 60,
+    resetsAt: new Date(NOON + 60_000).toISOString(),
+    searches: { used: 0, limit: 2 },
+    downloads: { used: 0, limit: 5 },
+  }
+  expect(await meter()).toEqual(unused)
+  const search = () => tracker.client().get(`/api/torznab?t=search&apikey=${member.passkey}`)
+  for (let i = 0; i < 3; i += 1) await search()
+  expect(await meter()).toEqual({ ...unused, searches: { used: 3, limit: 2 } })
+  tracker.advance(59_000)
+  expect(await meter()).toEqual({ ...unused, resetsAt: new Date(NOON + 120_000).toISOString() })
+
+  for (let i = 0; i < 12; i += 1) await search()
+  const until = new Date(NOON + 60_000 + 300_000).toISOString()
+  expect(await meter()).toMatchObject({ addressBlockedUntil: until })
+  const id = await member.client.get('/api/user/me')
+  await admin.patch(`/api/admin/users/${id.member('id')}`, { apiBlocked: true })
+  expect(await meter()).toMatchObject({ blocked: true })
+})

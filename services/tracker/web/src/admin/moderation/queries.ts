@@ -1,0 +1,46 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { read } from '@vault-and-tracker/web-kit/api'
+import { api } from '../../api/client.ts'
+import type { State } from './search.ts'
+
+const PAGE_SIZE = 25
+const REFRESH_MS = 60_000
+
+/** A page of the torrents in a state, the oldest first. */
+export const queue = (state: State, page = 1) =>
+  queryOptions({
+    queryKey: ['admin', 'moderation', 'list', state, page],
+    queryFn: ({ signal }) =>
+      read(api.GET('/api/admin/torrents', { params: { query: { state, page, limit: PAGE_SIZE } }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  })
+
+/** How many torrents wait for approval. */
+export const waiting = queryOptions({
+  queryKey: ['admin', 'moderation', 'waiting'],
+  queryFn: async ({ signal }) => {
+    const query = { state: 'pending', limit: 1 } as const
+    const { total, totalIsExact } = await read(api.GET('/api/admin/torrents', { params: { query }, signal }))
+    return { total, totalIsExact }
+  },
+  staleTime: 10_000,
+  refetchInterval: REFRESH_MS,
+})
+
+/** One torrent with its description. */
+export const moderated = (id: string) =>
+  queryOptions({
+    queryKey: ['torrents', 'one', id],
+    queryFn: ({ signal }) => read(api.GET('/api/torrents/{id}', { params: { path: { id } }, signal })),
+    staleTime: 10_000,
+  })
+
+/** Its files, which never change. */
+export const moderatedFiles = (id: string) =>
+  queryOptions({
+    queryKey: ['torrents', 'files', id],
+    queryFn: async ({ signal }) =>
+      (await read(api.GET('/api/torrents/{id}/files', { params: { path: { id } }, signal }))).items,
+    staleTime: Number.POSITIVE_INFINITY,
+  })

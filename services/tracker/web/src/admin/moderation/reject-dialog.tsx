@@ -1,0 +1,48 @@
+import { useMutation } from '@tanstack/react-query'
+import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { Dialog } from '@vault-and-tracker/web-kit/feedback'
+import { Button, Form, TextArea } from '@vault-and-tracker/web-kit/form'
+import { api, type Torrent } from '../../api/client.ts'
+import { BreakableName } from '../../release/release-tags.tsx'
+
+/** Asks why a torrent is rejected. */
+export function RejectDialog(props: { torrent: Torrent; onRejected: () => void; onClose: () => void }) {
+  const { torrent, onRejected, onClose } = props
+  const reject = useMutation<unknown, ApiError, string>({
+    mutationFn: (reason) =>
+      read(api.POST('/api/admin/torrents/{id}/reject', { params: { path: { id: torrent.id } }, body: { reason } })),
+    onSuccess: onRejected,
+  })
+  return (
+    <Dialog title="Reject this torrent?" onClose={onClose}>
+      <p className="file-name">
+        <BreakableName name={torrent.name} />
+      </p>
+      <Form
+        label="Reject this torrent"
+        fields={['reason']}
+        error={reject.error}
+        isBusy={reject.isPending}
+        onSubmit={({ reason = '' }) => reject.mutate(reason)}
+        actions={
+          <>
+            <Button type="submit" kind="danger" isBusy={reject.isPending}>
+              Reject
+            </Button>
+            <Button onClick={onClose}>Cancel</Button>
+          </>
+        }
+      >
+        <TextArea
+          label="Reason"
+          name="reason"
+          required
+          maxLength={500}
+          hint={`${torrent.uploader ?? 'The uploader'} sees it. Nobody can download the torrent any more.`}
+          error={reject.error}
+          data-focus=""
+        />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,112 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { Problem, Skeleton, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Button } from '@vault-and-tracker/web-kit/form'
+import { useState } from 'react'
+import { api, type ListedTorrent, type Torrent } from '../../api/client.ts'
+import { moderated } from './queries.ts'
+import { RejectDialog } from './reject-dialog.tsx'
+import type { QueueSearch } from './search.ts'
+import { Submission } from './submission.tsx'
+import { useReviewKeys } from './use-review-keys.ts'
+
+/** The torrent that is looked at, with what a moderator decides. After a decision comes the next one. */
+export function Review({ items, search }: { items: readonly ListedTorrent[]; search: QueueSearch }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [isRejecting, setRejecting] = useState(false)
+  const id = search.torrent ?? items[0]?.id ?? ''
+  const { data: torrent, error, refetch } = useQuery(moderated(id))
+  const index = items.findIndex((item) => item.id === id)
+  const go = (to: ListedTorrent | undefined): void => {
+    if (to !== undefined)
+      void navigate({
+        to: '/admin/moderation',
+        search: { ...search, torrent: to.id },
+        replace: true,
+        resetScroll: false,
+      })
+  }
+  const decided = (text: string): void => {
+    toast(text)
+    setRejecting(false)
+    const next = items[index + 1] ?? items[index - 1]
+    void navigate({
+      to: '/admin/moderation',
+      // On a narrow screen, where nothing was chosen yet, the queue stays.
+      search: { ...search, torrent: search.torrent === undefined ? undefined : next?.id },
+      replace: true,
+      resetScroll: false,
+    })
+    void queries.invalidateQueries({ queryKey: ['admin', 'moderation'] })
+    void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
+    void queries.invalidateQueries({ queryKey: ['torrents'] })
+  }
+  const approve = useMutation<Torrent, ApiError>({
+    mutationFn: () => read(api.POST('/api/admin/torrents/{id}/approve', { params: { path: { id } } })),
+    onSuccess: ({ name }) => decided(`${name} was approved.`),
+    onError: toastProblem,
+  })
+  const mayApprove = torrent !== undefined && torrent.state !== 'approved'
+  const mayReject = torrent !== undefined && torrent.state !== 'rejected'
+  useReviewKeys({
+    j: () => go(items[index + 1]),
+    k: () => go(items[index - 1]),
+    a: () => mayApprove && !approve.isPending && approve.mutate(),
+    r: () => mayReject && setRejecting(true),
+  })
+  return (
+    <section className="review" aria-label="Torrent to review">
+      <p className="review-back">
+        <Link to="/admin/moderation" search={{ ...search, torrent: undefined }}>
+          Back to the queue
+        </Link>
+      </p>
+      {torrent === undefined ? (
+        error ? (
+          <Problem error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeleton rows={8} label="The torrent is loading." />
+        )
+      ) : (
+        <>
+          <Submission torrent={torrent} />
+          <div className="form-actions review-actions">
+            {mayApprove && (
+              <Button kind="main" isBusy={approve.isPending} aria-keyshortcuts="a" onClick={() => approve.mutate()}>
+                Approve <Key name="a" />
+              </Button>
+            )}
+            {mayReject && (
+              <Button kind="danger" aria-keyshortcuts="r" onClick={() => setRejecting(true)}>
+                Reject <Key name="r" />
+              </Button>
+            )}
+            <Link to="/torrents/$id" params={{ id }} className="button">
+              Open
+            </Link>
+            <p className="muted key-hint">
+              <kbd>j</kbd> next, <kbd>k</kbd> previous
+            </p>
+          </div>
+          {isRejecting && (
+            <RejectDialog
+              torrent={torrent}
+              onRejected={() => decided(`${torrent.name} was rejected.`)}
+              onClose={() => setRejecting(false)}
+            />
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+function Key({ name }: { name: string }) {
+  return (
+    <kbd aria-hidden="true" className="key-hint">
+      {name}
+    </kbd>
+  )
+}

@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { formatBytes, formatCount, formatExactTime } from '@vault-and-tracker/web-kit/format'
+import type { Torrent } from '../../api/client.ts'
+import { categories, flatten, ownUser } from '../../api/queries.ts'
+import { numbering } from '../../release/numbering.ts'
+import { BreakableName, ReleaseTags } from '../../release/release-tags.tsx'
+import { moderatedFiles } from './queries.ts'
+
+/** Of more files a moderator reads the list on the torrent's own page. */
+const MAX_FILES = 50
+
+/** What was uploaded: the release as parsed, the uploader, the description and the files. */
+export function Submission({ torrent }: { torrent: Torrent }) {
+  const { name, release, description, state, stateReason } = torrent
+  return (
+    <>
+      <h2 className="submission-name">
+        <BreakableName name={name} />
+      </h2>
+      {state === 'rejected' && stateReason !== null && <p className="notice">Rejected: {stateReason}</p>}
+      <ReleaseTags release={release} />
+      <dl className="details submission-facts">
+        {factsOf(torrent).map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>Category</dt>
+          <dd>
+            <Category slug={torrent.category} />
+          </dd>
+        </div>
+        <div>
+          <dt>Uploader</dt>
+          <dd>
+            <Uploader name={torrent.uploader} />
+          </dd>
+        </div>
+      </dl>
+      <h3>Description</h3>
+      {description === '' ? <p className="muted">No description.</p> : <p className="description">{description}</p>}
+      <h3>
+        {torrent.files === 1 ? '1 file' : `${formatCount(torrent.files)} files`}, {formatBytes(torrent.size)}
+      </h3>
+      <Files id={torrent.id} />
+    </>
+  )
+}
+
+function factsOf({ release, created, imdb, tmdb, tvdb }: Torrent): readonly (readonly [string, string])[] {
+  const ids = [imdb, tmdb === null ? null : `TMDB ${tmdb}`, tvdb === null ? null : `TVDB ${tvdb}`]
+  const known = ids.filter((id) => id !== null)
+  return [
+    ['Title as parsed', release.title ?? 'not understood'],
+    ...numbering(release),
+    ...(known.length === 0 ? [] : [['Ids', known.join(', ')] as const]),
+    ['Uploaded', formatExactTime(created)],
+  ]
+}
+
+function Category({ slug }: { slug: string }) {
+  const { data: tree = [] } = useQuery(categories)
+  return flatten(tree).find((entry) => entry.slug === slug)?.path ?? (slug || 'None')
+}
+
+function Uploader({ name }: { name: string | null }) {
+  const { data: user } = useQuery(ownUser)
+  if (name === null) return 'a deleted account'
+  if (user?.role !== 'admin') return name
+  return (
+    <Link to="/admin/users" search={{ search: name }}>
+      {name}
+    </Link>
+  )
+}
+
+function Files({ id }: { id: string }) {
+  const { data, error, refetch } = useQuery(moderatedFiles(id))
+  if (data === undefined)
+    return error ? (
+      <Problem error={error} onRetry={() => void refetch()} />
+    ) : (
+      <Skeleton rows={4} label="The files are loading." />
+    )
+  return (
+    <ul className="submission-files" aria-label="Files">
+      {data.slice(0, MAX_FILES).map(({ path, size }) => (
+        <li key={path}>
+          <span>{path}</span>
+          <span className="muted">{formatBytes(size)}</span>
+        </li>
+      ))}
+      {data.length > MAX_FILES && (
+        <li>
+          <Link to="/torrents/$id" params={{ id }} search={{ tab: 'files' }}>
+            All {formatCount(data.length)} files
+          </Link>
+        </li>
+      )}
+    </ul>
+  )
+}

@@ -1,0 +1,82 @@
+import { Link } from '@tanstack/react-router'
+import { formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import type { AdminLogEntry } from '../../api/client.ts'
+import { ACTION_NAMES, changesIn } from './actions.ts'
+
+/** Entries of the admin log: when, who, what, and what it changed. */
+export function EntryTable({ entries, withTarget }: { entries: readonly AdminLogEntry[]; withTarget: boolean }) {
+  const columns = withTarget ? COLUMNS : COLUMNS.filter(({ key }) => key !== 'target')
+  return (
+    <div className="entries">
+      <Table caption="Log" columns={columns} rows={entries} rowKey={({ id }) => id} />
+    </div>
+  )
+}
+
+const COLUMNS: readonly Column<AdminLogEntry>[] = [
+  {
+    key: 'at',
+    head: 'When',
+    isEvident: true,
+    cell: ({ at }) => (
+      <time dateTime={at} className="muted">
+        {formatExactTime(at)}
+      </time>
+    ),
+  },
+  {
+    key: 'actor',
+    head: 'Who',
+    isEvident: true,
+    cell: ({ actor }) => (
+      <Link to="/admin/log" search={{ actor: actor.username }} className="quiet-link">
+        {actor.username}
+      </Link>
+    ),
+  },
+  {
+    key: 'action',
+    head: 'What',
+    isEvident: true,
+    cell: ({ action }) => ACTION_NAMES[action],
+  },
+  { key: 'target', head: 'Of', isEvident: true, cell: (entry) => <TargetLink entry={entry} /> },
+  { key: 'changes', head: 'Change', isMain: true, cell: (entry) => <Changes entry={entry} /> },
+]
+
+function TargetLink({ entry: { target, action } }: { entry: AdminLogEntry }) {
+  const { type, id } = target
+  const name = target.name ?? id
+  if (id === null || name === null) return null
+  if (type === 'user')
+    return (
+      <Link to="/admin/users/$id" params={{ id }} className="target">
+        {name}
+      </Link>
+    )
+  if (type === 'torrent' && action !== 'torrent.delete')
+    return (
+      <Link to="/torrents/$id" params={{ id }} className="target" title={name}>
+        {name}
+      </Link>
+    )
+  return <span className="target">{name}</span>
+}
+
+function Changes({ entry }: { entry: AdminLogEntry }) {
+  const changes = changesIn(entry)
+  if (changes.length === 0) return <span className="muted">–</span>
+  return (
+    <ul className="changes">
+      {changes.map(({ name, before, after }) => (
+        <li key={name}>
+          <span className="muted">{name}</span> {before !== undefined && <del>{before}</del>}
+          {before !== undefined && after !== undefined && <span aria-hidden="true"> → </span>}
+          {after !== undefined && <ins>{after}</ins>}
+          {before === undefined && after === undefined && <span className="muted">nothing</span>}
+        </li>
+      ))}
+    </ul>
+  )
+}

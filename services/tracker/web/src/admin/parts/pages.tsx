@@ -1,0 +1,34 @@
+import { formatCount } from '@vault-and-tracker/web-kit/format'
+import type { ReactNode } from 'react'
+
+/** A page of a list as the API answers it. */
+type Listed = {
+  readonly page: number
+  readonly limit: number
+  readonly total: number
+  readonly totalIsExact: boolean
+}
+
+/** The way to the pages before and after. `link` makes a link to a page; the first has no number in its address. */
+export function Pages(props: { list: Listed; link: (page: number | undefined, text: string) => ReactNode }) {
+  const { list, link } = props
+  const { page, limit, total, totalIsExact } = list
+  const last = Math.max(1, Math.ceil(total / limit))
+  if (page === 1 && last === 1 && totalIsExact) return null
+  return (
+    <nav className="pages" aria-label="Pages">
+      {page > 1 && link(page === 2 ? undefined : page - 1, 'Previous')}
+      <span className="muted">
+        Page {formatCount(page)} of {formatCount(last)}
+        {!totalIsExact && '+'}
+      </span>
+      {(page < last || !totalIsExact) && link(page + 1, 'Next')}
+    </nav>
+  )
+}
+
+/** How many there are: `1 user`, `12 users`, `5,000+ users`. */
+export function totalText({ total, totalIsExact }: Pick<Listed, 'total' | 'totalIsExact'>, one: string): string {
+  const count = `${formatCount(total)}${totalIsExact ? '' : '+'}`
+  return `${count} ${count === '1' ? one : `${one}s`}`
+}

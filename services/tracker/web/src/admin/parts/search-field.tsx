@@ -1,0 +1,51 @@
+import { useEffect, useRef, useState } from 'react'
+
+/** Typing that pauses for this long is searched for. */
+const PAUSE_MS = 250
+
+/** Text that narrows a list while one types. */
+export function SearchField(props: {
+  label: string
+  value: string | undefined
+  onChange: (text: string | undefined) => void
+}) {
+  const { label, value = '', onChange } = props
+  const [text, setText] = useState(value)
+  const input = useRef<HTMLInputElement>(null)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => {
+    if (document.activeElement !== input.current) setText(value)
+  }, [value])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const search = (words: string): void => {
+    clearTimeout(timer.current)
+    onChange(words.trim() || undefined)
+  }
+  return (
+    <form
+      role="search"
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault()
+        search(text)
+      }}
+    >
+      <input
+        ref={input}
+        type="search"
+        className="input"
+        aria-label={label}
+        placeholder={label}
+        maxLength={64}
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value)
+          clearTimeout(timer.current)
+          timer.current = setTimeout(() => search(target.value), PAUSE_MS)
+        }}
+      />
+    </form>
+  )
+}

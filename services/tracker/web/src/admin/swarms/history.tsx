@@ -1,0 +1,83 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ChartData, TimeChart } from '@vault-and-tracker/web-kit/chart'
+import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { useMemo } from 'react'
+import type { SwarmHistory } from '../../api/client.ts'
+import { swarmHistory } from './queries.ts'
+import { RANGES, type SwarmsSearch } from './search.ts'
+
+const LABELS = { '3h': '3 hours', '24h': '24 hours', '7d': '7 days', '30d': '30 days', '1y': 'A year' } as const
+
+/** Peers and announces over time; the range is in the address. */
+export function History({ search }: { search: SwarmsSearch }) {
+  const range = search.range ?? '24h'
+  const { data, error, refetch, isPlaceholderData } = useQuery(swarmHistory(range))
+  return (
+    <>
+      <nav aria-label="Range" className="range-links">
+        {RANGES.map((each) => (
+          <Link
+            key={each}
+            to="/admin/swarms"
+            search={{ ...search, range: each === '24h' ? undefined : each }}
+            className="button"
+            activeOptions={{ exact: true, explicitUndefined: true }}
+            data-current={each === range}
+            resetScroll={false}
+          >
+            {LABELS[each]}
+          </Link>
+        ))}
+      </nav>
+      {data !== undefined ? (
+        <Charts history={data} isStale={isPlaceholderData} />
+      ) : error ? (
+        <Problem error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeleton rows={7} label="Charts are loading." />
+      )}
+    </>
+  )
+}
+
+function Charts({ history, isStale }: { history: SwarmHistory; isStale: boolean }) {
+  const { peers, announces } = useMemo(() => chartsOf(history), [history])
+  if (history.items.every(({ seeders }) => seeders === null))
+    return (
+      <Empty title="Nothing was recorded in this range.">
+        <p>The tracker takes a sample every minute while it runs.</p>
+      </Empty>
+    )
+  return (
+    <div className="chart-pair" aria-busy={isStale}>
+      <TimeChart title="Peers" axis="seeders and leechers" data={peers} />
+      <TimeChart title="Announces" axis="announces a second" data={announces} />
+    </div>
+  )
+}
+
+function chartsOf({ items, stepSeconds }: SwarmHistory): { peers: ChartData; announces: ChartData } {
+  const span = stepSeconds === 86_400 ? 'day' : stepSeconds === 3_600 ? 'hour' : 'moment'
+  const times = items.map(({ start }) => start)
+  return {
+    peers: {
+      unit: 'count',
+      span,
+      times,
+      series: [
+        { label: 'Seeders', tone: 'good', shape: 'line', values: items.map(({ seeders }) => seeders) },
+        { label: 'Leechers', tone: 'info', shape: 'line', values: items.map(({ leechers }) => leechers) },
+      ],
+    },
+    announces: {
+      unit: 'number',
+      span,
+      times,
+      series: [
+        { label: 'Carried out', tone: 'accent', shape: 'area', values: items.map((item) => item.announces) },
+        { label: 'Refused', tone: 'bad', shape: 'line', values: items.map(({ refused }) => refused) },
+      ],
+    },
+  }
+}

@@ -1,0 +1,73 @@
+import { Link } from '@tanstack/react-router'
+import { Ago, formatBytes } from '@vault-and-tracker/web-kit/format'
+import type { Column } from '@vault-and-tracker/web-kit/table'
+import type { Peer } from '../../api/client.ts'
+
+const STATES = { seeder: 'Seeder', leecher: 'Leecher', paused: 'Partial seed' } as const
+
+/**
+ * The columns of a list of peers.
+ *
+ * @param size of the torrent, bytes
+ * @param hasAddresses whether the reader may see them
+ */
+export function peerColumns(size: number, now: number, hasAddresses: boolean): readonly Column<Peer>[] {
+  return [
+    {
+      key: 'user',
+      head: 'User',
+      isMain: true,
+      cell: ({ user }) =>
+        user === null ? (
+          <span className="muted">began just now</span>
+        ) : (
+          <Link to="/users/$id" params={{ id: user.id }}>
+            {user.username}
+          </Link>
+        ),
+    },
+    { key: 'state', head: 'State', isEvident: true, cell: ({ state }) => <State state={state} /> },
+    { key: 'client', head: 'Client', isEvident: true, cell: ({ client }) => client },
+    ...(hasAddresses ? [ADDRESS] : []),
+    { key: 'left', head: 'Left', align: 'end', cell: ({ left }) => leftText(left, size) },
+    { key: 'up', head: 'Uploaded', align: 'end', cell: ({ uploaded }) => formatBytes(uploaded) },
+    { key: 'down', head: 'Downloaded', align: 'end', cell: ({ downloaded }) => formatBytes(downloaded) },
+    {
+      key: 'seen',
+      head: 'Last announce',
+      align: 'end',
+      cell: ({ lastAnnounce }) => <Ago time={lastAnnounce} now={now} />,
+    },
+  ]
+}
+
+const ADDRESS: Column<Peer> = {
+  key: 'address',
+  head: 'Address',
+  isEvident: true,
+  cell: ({ addresses }) =>
+    addresses === null || addresses.length === 0 ? (
+      <span className="muted">WebSocket</span>
+    ) : (
+      addresses.map((address) => (
+        <code key={address} className="address">
+          {address}
+        </code>
+      ))
+    ),
+}
+
+function State({ state }: { state: Peer['state'] }) {
+  return (
+    <span className="peers" data-kind={state === 'leecher' ? 'leechers' : 'seeders'}>
+      {STATES[state]}
+    </span>
+  )
+}
+
+/** `1.20 GiB (40 %)`; a dash for what is not known yet. */
+function leftText(left: number | null, size: number): string {
+  if (left === null) return '–'
+  if (left === 0 || size === 0) return formatBytes(left)
+  return `${formatBytes(left)} (${Math.min(100, Math.ceil((100 * left) / size))} %)`
+}

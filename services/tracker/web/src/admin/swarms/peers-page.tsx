@@ -1,0 +1,91 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { Empty } from '@vault-and-tracker/web-kit/feedback'
+import { formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
+import { Table } from '@vault-and-tracker/web-kit/table'
+import { usePageTitle } from '../../frame/page-title.ts'
+import { Peers } from '../../release/peers.tsx'
+import { BreakableName } from '../../release/release-tags.tsx'
+import { peerColumns } from './peer-columns.tsx'
+import { PEERS_PAGE, torrentPeers } from './queries.ts'
+
+const route = getRouteApi('/admin/swarms/$id')
+
+/** The peers of one torrent. */
+export function PeersPage() {
+  const { id } = route.useParams()
+  const { page = 1 } = route.useSearch()
+  const { data, dataUpdatedAt } = useSuspenseQuery(torrentPeers(id, page))
+  const { torrent, seeders, leechers, items } = data
+  usePageTitle(`Peers of ${torrent.name}`)
+  return (
+    <>
+      <p>
+        <Link to="/admin/swarms">All swarms</Link>
+      </p>
+      <h1>
+        <BreakableName name={torrent.name} />
+      </h1>
+      <dl className="facts">
+        <div>
+          <dt>Seeders</dt>
+          <dd>
+            <Peers kind="seeders" count={seeders} />
+          </dd>
+        </div>
+        <div>
+          <dt>Leechers</dt>
+          <dd>
+            <Peers kind="leechers" count={leechers} />
+          </dd>
+        </div>
+        <div>
+          <dt>Size</dt>
+          <dd>{formatBytes(torrent.size)}</dd>
+        </div>
+        <div>
+          <dt>Torrent</dt>
+          <dd>
+            <Link to="/torrents/$id" params={{ id }}>
+              Open its page
+            </Link>
+          </dd>
+        </div>
+      </dl>
+      {items.length === 0 ? (
+        <Empty title={page === 1 ? 'Nobody has this torrent in a client now.' : 'This page has no peers any more.'} />
+      ) : (
+        <div className="peer-list">
+          <Table
+            caption="Peers"
+            columns={peerColumns(torrent.size, dataUpdatedAt, items[0]?.addresses != null)}
+            rows={items}
+            rowKey={({ client, user, lastAnnounce, addresses }) =>
+              [user?.id, client, addresses?.join(), lastAnnounce].join(' ')
+            }
+          />
+        </div>
+      )}
+      <Pages id={id} page={page} total={data.total} />
+    </>
+  )
+}
+
+function Pages({ id, page, total }: { id: string; page: number; total: number }) {
+  const last = Math.max(1, Math.ceil(total / PEERS_PAGE))
+  if (page === 1 && last === 1) return null
+  const link = (to: number, text: string) => (
+    <Link to="/admin/swarms/$id" params={{ id }} search={{ page: to === 1 ? undefined : to }} className="button">
+      {text}
+    </Link>
+  )
+  return (
+    <nav className="pages" aria-label="Pages">
+      {page > 1 && link(Math.min(page - 1, last), 'Previous')}
+      <span className="muted">
+        Page {formatCount(page)} of {formatCount(last)}
+      </span>
+      {page < last && link(page + 1, 'Next')}
+    </nav>
+  )
+}

@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { formatCount } from '@vault-and-tracker/web-kit/format'
+import type { SwarmTotals } from '../../api/client.ts'
+import { usePageTitle } from '../../frame/page-title.ts'
+import { Busiest } from './busiest.tsx'
+import { History } from './history.tsx'
+import { swarmTotals } from './queries.ts'
+
+const route = getRouteApi('/admin/swarms')
+
+/** All swarms: now, over time, and where most peers are. */
+export function SwarmsPage() {
+  const search = route.useSearch()
+  const { data, error, refetch } = useQuery(swarmTotals)
+  usePageTitle('Swarms')
+  return (
+    <>
+      <h1>Swarms</h1>
+      {data !== undefined ? (
+        <Totals totals={data} />
+      ) : error ? (
+        <Problem error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeleton rows={2} label="Counts are loading." />
+      )}
+      <History search={search} />
+      <Busiest search={search} />
+    </>
+  )
+}
+
+function Totals({ totals }: { totals: SwarmTotals }) {
+  const { swarms, seeders, leechers, announces, refused } = totals
+  return (
+    <dl className="numbers swarm-numbers">
+      {(
+        [
+          [
+            'Peers',
+            formatCount(seeders + leechers),
+            `on ${formatCount(swarms)} ${swarms === 1 ? 'torrent' : 'torrents'}`,
+          ],
+          ['Seeders', formatCount(seeders), shareOf(seeders, seeders + leechers)],
+          ['Leechers', formatCount(leechers), shareOf(leechers, seeders + leechers)],
+          ['Announces a second', formatCount(announces), `${formatCount(refused)} refused`],
+        ] as const
+      ).map(([label, value, note]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            {value}
+            <span className="note">{note}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function shareOf(part: number, whole: number): string {
+  return whole === 0 ? 'nobody announces' : `${Math.round((100 * part) / whole)} %`
+}

@@ -1,0 +1,122 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { formatValue } from '@vault-and-tracker/web-kit/chart'
+import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { formatCount } from '@vault-and-tracker/web-kit/format'
+import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import { useMemo } from 'react'
+import type { TorznabRequest } from '../../api/client.ts'
+import { errorText } from './error-names.ts'
+import { Moment } from './moment.tsx'
+import { Pager } from './pager.tsx'
+import { requests, settings } from './queries.ts'
+import { RequestFilters } from './request-filters.tsx'
+import type { RequestSearch } from './search.ts'
+
+/** The log of requests, the newest first. */
+export function Requests({ search }: { search: RequestSearch }) {
+  const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(requests(search))
+  const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
+  return (
+    <>
+      <RequestFilters key={JSON.stringify({ ...search, page: undefined })} search={search} />
+      <LoggingNotice />
+      {data === undefined ? (
+        error ? (
+          <Problem error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeleton rows={15} label="Requests are loading." />
+        )
+      ) : data.items.length === 0 ? (
+        <Empty title={search.page === undefined ? 'No request is like this.' : `There is no page ${search.page}.`}>
+          <Link to="/admin/torznab" search={{ tab: 'requests' }}>
+            All requests
+          </Link>
+        </Empty>
+      ) : (
+        <>
+          <p className="muted" role="status">
+            {formatCount(data.total)}
+            {data.totalIsExact ? '' : '+'} {data.total === 1 ? 'request' : 'requests'}
+          </p>
+          <Table
+            caption="Requests to the Torznab API"
+            columns={columns}
+            rows={data.items}
+            rowKey={({ id }) => id}
+            isStale={isPlaceholderData}
+          />
+          <Pager search={{ tab: 'requests', ...search }} total={data.total} isExact={data.totalIsExact} />
+        </>
+      )}
+    </>
+  )
+}
+
+function LoggingNotice() {
+  const { data } = useQuery(settings)
+  if (data?.logging !== false) return null
+  return (
+    <p className="notice">
+      <span>
+        New requests are not logged: logging is switched off under{' '}
+        <Link to="/admin/torznab" search={{ tab: 'configuration' }}>
+          Configuration
+        </Link>
+        .
+      </span>
+    </p>
+  )
+}
+
+function columnsAt(now: number): readonly Column<TorznabRequest>[] {
+  return [
+    {
+      key: 'query',
+      head: 'Query',
+      isMain: true,
+      cell: ({ query, function: name }) =>
+        query === '' ? (
+          <span className="muted">{name.endsWith('search') ? 'the newest' : 'no parameters'}</span>
+        ) : (
+          <code>{query}</code>
+        ),
+    },
+    {
+      key: 'user',
+      head: 'User',
+      isEvident: true,
+      cell: ({ user }) =>
+        user === null ? (
+          <span className="muted">unknown</span>
+        ) : (
+          <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="plain-link">
+            {user.username}
+          </Link>
+        ),
+    },
+    { key: 'function', head: 'Function', isEvident: true, cell: ({ function: name }) => name },
+    {
+      key: 'outcome',
+      head: 'Outcome',
+      isEvident: true,
+      cell: ({ error, results }) =>
+        error === null ? (
+          `${formatCount(results)} ${results === 1 ? 'result' : 'results'}`
+        ) : (
+          <span className="tag" data-tone="bad">
+            {errorText(error)}
+          </span>
+        ),
+    },
+    { key: 'client', head: 'Application', isEvident: true, cell: ({ client }) => client },
+    {
+      key: 'duration',
+      head: 'Took',
+      align: 'end',
+      isEvident: true,
+      cell: ({ durationMs }) => formatValue(durationMs, 'ms'),
+    },
+    { key: 'at', head: 'When', align: 'end', isEvident: true, cell: ({ at }) => <Moment time={at} now={now} /> },
+  ]
+}

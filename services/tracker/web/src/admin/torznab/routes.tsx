@@ -1,0 +1,19 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { started } from '../../api/queries.ts'
+import { adminRoute } from '../admin-route.tsx'
+import { readTorznabSearch } from './search.ts'
+
+/** The panel of the Torznab API. */
+export const torznabRoutes = [
+  createRoute({
+    getParentRoute: () => adminRoute,
+    path: '/torznab',
+    validateSearch: readTorznabSearch,
+    loaderDeps: ({ search }) => search,
+    loader: ({ context, deps }) => {
+      // Members never need these queries, so they are not in the first script.
+      started(import('./preload.ts').then(({ preload }) => preload(context.queries, deps)))
+    },
+    component: lazyRouteComponent(() => import('./torznab-page.tsx'), 'TorznabPage'),
+  }),
+] as const

@@ -1,0 +1,137 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Button } from '@vault-and-tracker/web-kit/form'
+import { formatCount } from '@vault-and-tracker/web-kit/format'
+import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import { useMemo } from 'react'
+import type { TorznabUser } from '../../api/client.ts'
+import { formText } from './form-text.ts'
+import { Moment } from './moment.tsx'
+import { Pager } from './pager.tsx'
+import { users } from './queries.ts'
+import type { TorznabSearch } from './search.ts'
+import { UserActions } from './user-actions.tsx'
+
+/** Who uses the API how much, and what can be done about it. */
+export function Users({ search: { search, blocked, page } }: { search: TorznabSearch }) {
+  const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(users({ search, blocked, page }))
+  const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
+  const isNarrowed = search !== undefined || blocked !== undefined
+  return (
+    <>
+      <div className="list-head">
+        <Filters key={search} search={search} blocked={blocked} />
+        <p className="muted" role="status">
+          {data && `${formatCount(data.total)}${data.totalIsExact ? '' : '+'} ${data.total === 1 ? 'user' : 'users'}`}
+        </p>
+      </div>
+      {data === undefined ? (
+        error ? (
+          <Problem error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeleton rows={10} label="Users are loading." />
+        )
+      ) : data.items.length === 0 ? (
+        <Empty title={isNarrowed ? 'No user of the API is like this.' : 'Nobody has used the API yet.'}>
+          {isNarrowed ? (
+            <Link to="/admin/torznab" search={{ tab: 'users' }}>
+              All users of the API
+            </Link>
+          ) : (
+            <Link to="/admin/torznab" search={{ tab: 'check' }}>
+              What to enter in Sonarr, Radarr and the others
+            </Link>
+          )}
+        </Empty>
+      ) : (
+        <>
+          <Table
+            caption="Users of the Torznab API"
+            columns={columns}
+            rows={data.items}
+            rowKey={({ user }) => user.id}
+            isStale={isPlaceholderData}
+          />
+          <Pager search={{ tab: 'users', search, blocked, page }} total={data.total} isExact={data.totalIsExact} />
+        </>
+      )}
+    </>
+  )
+}
+
+function columnsAt(now: number): readonly Column<TorznabUser>[] {
+  const count = (key: 'requests' | 'downloads' | 'errors' | 'violations', head: string): Column<TorznabUser> => ({
+    key,
+    head,
+    align: 'end',
+    cell: (row) => formatCount(row[key]),
+  })
+  return [
+    {
+      key: 'user',
+      head: 'User',
+      isMain: true,
+      cell: ({ user, blocked }) => (
+        <>
+          <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="plain-link">
+            {user.username}
+          </Link>{' '}
+          {blocked && (
+            <span className="tag" data-tone="bad">
+              Blocked
+            </span>
+          )}
+        </>
+      ),
+    },
+    count('requests', 'Requests'),
+    count('downloads', 'Downloads'),
+    count('errors', 'Errors'),
+    count('violations', 'Violations'),
+    {
+      key: 'last',
+      head: 'Last request',
+      align: 'end',
+      cell: ({ lastRequest }) => (lastRequest === null ? 'none' : <Moment time={lastRequest} now={now} />),
+    },
+    { key: 'actions', head: 'Actions', isEvident: true, cell: (usage) => <UserActions usage={usage} /> },
+  ]
+}
+
+function Filters({ search, blocked }: Pick<TorznabSearch, 'search' | 'blocked'>) {
+  const navigate = useNavigate()
+  const go = (part: Pick<TorznabSearch, 'search' | 'blocked'>): void => {
+    void navigate({ to: '/admin/torznab', search: { tab: 'users', search, blocked, ...part } })
+  }
+  return (
+    <form
+      className="filters user-filters"
+      role="search"
+      aria-label="Users of the API"
+      onSubmit={(event) => {
+        event.preventDefault()
+        go({ search: formText(new FormData(event.currentTarget), 'search') })
+      }}
+    >
+      <input
+        className="input"
+        type="search"
+        name="search"
+        aria-label="Part of a name"
+        placeholder="Part of a name"
+        maxLength={32}
+        defaultValue={search}
+      />
+      <Button type="submit">Find</Button>
+      <label className="switch">
+        <input
+          type="checkbox"
+          checked={blocked !== undefined}
+          onChange={({ target }) => go({ blocked: target.checked ? 'true' : undefined })}
+        />
+        Blocked only
+      </label>
+    </form>
+  )
+}

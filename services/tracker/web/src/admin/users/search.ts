@@ -1,0 +1,28 @@
+import { oneOf, pageIn, type RawSearch, textIn } from '../parts/search.ts'
+
+export const ROLES = ['member', 'moderator', 'admin'] as const
+export const STATES = ['active', 'suspended', 'banned'] as const
+export type Role = (typeof ROLES)[number]
+export type State = (typeof STATES)[number]
+
+/** What roles and states are called. */
+export const ROLE_NAMES = { member: 'Member', moderator: 'Moderator', admin: 'Administrator' } as const
+export const STATE_NAMES = { active: 'Active', suspended: 'Suspended', banned: 'Banned' } as const
+
+/** What the address of the list says. */
+export type UsersSearch = {
+  readonly search?: string | undefined
+  readonly role?: Role | undefined
+  readonly state?: State | undefined
+  readonly page?: number | undefined
+}
+
+/** Reads the address of the list. */
+export function readUsersSearch(raw: RawSearch): UsersSearch {
+  return {
+    search: textIn(raw, 'search'),
+    role: oneOf(raw, 'role', ROLES),
+    state: oneOf(raw, 'state', STATES),
+    page: pageIn(raw),
+  }
+}

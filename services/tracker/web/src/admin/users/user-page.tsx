@@ -1,0 +1,80 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { formatDate } from '@vault-and-tracker/web-kit/format'
+import { usePageTitle } from '../../frame/page-title.ts'
+import '../manage.css'
+import { Ago } from '../parts/ago.tsx'
+import { AccountTab } from './account-tab.tsx'
+import { HistoryTab } from './history-tab.tsx'
+import { InvitesTab } from './invites-tab.tsx'
+import { oneUser } from './queries.ts'
+import { ROLE_NAMES } from './search.ts'
+import { SessionsTab } from './sessions-tab.tsx'
+import { UserTags } from './user-tags.tsx'
+
+const route = getRouteApi('/admin/users/$id')
+const TABS = [
+  [undefined, 'Account'],
+  ['sessions', 'Sessions'],
+  ['invites', 'Invites'],
+  ['history', 'History'],
+] as const
+
+/** One user, as administrators see and change them. */
+export function UserPage() {
+  const { id } = route.useParams()
+  const { tab } = route.useSearch()
+  const { data: user, dataUpdatedAt } = useSuspenseQuery(oneUser(id))
+  const { username, role, email, created, lastSeen, invitedBy } = user
+  usePageTitle(username)
+  return (
+    <>
+      <header className="user-head">
+        <p>
+          <Link to="/admin/users">Users</Link>
+        </p>
+        <h1>
+          {username} <UserTags user={user} />
+        </h1>
+        <p className="muted">
+          {ROLE_NAMES[role]} since {formatDate(created)} · {email} ·{' '}
+          {lastSeen === null ? (
+            'never seen'
+          ) : (
+            <>
+              seen <Ago time={lastSeen} now={dataUpdatedAt} />
+            </>
+          )}
+          {invitedBy !== null && (
+            <>
+              {' '}
+              · invited by{' '}
+              <Link to="/admin/users/$id" params={{ id: invitedBy.id }}>
+                {invitedBy.username}
+              </Link>
+            </>
+          )}
+        </p>
+      </header>
+      <nav className="tabs" aria-label="Of this user">
+        {TABS.map(([each, label]) => (
+          <Link
+            key={label}
+            to="/admin/users/$id"
+            params={{ id }}
+            search={each === undefined ? {} : { tab: each }}
+            aria-current={tab === each ? 'page' : undefined}
+            data-current={tab === each}
+            replace
+          >
+            {label}
+          </Link>
+        ))}
+      </nav>
+      {tab === undefined && <AccountTab user={user} />}
+      {tab === 'sessions' && <SessionsTab user={user} />}
+      {tab === 'invites' && <InvitesTab user={user} />}
+      {tab === 'history' && <HistoryTab id={id} />}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { read } from '@vault-and-tracker/web-kit/api'
+import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Ago, formatBytes, formatDuration, formatRatio } from '@vault-and-tracker/web-kit/format'
+import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import { api, type SeedingDuty } from '../api/client.ts'
+import { BreakableName } from '../release/release-tags.tsx'
+
+const seedingDuties = queryOptions({
+  queryKey: ['me', 'seeding-duties'],
+  queryFn: ({ signal }) => read(api.GET('/api/user/seeding-duties', { signal })),
+  refetchInterval: 60_000,
+})
+
+/** What one completed and has not seeded for long enough. */
+export function SeedingDuties() {
+  const { data, error, refetch, dataUpdatedAt } = useQuery(seedingDuties)
+  if (data === undefined)
+    return error ? (
+      <Problem error={error} onRetry={() => void refetch()} />
+    ) : (
+      <Skeleton rows={6} label="Hit-and-runs are loading." />
+    )
+  const { requiredSeconds, items } = data
+  if (requiredSeconds === 0) return <Empty title="This site asks for no seed time." />
+  const rule = `Seed what you completed for ${formatDuration(requiredSeconds)}, or until you uploaded as much of it as you downloaded.`
+  if (items.length === 0)
+    return (
+      <Empty title="Nothing is left to seed.">
+        <p>{rule}</p>
+      </Empty>
+    )
+  const stopped = items.filter(({ seeding }) => !seeding).length
+  return (
+    <div className="stack">
+      <p className="prose">
+        {stopped === 0
+          ? 'You have no hit-and-runs. '
+          : stopped === 1
+            ? 'You stopped seeding one torrent too early. '
+            : `You stopped seeding ${stopped} torrents too early. `}
+        {rule}
+      </p>
+      <Table
+        caption="Torrents to seed"
+        columns={columnsOf(requiredSeconds, dataUpdatedAt)}
+        rows={items}
+        rowKey={({ torrent }) => torrent.id}
+      />
+    </div>
+  )
+}
+
+function columnsOf(requiredSeconds: number, now: number): readonly Column<SeedingDuty>[] {
+  return [
+    {
+      key: 'name',
+      head: 'Torrent',
+      isMain: true,
+      cell: ({ torrent }) => (
+        <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link">
+          <BreakableName name={torrent.name} />
+        </Link>
+      ),
+    },
+    {
+      key: 'state',
+      head: 'State',
+      isEvident: true,
+      cell: ({ seeding }) => (
+        <span className="tag" data-tone={seeding ? 'good' : 'bad'}>
+          {seeding ? 'Seeding' : 'Hit-and-run'}
+        </span>
+      ),
+    },
+    {
+      key: 'left',
+      head: 'Seed for another',
+      align: 'end',
+      cell: ({ seedSeconds }) => formatDuration(requiredSeconds - seedSeconds),
+    },
+    {
+      key: 'upload',
+      head: 'Or upload',
+      align: 'end',
+      cell: ({ uploaded, downloaded }) => formatBytes(downloaded - uploaded),
+    },
+    {
+      key: 'ratio',
+      head: 'Ratio',
+      align: 'end',
+      cell: ({ uploaded, downloaded }) => formatRatio(uploaded / downloaded),
+    },
+    { key: 'completed', head: 'Completed', align: 'end', cell: ({ completed }) => <Ago time={completed} now={now} /> },
+    {
+      key: 'seen',
+      head: 'Last announce',
+      align: 'end',
+      isMinor: true,
+      cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} />,
+    },
+  ]
+}

@@ -1,0 +1,53 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { read } from '@vault-and-tracker/web-kit/api'
+import { Gauge, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { formatCount, formatDuration, formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { api, type TorznabUsage } from '../api/client.ts'
+
+const usage = queryOptions({
+  queryKey: ['me', 'torznab'],
+  queryFn: ({ signal }) => read(api.GET('/api/user/torznab', { signal })),
+  refetchInterval: 5_000,
+})
+
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+
+/** How many requests one's tools made and may still make. Looking at it counts nothing. */
+export function TorznabMeter() {
+  const { data, error, refetch } = useQuery(usage)
+  return (
+    <section className="torznab-meter" aria-labelledby="torznab-meter">
+      <h2 id="torznab-meter">Torznab limits</h2>
+      {data === undefined ? (
+        error ? (
+          <Problem error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeleton rows={2} label="Limits are loading." />
+        )
+      ) : (
+        <>
+          {refusalOf(data) !== undefined && <p className="notice">{refusalOf(data)}</p>}
+          <Gauge label="Searches" {...data.searches} text={textOf(data.searches)} />
+          <Gauge label="Downloads" {...data.downloads} text={textOf(data.downloads)} />
+          <p className="muted">
+            Of all your tools together, in {formatDuration(data.windowSeconds)}. The next window begins at{' '}
+            <time dateTime={data.resetsAt}>{clock.format(new Date(data.resetsAt))}</time>.
+          </p>
+        </>
+      )}
+    </section>
+  )
+}
+
+function textOf({ used, limit }: TorznabUsage['searches']): string {
+  const left = Math.max(0, limit - used)
+  return `${formatCount(used)} of ${formatCount(limit)} used, ${left === 0 ? 'none' : formatCount(left)} left`
+}
+
+/** Why the API refuses everything, if it does. */
+function refusalOf({ enabled, blocked, addressBlockedUntil }: TorznabUsage): string | undefined {
+  if (!enabled) return 'The Torznab API is switched off for everybody.'
+  if (blocked) return 'The staff blocked you from the Torznab API.'
+  if (addressBlockedUntil === null) return undefined
+  return `Your address made too many requests over the limit, and is blocked until ${formatExactTime(addressBlockedUntil)}.`
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createMember, type TestMember, uploadTorrent } from '../../tests/support/members.ts'
+import { setLimits } from '../../tests/support/torznab.ts'
+import { DESKTOP, type Site, startSite, VIEWS } from './support/site.ts'
+
+let site: Site
+let member: TestMember
+
+beforeAll(async () => {
+  site = await startSite()
+  const { tracker } = site
+  member = await createMember(tracker, 'alice')
+  await tracker.sql(
+    `insert into user_days (user_id, day, uploaded, downloaded, uploaded_actual, downloaded_actual)
+     select $1, (now() at time zone 'UTC')::date - n, up, down, up, down
+     from generate_series(0, 120) as n,
+       lateral (select ((40 + 30 * sin(n / 3.0)) * 1e9)::bigint as up, ((12 + 11 * cos(n / 2.0)) * 1e9)::bigint as down) as t
+     where n % 6 <> 4`,
+    [member.id],
+  )
+  await tracker.sql(
+    `update users set (uploaded, downloaded, uploaded_actual, downloaded_actual) =
+       (select sum(uploaded) + 9e11, sum(downloaded) + 8e11, sum(uploaded) + 9e11, sum(downloaded) + 9e11
+        from user_days) where id = $1`,
+    [member.id],
+  )
+  for (const [name, state, hours] of [
+    ['The.Long.Harbour.S02E05.Night.Tide.1080p.WEB-DL.DDP5.1.H.264-GROUP', 'stopped', 11],
+    ['Paper.Moons.2024.2160p.UHD.BluRay.REMUX.HDR10.HEVC.TrueHD.7.1.Atmos-OTHER', 'seeder', 50],
+  ] as const) {
+    const { id } = await uploadTorrent(member, name)
+    await tracker.sql(
+      `insert into user_torrents (user_id, torrent_id, last_state, seed_seconds, uploaded_actual, downloaded_actual,
+         first_seen_at, last_seen_at, completed_at)
+       values ($1, $2, $3, $4, 4e8, 3e9, now(), now(), now() - interval '4 days')`,
+      [member.id, id, state, hours * 3_600],
+    )
+  }
+})
+afterAll(() => site.stop())
+
+test.each(VIEWS)('a member sees what they transferred day by day ($theme, $width)', async (view) => {
+  const { page, problems } = await site.open('/me', view, member.client)
+  await page.locator('.u-over').nth(1).waitFor()
+  expect(await problems('me-statistics')).toEqual([])
+  await page.context().close()
+})
+
+test('the range is in the address', async () => {
+  const { page, problems } = await site.open('/me', DESKTOP, member.client)
+  await page.getByText('Values of Transfers as a table').click()
+  expect(await page.getByRole('region', { name: 'Values of Transfers' }).getByRole('row').count()).toBe(31)
+  await page.getByRole('link', { name: 'A year' }).click()
+  await page.waitForURL('**/me?days=365')
+  const rows = page.getByRole('region', { name: 'Values of Transfers' }).getByRole('row')
+  await rows.nth(365).waitFor()
+  expect(await problems('me-statistics-year')).toEqual([])
+  await page.route('**/history?*', (route) => route.abort())
+  await page.getByRole('link', { name: '90 days' }).click()
+  await page.waitForURL('**/me?days=90')
+})
+
+test.each(VIEWS)('a member sees what they still have to seed ($theme, $width)', async (view) => {
+  const { page, problems } = await site.open('/me?tab=seeding', view, member.client)
+  await page.getByText('You stopped seeding one torrent too early.').waitFor()
+  await page.getByText('2 d 13 h').waitFor()
+  await page.getByText('Hit-and-run', { exact: true }).waitFor()
+  expect(await problems('me-seeding')).toEqual([])
+  await page.context().close()
+})
+
+test('who owes nothing is told the rule', async () => {
+  const other = await site.tracker.signedIn('other')
+  const { page, problems } = await site.open('/me?tab=seeding', DESKTOP, other)
+  await page.getByText('Nothing is left to seed.').waitFor()
+  await page.getByText('for 3 d').waitFor()
+  expect(await problems('me-seeding-empty')).toEqual([])
+})
+
+test.each(VIEWS)('the meter shows what is left of the Torznab limits ($theme, $width)', async (view) => {
+  const { tracker } = site
+  await setLimits(tracker, { searches: 4, downloads: 20 })
+  const asker = await createMember(tracker, `asker-${view.theme}-${view.width}`)
+  tracker.holdClock(Math.ceil(tracker.now() / 60_000) * 60_000 + 1_000)
+  for (let i = 0; i < 3; i += 1) await tracker.client().get(`/api/torznab?t=search&apikey=${asker.passkey}`)
+  const { page, problems } = await site.open('/me?tab=keys', view, asker.client)
+  await page.getByText('3 of 4 used, 1 left').waitFor()
+  await page.getByText('0 of 20 used, 20 left').waitFor()
+  expect(await problems('me-meter')).toEqual([])
+  await tracker.client().get(`/api/torznab?t=search&apikey=${asker.passkey}`)
+  await page.getByText('4 of 4 used, none left').waitFor()
+  await page.context().close()
+})

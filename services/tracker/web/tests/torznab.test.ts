@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Client } from '../../tests/support/client.ts'
+import { createMember } from '../../tests/support/members.ts'
+import { setLimits } from '../../tests/support/torznab.ts'
+import { addTorrent, DESKTOP, type Site, startSite, VIEWS, type Visit } from './support/site.ts'
+import { useTorznab } from './support/torznab-use.ts'
+
+let site: Site
+let admin: Client
+
+const ADDRESS = '203.0.113.9'
+
+beforeAll(async () => {
+  site = await startSite({ TRUSTED_PROXIES: '127.0.0.1' })
+  admin = await site.tracker.signedIn('admin', 'admin')
+})
+afterAll(() => site.stop())
+
+const open = (search = '', view = DESKTOP): Promise<Visit> => site.open(`/admin/torznab${search}`, view, admin)
+
+/** The actions of the admin log, the newest first. */
+async function actions(): Promise<readonly string[]> {
+  const { items } = (await admin.get('/api/admin/log')).json as { items: readonly { action: string }[] }
+  return items.map(({ action }) => action)
+}
+
+describe('before the first request', () => {
+  test.each([
+    ['?tab=statistics', 'No tool has asked yet.'],
+    ['?tab=users', 'Nobody has used the API yet.'],
+    ['?tab=requests', 'No request is like this.'],
+    ['?tab=blocks', 'No address is blocked.'],
+  ])('the tab %s says what to do next', async (search, text) => {
+    const { page, problems } = await open(search)
+    await page.getByText(text).waitFor()
+    expect(await problems(`torznab-empty-${search.slice(5)}`)).toEqual([])
+    await page.context().close()
+  })
+
+  test('Sonarr would say that the indexer has no results', async () => {
+    const { page, problems } = await open('?tab=check')
+    await page.getByRole('button', { name: 'Test as Sonarr' }).click()
+    await page.getByText('Query successful, but no results in the configured categories').waitFor()
+    await page.getByText('5030 (TV/SD) and 5040 (TV/HD)').waitFor()
+    expect(await problems('torznab-check-nothing')).toEqual([])
+    await page.context().close()
+  })
+
+  test('to a member, the panel is not there', async () => {
+    const member = await site.tracker.signedIn('nobody')
+    const { page } = await site.open('/admin/torznab', DESKTOP, member)
+    await page.getByText('There is nothing at this address.').waitFor()
+    await page.context().close()
+  })
+})
+
+describe('an API that is used', () => {
+  let lastDay: number
+
+  beforeAll(async () => {
+    site.tracker.holdClock()
+    await site.tracker.context.torznabLog.flush()
+    for (const table of ['requests', 'counts', 'users', 'user_sets'])
+      await site.tracker.sql(`delete from torznab_${table}`)
+    lastDay = await useTorznab(site.tracker)
+    await addTorrent(admin, 'The.Long.Harbour.S02E05.1080p.WEB-DL.H264-GROUP')
+    await addTorrent(admin, 'Paper.Moons.2024.1080p.WEB-DL.H264-GROUP', { category: 'movies-hd' })
+    const heavy = await createMember(site.tracker, 'heavy')
+    await setLimits(site.tracker, { searches: 1 })
+    for (let i = 0; i < 12; i += 1)
+      await heavy.client.get(`/api/torznab?t=search&limit=0&apikey=${heavy.passkey}`, { 'x-forwarded-for': ADDRESS })
+    await setLimits(site.tracker, { searches: 30, downloads: 20 })
+    await site.tracker.sql(`update users set api_blocked = true where username = 'heavy'`)
+    await site.tracker.context.torznabLog.flush()
+    lastDay += 12
+  })
+
+  test('values are shown under the pointer and as a table; the rest of the page follows the range', async () => {
+    const { page, problems } = await open()
+    const numbers = page.locator('.statistics-numbers dd')
+    await numbers.first().waitFor()
+    expect(await numbers.first().textContent()).toContain(`${lastDay}+`)
+    const chart = page.getByRole('figure', { name: 'Requests' })
+    await chart.locator('.u-over').hover()
+    await chart.locator('.chart-reading b').first().waitFor()
+    await chart.getByText('Values').click()
+    await chart.getByRole('row').nth(24).waitFor()
+    expect(await chart.getByRole('row').count()).toBe(25)
+    expect(await problems('torznab-statistics-values')).toEqual([])
+
+    await page.getByRole('link', { name: '7 days' }).click()
+    await page.waitForURL('**/admin/torznab?range=7d')
+    await page.getByText('with nothing before to compare with').waitFor()
+    await page.getByRole('link', { name: 'All', exact: true }).click()
+    await page.waitForURL('**/admin/torznab?range=all')
+    await page.goBack()
+    await page.waitForURL('**/admin/torznab?range=7d')
+
+    await page.getByText('Other range').click()
+    await page.getByLabel('From', { exact: true }).fill('2026-01-01T00:00')
+    await page.getByLabel('To', { exact: true }).fill('2025-01-01T00:00')
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByText('from: must be before to').waitFor()
+    expect(await problems('torznab-statistics-refused')).toEqual([])
+    const hour = 3_600_000
+    const own = [3, 2].map((hours) => new Date(site.tracker.now() - hours * hour).toISOString())
+    await page.goto(`${site.tracker.url}/admin/torznab?from=${own.join('&to=')}`)
+    await page.getByRole('figure', { name: 'Requests' }).locator('canvas').waitFor()
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).not.toBe('')
+    await page.context().close()
+  })
+
+  test.each(VIEWS)('each tab shows what there is ($theme, $width)', async (view) => {
+    const { page, problems } = await open('', view)
+    const passkey = (await admin.get('/api/user/me')).member('passkey')
+    const tab = (name: string): Promise<void> =>
+      page.getByRole('navigation', { name: 'Of the Torznab API' }).getByRole('link', { name }).click()
+    await page.locator('.chart canvas').nth(2).waitFor()
+    await page.getByText('Before', { exact: true }).first().waitFor()
+    expect(await problems('torznab-statistics')).toEqual([])
+
+    await tab('Configuration')
+    await page.getByLabel('Strict').check()
+    await page.getByText('Each user may search 15 times and download 10 times in 60 seconds.').waitFor()
+    expect(await page.getByText('searches 30 → 15, downloads 20 → 10').count()).toBe(1)
+    expect(await problems('torznab-configuration')).toEqual([])
+    await page.getByRole('button', { name: 'Discard' }).click()
+    expect(await page.getByLabel('Searches in a window').inputValue()).toBe('30')
+
+    await tab('Users')
+    await page.getByRole('link', { name: 'alice' }).waitFor()
+    expect(await problems('torznab-users')).toEqual([])
+
+    await tab('Requests')
+    await page.getByText('500 limit reached').nth(10).waitFor()
+    expect(await problems('torznab-requests')).toEqual([])
+
+    await tab('Blocks')
+    await page.getByText(ADDRESS).waitFor()
+    await page.getByRole('button', { name: 'Unblock heavy' }).waitFor()
+    expect(await problems('torznab-blocks')).toEqual([])
+
+    await tab('Connection check')
+    await page.getByRole('button', { name: 'Test as Sonarr' }).click()
+    await page.getByText('Sonarr accepts the indexer').waitFor()
+    expect(await page.content()).not.toContain(passkey)
+    expect(await problems('torznab-check')).toEqual([])
+    await page.context().close()
+  })
+
+  test('settings are saved, refused by their bounds, and are in the admin log', async () => {
+    const { page, problems } = await open('?tab=configuration')
+    await page.getByLabel('Generous').check()
+    await page.getByLabel('Requests are logged').uncheck()
+    await page.getByText('New requests are no longer in the log.').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved. All processes').waitFor()
+    const { json } = await admin.get('/api/admin/torznab/settings')
+    expect(json).toEqual({ enabled: true, logging: false, windowSeconds: 60, searchLimit: 120, downloadLimit: 80 })
+    expect((await actions())[0]).toBe('torznab.settings.update')
+    await page.evaluate(`document.querySelector('form[aria-label^="Settings"]').noValidate = true`)
+    await page.getByLabel('Window in seconds').fill('5')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Must be a whole number from 10 to 3600').waitFor()
+    expect(await problems('torznab-configuration-refused')).toEqual([])
+    await page.goto(`${site.tracker.url}/admin/torznab?tab=requests`)
+    await page.getByText('New requests are not logged').waitFor()
+    await admin.patch('/api/admin/torznab/settings', { preset: 'default', logging: true })
+    await page.context().close()
+  })
+
+  test('an administrator finds a user, blocks and unblocks them, and resets their passkey', async () => {
+    const passkeyOfBob = async () =>
+      (await site.tracker.sql<{ passkey: string }>(`select passkey from users where username = 'bob'`))[0]?.passkey
+    const { page, problems } = await open('?tab=users')
+    await page.getByLabel('Part of a name').fill('bo')
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.waitForURL('**/admin/torznab?tab=users&search=bo')
+    await page.getByText('1 user', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Block bob' }).click()
+    await page.getByText('refused with error 102').waitFor()
+    expect(await problems('torznab-users-block')).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: 'Block', exact: true }).click()
+    await page.getByText('bob is blocked from the API.').waitFor()
+    await page.getByLabel('Blocked only').check()
+    await page.waitForURL('**/admin/torznab?tab=users&search=bo&blocked=true')
+    await page.getByRole('button', { name: 'Unblock bob' }).click()
+    await page.getByText('No user of the API is like this.').waitFor()
+    await page.getByRole('link', { name: 'All users of the API' }).click()
+
+    const before = await passkeyOfBob()
+    await page.getByRole('button', { name: 'Reset passkey of bob' }).click()
+    const confirm = page.getByRole('dialog').getByRole('button', { name: 'Reset passkey' })
+    expect(await confirm.isDisabled()).toBe(true)
+    expect(await problems('torznab-users-reset')).toEqual([])
+    await page.getByLabel('Name of the user').fill('bob')
+    await confirm.click()
+    await page.getByText('bob has a new passkey.').waitFor()
+    expect(await passkeyOfBob()).not.toBe(before)
+    expect((await actions()).slice(0, 3)).toEqual(['user.passkey.reset', 'user.update', 'user.update'])
+    await page.context().close()
+  })
+
+  test('the log is narrowed by user, function, outcome and time, all in the address', async () => {
+    const { page, problems } = await open('?tab=requests')
+    await page.getByLabel('User').fill('alice')
+    await page.getByLabel('Function').selectOption('tvsearch')
+    await page.getByLabel('Outcome').selectOption('Answered')
+    await page.getByLabel('From', { exact: true }).fill('2020-01-01T00:00')
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.waitForURL('**/admin/torznab?tab=requests&user=alice&function=tvsearch&error=false&from=*')
+    await page.getByText('alice').first().waitFor()
+    expect(await page.getByRole('cell', { name: 'bob' }).count()).toBe(0)
+    await page.getByLabel('User').fill('nobody-of-this-name')
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByText('No request is like this.').waitFor()
+    expect(await problems('torznab-requests-none')).toEqual([])
+    await page.goBack()
+    await page.getByText('alice').first().waitFor()
+    expect(await page.getByLabel('User').inputValue()).toBe('alice')
+    await page.context().close()
+  })
+
+  test('an administrator lifts the block of an address and of a user', async () => {
+    const { page } = await open('?tab=blocks')
+    await page.getByRole('button', { name: `Lift ${ADDRESS}` }).click()
+    await page.getByText('No address is blocked.').waitFor()
+    await page.getByRole('button', { name: 'Unblock heavy' }).click()
+    await page.getByText('No user is blocked.').waitFor()
+    expect((await actions()).slice(0, 2)).toEqual(['user.update', 'torznab.unblock'])
+    await page.context().close()
+  })
+
+  test('every tool accepts the API, and says in its own words when it is off', async () => {
+    const { page, problems } = await open('?tab=check')
+    const tools = ['Sonarr', 'Radarr', 'Prowlarr', 'Jackett', 'cross-seed', 'autobrr']
+    const testAll = async (): Promise<void> => {
+      for (const tool of tools) await page.getByRole('button', { name: `Test as ${tool}`, exact: true }).click()
+    }
+    await testAll()
+    for (const tool of tools) await page.getByText(`${tool} accepts the indexer`).waitFor()
+    await page.getByRole('button', { name: 'Copy API Key for Radarr' }).click()
+    const passkey = (await admin.get('/api/user/me')).member('passkey')
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(passkey)
+
+    await admin.patch('/api/admin/torznab/settings', { enabled: false })
+    await testAll()
+    await page.getByText('Sonarr says: Invalid API Key').waitFor()
+    await page.getByText('Jackett says: Unexpected status 403').waitFor()
+    await page.getByText('The API is switched off').nth(5).waitFor()
+    expect(await problems('torznab-check-off')).toEqual([])
+    await admin.patch('/api/admin/torznab/settings', { enabled: true, searchLimit: 1 })
+    await page.getByRole('button', { name: 'Test as Radarr' }).click()
+    await page.getByText('The limit is reached.').waitFor()
+    await admin.patch('/api/admin/torznab/settings', { preset: 'default' })
+    await page.context().close()
+  })
+})
