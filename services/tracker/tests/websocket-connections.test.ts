@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { connect as connectTcp } from 'node:net'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
@@ -14,6 +15,7 @@ let running: { port: number; drain(): Promise<unknown> }
 let sessions: Session[]
 let closed: Session[]
 const received: string[] = []
+let answered: Promise<void> | undefined
 const clients: SocketClient[] = []
 const ignore = (): void => undefined
 
@@ -25,9 +27,12 @@ async function start(limits: { pingEveryMs?: number; knownWithinMs?: number }): 
         sessions.push(session)
         return session
       },
-      receive: (_, frame) => received.push(frame?.toString() ?? ''),
+      receive: (_, frame) => {
+        received.push(frame?.toString() ?? '')
+        return answered
+      },
       closed: (session) => closed.push(session),
-      drain: () => Promise.resolve(),
+      drain: () => Promise.resolve(true),
     },
     limits: {
       origins: [],
@@ -56,6 +61,7 @@ beforeEach(() => {
   server = createServer()
   sessions = []
   closed = []
+  answered = undefined
 })
 afterEach(async () => {
   for (const { socket } of clients.splice(0)) socket.terminate()
@@ -152,4 +158,58 @@ test('a text that is not UTF-8 closes with 1007', async () => {
   const client = await connect()
   client.socket.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false })
   await eventually(() => client.closeCode() === 1007)
+})
+
+test('a connection whose upgrade is refused ends, also where the client never closes it', async () => {
+  await start({})
+  const count = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      server.getConnections((error, connections) => (error ? reject(error) : resolve(connections)))
+    })
+  const refused = Array.from({ length: 20 }, () => {
+    const socket = connectTcp({ port: running.port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.on('error', ignore).resume()
+    socket.write('GET /elsewhere HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n')
+    return socket
+  })
+  await eventually(() => refused.every((socket) => socket.readableEnded))
+  await eventually(async () => (await count()) === 0)
+  for (const socket of refused) socket.destroy()
+})
+
+test('a client whose messages wait to be answered is read no further than a bound', async () => {
+  await start({})
+  const client = await connect()
+  let answer: () => void = ignore
+  answered = new Promise((resolve) => (answer = resolve))
+  received.length = 0
+  for (let i = 0; i < 20; i++) client.socket.send(Buffer.alloc(65_536, 0x20), { binary: false })
+  await eventually(() => received.length >= 5)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  // What came in one piece with the last one is taken.
+  expect(received.length).toBeLessThanOrEqual(7)
+  answered = undefined
+  answer()
+  await eventually(() => received.length === 20)
+})
+
+test('a message of 256 fragments is taken; one more closes with 1008', async () => {
+  await start({})
+  const [most, more] = [await connect(), await connect()]
+  received.length = 0
+  for (let i = 1; i <= 256; i++) most.socket.send('x', { fin: i === 256 })
+  for (let i = 1; i <= 257; i++) more.socket.send('x', { fin: i === 257 })
+  await eventually(() => received.length === 1 && more.closeCode() === 1008)
+  expect(received).toEqual(['x'.repeat(256)])
+})
+
+test('whoever asks at once whether a connection is alive shares one ping', async () => {
+  await start({})
+  const { socket } = await connect()
+  let pings = 0
+  socket.on('ping', () => (pings += 1))
+  const isAlive = async (): Promise<boolean | undefined> => sessions[0]?.line.isAlive()
+  expect(await Promise.all(Array.from({ length: 20 }, isAlive))).toEqual(Array(20).fill(true))
+  expect(await isAlive()).toBe(true)
+  await eventually(() => pings === 2)
 })

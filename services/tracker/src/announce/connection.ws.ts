@@ -6,6 +6,8 @@ import type { SocketLine } from './socket-session.ts'
 
 const MAX_BUFFERED = 262_144
 const PONG_WITHIN_MS = 3_000
+/** Bytes of messages that wait to be answered, besides what came in one piece with the last of them. */
+const MAX_UNANSWERED = 262_144
 /** Messages at once, in seconds of the rate. */
 const BURST_S = 10
 
@@ -18,7 +20,11 @@ export class Connection implements SocketLine, Beat {
   private readonly outbox: Outbox
   private readonly messagesPerSecond: number
   private tokens: number
+  private isWaiting = false
+  /** The answer to a ping, which all who ask meanwhile share. */
+  private asked: Promise<boolean> | undefined
   private filledAt: number
+  private unanswered = 0
 
   /** @param outbox writes to the stream, which is that below the socket */
   constructor(socket: WebSocket, stream: Duplex, outbox: Outbox, messagesPerSecond: number) {
@@ -47,6 +53,12 @@ export class Connection implements SocketLine, Beat {
   }
 
   isAlive(): Promise<boolean> {
+    return (this.asked ??= this.ask().finally(() => {
+      this.asked = undefined
+    }))
+  }
+
+  private ask(): Promise<boolean> {
     const { socket } = this
     return new Promise((resolve) => {
       if (socket.readyState !== socket.OPEN) {
@@ -72,10 +84,33 @@ export class Connection implements SocketLine, Beat {
   spend(): void {
     this.refill()
     this.tokens -= 1
-    if (this.tokens >= 0 || this.paused) return
+    if (this.tokens >= 0 || this.isWaiting) return
+    this.hold()
+    this.waitForTokens()
+  }
+
+  /** Keeps a message in mind until it is answered, and reads no further while too much waits. */
+  waitFor(answered: Promise<void>, bytes: number): void {
+    this.unanswered += bytes
+    if (this.unanswered > MAX_UNANSWERED) this.hold()
+    const onAnswered = (): void => {
+      this.unanswered -= bytes
+      this.release()
+    }
+    answered.then(onAnswered, onAnswered)
+  }
+
+  private hold(): void {
+    if (this.paused) return
     this.paused = true
     this.socket.pause()
-    this.waitForTokens()
+  }
+
+  private release(): void {
+    if (!this.paused || this.isWaiting || this.unanswered > MAX_UNANSWERED) return
+    this.paused = false
+    this.alive = true
+    this.socket.resume()
   }
 
   private refill(): void {
@@ -87,15 +122,15 @@ export class Connection implements SocketLine, Beat {
   }
 
   private waitForTokens(): void {
+    this.isWaiting = true
     const onDue = (): void => {
       this.refill()
       if (this.tokens < 0) {
         this.waitForTokens()
         return
       }
-      this.paused = false
-      this.alive = true
-      this.socket.resume()
+      this.isWaiting = false
+      this.release()
     }
     setTimeout(onDue, Math.ceil((1000 * -this.tokens) / this.messagesPerSecond)).unref()
   }

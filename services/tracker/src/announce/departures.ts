@@ -1,4 +1,5 @@
 import type { PeerAnnounce } from '../swarm/swarm.ts'
+import type { Claims } from './claims.ts'
 import type { Signalling } from './signalling.ts'
 import type { SocketAnnounces } from './socket-announces.ts'
 import type { Seat, Session } from './socket-session.ts'
@@ -7,24 +8,36 @@ import type { Seat, Session } from './socket-session.ts'
 export type Departures = {
   leave(seat: Seat): Promise<void>
   leaveAll(session: Session): Promise<void>
+  /** Notes a peer that Redis may count, though its announce failed. */
+  note(peer: PeerAnnounce): void
   /** Repeats what Redis missed. */
   retry(): Promise<void>
+  /** Waits for what is under way; tells whether Redis missed nothing. */
+  settle(): Promise<boolean>
 }
 
 /** A process that lost so many sockets while Redis was away leaves the rest to their expiry. */
 const MAX_MISSED = 100_000
 
 /** Creates it. */
-export function createDepartures(options: { announces: SocketAnnounces; signalling: Signalling<Seat> }): Departures {
-  const { announces, signalling } = options
+export function createDepartures(options: {
+  announces: SocketAnnounces
+  signalling: Signalling<Seat>
+  claims: Claims
+}): Departures {
+  const { announces, signalling, claims } = options
+  const closing = new Set<Promise<void>>()
   let missed: PeerAnnounce[] = []
 
+  const note = (peer: PeerAnnounce): void => {
+    if (missed.length < MAX_MISSED) missed.push(peer)
+  }
+
   const close = async (announce: PeerAnnounce): Promise<void> => {
-    try {
-      await announces.close(announce)
-    } catch {
-      if (missed.length < MAX_MISSED) missed.push(announce)
-    }
+    const closed = announces.close(announce).catch(() => note(announce))
+    closing.add(closed)
+    await closed
+    closing.delete(closed)
   }
 
   const leave = async (seat: Seat): Promise<void> => {
@@ -36,6 +49,22 @@ export function createDepartures(options: { announces: SocketAnnounces; signalli
     await close(announce)
   }
 
+  /** Whoever has the client now says so with each announce. */
+  const isBack = (announce: PeerAnnounce): boolean => {
+    const { swarm, owner, peerId } = announce
+    const text = Buffer.from(peerId, 'hex').toString('latin1')
+    return (
+      claims.holder(announce) !== undefined ||
+      signalling.find(swarm.toString('latin1'), owner.toString('latin1'), text) !== undefined
+    )
+  }
+
+  const retry = async (): Promise<void> => {
+    const again = missed
+    missed = []
+    await Promise.all(again.filter((announce) => !isBack(announce)).map(close))
+  }
+
   return {
     leave,
     leaveAll: async ({ seats }) => {
@@ -43,14 +72,12 @@ export function createDepartures(options: { announces: SocketAnnounces; signalli
       seats.clear()
       await Promise.all(all.map(leave))
     },
-    retry: async () => {
-      const again = missed
-      missed = []
-      const isBack = ({ swarm, owner, peerId }: PeerAnnounce): boolean => {
-        const text = Buffer.from(peerId, 'hex').toString('latin1')
-        return signalling.find(swarm.toString('latin1'), owner.toString('latin1'), text) !== undefined
-      }
-      await Promise.all(again.filter((announce) => !isBack(announce)).map(close))
+    note,
+    retry,
+    settle: async () => {
+      await Promise.all(closing)
+      await retry()
+      return missed.length === 0
     },
   }
 }

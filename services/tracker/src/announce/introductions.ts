@@ -41,7 +41,10 @@ const NOTHING_PASSED: Passed = { left: [], given: new Map() }
 function countsOf({ elsewhere }: Seat, { given }: Passed): ElsewhereCount[] {
   return elsewhere.map((count) => {
     const process = count.process.toString('hex')
-    return { process, seeders: count.seeders, others: Math.max(0, count.others - (given.get(process)?.length ?? 0)) }
+    const taken = given.get(process)?.length ?? 0
+    const others = Math.max(0, count.others - taken)
+    const seeders = Math.max(0, count.seeders - Math.max(0, taken - count.others))
+    return { process, seeders, others }
   })
 }
 
@@ -69,10 +72,14 @@ export function createIntroductions(options: {
       sendTo(to.socket, 'offer', offerMessage(to.socket.infoHashJson, peerIdJson, offer))
   }
 
-  const deliverElsewhere = (peer: SignalPeer<Seat>, shares: ReadonlyMap<string, readonly Offer[]>): void => {
+  const deliverElsewhere = (
+    peer: SignalPeer<Seat>,
+    shares: ReadonlyMap<string, readonly Offer[]>,
+    isRest: boolean,
+  ): void => {
     for (const [to, offers] of shares) {
       const { swarm, serial, owner, peerId, seeds } = peer
-      relays.send(to, { kind: 'offers', swarm, from: { process, serial, owner, peerId, seeds }, offers })
+      relays.send(to, { kind: 'offers', swarm, from: { process, serial, owner, peerId, seeds }, offers, isRest })
       counters.countRelayed('offer', 'process', offers.length)
     }
   }
@@ -95,12 +102,13 @@ export function createIntroductions(options: {
       if (offers.length === 0) return NOTHING_PASSED
       const { here, elsewhere, left } = signalling.distribute(peer, offers, countsOf(seat, NOTHING_PASSED))
       deliver(peer.peerId, here)
-      deliverElsewhere(peer, elsewhere)
+      deliverElsewhere(peer, elsewhere, false)
       return { left, given: elsewhere }
     },
 
     passRest: (seat, peer, passed) => {
-      deliverElsewhere(peer, signalling.distributeElsewhere(peer, passed.left, countsOf(seat, passed)).elsewhere)
+      const { elsewhere } = signalling.distributeElsewhere(peer, passed.left, countsOf(seat, passed))
+      deliverElsewhere(peer, elsewhere, passed.given.size > 0)
     },
 
     answer: (seat, { peerIdText, toPeerId, offerId, description }) => {
@@ -121,7 +129,7 @@ export function createIntroductions(options: {
       const message = parseRelay(line)
       switch (message?.kind) {
         case 'offers':
-          deliver(message.from.peerId, signalling.receive(message.from, message.swarm, message.offers))
+          deliver(message.from.peerId, signalling.receive(message.from, message.swarm, message.offers, message.isRest))
           break
         case 'answer':
           deliverAnswer(message.serial, message.peerId, message.answer)

@@ -3,7 +3,14 @@ import type { Offer, OfferSender } from './signalling.ts'
 
 /** What processes of the tracker tell each other about their sockets. Processes are named by 16 hex digits. */
 export type RelayMessage =
-  | { readonly kind: 'offers'; readonly swarm: string; readonly from: OfferSender; readonly offers: readonly Offer[] }
+  | {
+      readonly kind: 'offers'
+      readonly swarm: string
+      readonly from: OfferSender
+      readonly offers: readonly Offer[]
+      /** Others of the same announce came before. */
+      readonly isRest: boolean
+    }
   /** An answer for the peer with this serial number in the process that is told. */
   | { readonly kind: 'answer'; readonly serial: number; readonly peerId: string; readonly answer: Offer }
   /** Asks whether the socket of a client still lives. */
@@ -48,7 +55,7 @@ export function parseRelay(line: string): RelayMessage | undefined {
     return undefined
   }
   if (!isRecord(value)) return undefined
-  const { kind, swarm, from, offers, serial, peerId, answer, id, process, owner, alive } = value
+  const { kind, swarm, from, offers, isRest, serial, peerId, answer, id, process, owner, alive } = value
   if (
     kind === 'offers' &&
     typeof swarm === 'string' &&
@@ -56,7 +63,7 @@ export function parseRelay(line: string): RelayMessage | undefined {
     Array.isArray(offers) &&
     offers.every(isOffer)
   )
-    return { kind, swarm, from, offers }
+    return { kind, swarm, from, offers, isRest: isRest === true }
   if (kind === 'answer' && typeof serial === 'number' && typeof peerId === 'string' && isOffer(answer))
     return { kind, serial, peerId, answer }
   if (kind === 'alive' && typeof id === 'number' && typeof alive === 'boolean') return { kind, id, alive }

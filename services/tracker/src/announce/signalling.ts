@@ -63,8 +63,12 @@ export type Signalling<Socket> = {
     offers: readonly Offer[],
     elsewhere: readonly ElsewhereCount[],
   ): Distribution<Socket>
-  /** Shares out the offers that a peer of another process sent to this one. */
-  receive(from: OfferSender, swarm: string, offers: readonly Offer[]): readonly Delivery<Socket>[]
+  /**
+   * Shares out the offers that a peer of another process sent to this one.
+   *
+   * @param isRest others of the same announce came before: whoever was given one gets no second
+   */
+  receive(from: OfferSender, swarm: string, offers: readonly Offer[], isRest?: boolean): readonly Delivery<Socket>[]
   /**
    * Who made the offer that a peer answers, if it was sent to that peer within two minutes and is not answered yet. From
    * now on it is.
@@ -74,6 +78,8 @@ export type Signalling<Socket> = {
 
 /** The client forgets an offer after 50 s; slow ones get some more. */
 const OFFER_LIFE_MS = 120_000
+/** The rest of an announce's offers comes when Redis has answered. */
+const REST_WITHIN_MS = 10_000
 /** Offers that wait for the answer of one peer; the oldest goes. */
 const MAX_WAITING = 256
 
@@ -114,7 +120,7 @@ export function createSignalling<Socket>(options: {
   }
 
   /** Up to `want` others at random, no two of them the same. */
-  const pick = (from: OfferSender, swarm: Swarm<Socket> | undefined, want: number): Entry<Socket>[] => {
+  const pick = (from: OfferSender, swarm: Swarm<Socket> | undefined, want: number, isRest = false): Entry<Socket>[] => {
     if (swarm === undefined) return []
     const { seeders, others } = swarm
     const size = others.length + (from.seeds ? 0 : seeders.length)
@@ -124,9 +130,17 @@ export function createSignalling<Socket>(options: {
     const stride = strideFor(size, random)
     for (let i = 0, at = start; i < size && picked.length < want; i++, at = (at + stride) % size) {
       const entry = at < others.length ? others[at] : seeders[at - others.length]
-      if (entry !== undefined && entry.peer.owner !== from.owner) picked.push(entry)
+      if (entry === undefined || entry.peer.owner === from.owner) continue
+      if (!isRest || !wasJustGiven(entry, from)) picked.push(entry)
     }
     return picked
+  }
+
+  const wasJustGiven = ({ waiting }: Entry<Socket>, from: Origin): boolean => {
+    const since = clock.now() + OFFER_LIFE_MS - REST_WITHIN_MS
+    for (const { origin, until } of waiting?.values() ?? [])
+      if (until > since && origin.serial === from.serial && origin.process === from.process) return true
+    return false
   }
 
   const deliver = (from: OfferSender, entry: Entry<Socket>, offer: Offer): Delivery<Socket>[] => {
@@ -195,7 +209,8 @@ export function createSignalling<Socket>(options: {
       return { here: [], ...share({ process, left: 0, taken: 0 }, 0, from, offers, elsewhere, random) }
     },
 
-    receive: (from, swarm, offers) => deliverAll(from, pick(from, swarms.get(swarm), offers.length), offers),
+    receive: (from, swarm, offers, isRest) =>
+      deliverAll(from, pick(from, swarms.get(swarm), offers.length, isRest), offers),
 
     answered: (by, toPeerId, offerId) => {
       const waiting = serials.get(by.serial)?.waiting

@@ -46,6 +46,8 @@ export type Seat = {
   elsewhere: readonly SocketCount[]
   /** Whether it had something left in this session: only then can it complete. */
   wasIncomplete: boolean
+  /** It completed, and the swarm could not be told. */
+  owesCompletion: boolean
   /** Ends when all announces so far are answered; undefined when they are. */
   running: Promise<void> | undefined
 }
@@ -105,6 +107,7 @@ export function newSeat(
     downloaded: 0,
     elsewhere: [],
     wasIncomplete: false,
+    owesCompletion: false,
     running: undefined,
   }
 }

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Passkey, TrackerAction } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 import { checkTorrent } from './admission.ts'
+import { createClaims } from './claims.ts'
 import { createDepartures } from './departures.ts'
 import type { Directory } from './directory.ts'
 import type { Identify } from './identify.ts'
@@ -20,8 +22,11 @@ import { createSocketTurns, POLICY_VIOLATION } from './socket-turns.ts'
 /** What the clients of one process say over their sockets, and what becomes of it. */
 export type SocketTracker = {
   open(line: SocketLine, opening: SocketOpening): Session
-  /** Takes a text frame, valid UTF-8; `undefined` stands for a binary one, which is malformed. */
-  receive(session: Session, frame: Buffer | undefined): void
+  /**
+   * Takes a text frame, valid UTF-8; `undefined` stands for a binary one, which is malformed. Returns when it is
+   * answered, where that has to wait.
+   */
+  receive(session: Session, frame: Buffer | undefined): Promise<void> | undefined
   /** The connection is gone. */
   closed(session: Session): void
   /** A line that another process sent. */
@@ -30,14 +35,16 @@ export type SocketTracker = {
   forget(change: Invalidation): void
   /** Looks at every connection again: changes may have been missed. */
   revalidateAll(): void
-  /** Repeats what could not be told Redis while it was away. */
-  retry(): Promise<void>
-  /** Answers what was received, then closes every connection. */
-  drain(): Promise<void>
+  /** Ends peers that Redis expired, and repeats what it could not be told while it was away. */
+  sweep(): Promise<void>
+  /** Answers what was received, then closes every connection. Returns whether Redis knows of all that it closed. */
+  drain(): Promise<boolean>
 }
 
 const GOING_AWAY = 1001
 const MAX_MALFORMED = 20
+/** At the stop, no announce is waited for any longer. */
+const DRAIN_WITHIN_MS = 5_000
 const NOTHING = Buffer.alloc(0)
 /** Whoever is behind such a connection is a stranger. */
 const STRANGER: ReadonlySet<string> = new Set([
@@ -54,6 +61,8 @@ export function createSocketTracker(options: {
   maxTorrents: number
   /** Milliseconds within which a further announce tells nothing new. */
   tooSoonMs: number
+  /** Milliseconds after which the swarm expires a peer. */
+  timeToLiveMs: number
   announces: SocketAnnounces
   scrapes: Scrapes
   identify: Identify
@@ -64,10 +73,12 @@ export function createSocketTracker(options: {
   counters: SocketCounters
   clock: Clock
 }): SocketTracker {
-  const { announces, scrapes, identify, directory, signalling, refusals, counters } = options
+  const { announces, scrapes, identify, directory, signalling, refusals, counters, clock, timeToLiveMs } = options
   const sessions = new Set<Session>()
   const byPasskey = new Map<Passkey, readonly Session[]>()
-  const departures = createDepartures({ announces, signalling })
+  const claims = createClaims()
+  const departures = createDepartures({ announces, signalling, claims })
+  let draining = false
   const introductions = createIntroductions({
     ...options,
     end: (session) => void end(session, POLICY_VIOLATION, 'Ping timeout'),
@@ -96,7 +107,7 @@ export function createSocketTracker(options: {
     session.line.close(code, reason)
   }
 
-  const turns = createSocketTurns({ ...options, departures, introductions, refuse, end })
+  const turns = createSocketTurns({ ...options, claims, departures, introductions, refuse, end })
 
   const scrape = async (session: Session, message: Extract<ClientMessage, { kind: 'scrape' }>): Promise<void> => {
     const { infoHashes } = message
@@ -126,8 +137,9 @@ export function createSocketTracker(options: {
     const torrent = await directory.torrent(seat.infoHash)
     const failure = torrent === undefined ? 'unregistered_torrent' : checkTorrent(torrent)
     if (failure === undefined) return
+    const { seats } = seat.session
+    if (seats.get(seat.infoHashText) === seat) seats.delete(seat.infoHashText)
     await departures.leave(seat)
-    seat.session.seats.delete(seat.infoHashText)
     refuse(seat.session, 'announce', seat.infoHashText, refusals.refuse('announce', failure, torrent?.reason))
   }
 
@@ -144,7 +156,7 @@ export function createSocketTracker(options: {
     },
 
     receive: (session, frame) => {
-      if (session.closed) return
+      if (session.closed || draining) return undefined
       const message = parseClientMessage(frame ?? NOTHING, session.seats)
       counters.countMessage(message.kind)
       if (message.kind === 'malformed') malformed(session, message)
@@ -152,9 +164,10 @@ export function createSocketTracker(options: {
         const action = message.kind === 'scrape' ? 'scrape' : 'announce'
         const infoHashText = message.kind === 'announce' ? message.infoHashText : NO_INFO_HASH
         refuse(session, action, infoHashText, refusals.refuse(action, session.failure))
-      } else if (message.kind === 'announce') turns.announce(session, message)
-      else if (message.kind === 'scrape') void scrape(session, message)
+      } else if (message.kind === 'announce') return turns.announce(session, message)
+      else if (message.kind === 'scrape') return scrape(session, message)
       else introductions.answer(session.seats.get(message.infoHashText), message)
+      return undefined
     },
 
     closed: (session) => {
@@ -166,9 +179,11 @@ export function createSocketTracker(options: {
     forget: (change) => {
       if (change.kind === 'user')
         for (const session of byPasskey.get(change.passkey as Passkey) ?? []) recheckUser(session).catch(ignore)
-      if (change.kind === 'torrent')
-        for (const { socket } of signalling.peersOf(latin1(Buffer.from(change.infoHash, 'hex'))))
-          recheckTorrent(socket).catch(ignore)
+      if (change.kind === 'torrent') {
+        const peers = signalling.peersOf(latin1(Buffer.from(change.infoHash, 'hex')))
+        const seats = new Set([...peers.map(({ socket }) => socket), ...turns.underWay(change.infoHash)])
+        for (const seat of seats) recheckTorrent(seat).catch(ignore)
+      }
     },
 
     revalidateAll: () => {
@@ -178,12 +193,21 @@ export function createSocketTracker(options: {
       }
     },
 
-    retry: () => departures.retry(),
+    sweep: async () => {
+      const due = clock.now() - timeToLiveMs
+      const seats = [...sessions].flatMap((session) => [...session.seats.values()])
+      const expired = seats.filter(({ peer, announcedAt }) => peer !== undefined && announcedAt < due)
+      for (const { session, infoHashText } of expired) session.seats.delete(infoHashText)
+      await Promise.all(expired.map((seat) => departures.leave(seat)))
+      await departures.retry()
+    },
 
     drain: async () => {
+      draining = true
       const running = [...sessions].flatMap(({ seats }) => [...seats.values()].flatMap((seat) => seat.running ?? []))
-      await Promise.all(running)
+      await Promise.race([Promise.all(running), sleep(DRAIN_WITHIN_MS, undefined, { ref: false })])
       await Promise.all([...sessions].map((session) => end(session, GOING_AWAY, 'The tracker restarts')))
+      return departures.settle()
     },
   }
 }

@@ -1,7 +1,8 @@
-import type { TrackerAction } from '@vault-and-tracker/bencode-tracker'
+import type { AnnounceEvent, AnnounceRequest, TrackerAction } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
+import type { Claims } from './claims.ts'
 import type { Departures } from './departures.ts'
 import { type Introductions, latin1, type Passed } from './introductions.ts'
 import type { Refusal, Refusals } from './refusal.ts'
@@ -13,8 +14,10 @@ import { newSeat, ownerOf, type Seat, type Session } from './socket-session.ts'
 
 /** The announces of the connections of one process: those of one torrent on one connection take turns. */
 export type SocketTurns = {
-  /** Carries an announce out, answers it and passes its offers on. */
-  announce(session: Session, message: Announce): void
+  /** Carries an announce out, answers it and passes its offers on; returns when, unless that was at once. */
+  announce(session: Session, message: Announce): Promise<void> | undefined
+  /** Those of a torrent whose announce is not answered yet. */
+  underWay(infoHash: string): readonly Seat[]
 }
 
 type Announce = Extract<ClientMessage, { kind: 'announce' }>
@@ -30,6 +33,7 @@ export function createSocketTurns(options: {
   /** Milliseconds within which a further announce tells nothing new. */
   tooSoonMs: number
   announces: SocketAnnounces
+  claims: Claims
   departures: Departures
   introductions: Introductions
   signalling: Signalling<Seat>
@@ -38,7 +42,7 @@ export function createSocketTurns(options: {
   end: (session: Session, code: number, reason: string) => Promise<void>
   clock: Clock
 }): SocketTurns {
-  const { announces, departures, introductions, signalling, refusals, refuse, end, clock } = options
+  const { announces, claims, departures, introductions, signalling, refusals, refuse, end, clock } = options
 
   const answer = (seat: Seat, reply: { interval: number; minInterval: number; warning: string | undefined }): void => {
     const { session, infoHashJson, complete, incomplete, downloaded } = seat
@@ -46,11 +50,16 @@ export function createSocketTurns(options: {
     session.line.send(announceMessage({ infoHashJson, complete, incomplete, downloaded, ...reply }))
   }
 
+  const running = new Set<Seat>()
+
   /** A client that is known already is refused while its socket lives. */
   const claim = (seat: Seat, peer: PeerAnnounce): boolean | Promise<boolean> => {
-    const known = signalling.find(latin1(peer.swarm), latin1(peer.owner), seat.peerIdText)
-    if (known === undefined || known.socket.session === seat.session) return true
-    return endUnlessAlive(known.socket.session)
+    const known = signalling.find(latin1(peer.swarm), latin1(peer.owner), seat.peerIdText)?.socket
+    const holder = claims.holder(peer) ?? known
+    if (holder !== undefined && holder.session !== seat.session && !holder.session.closed)
+      return endUnlessAlive(holder.session).then((ended) => ended && claim(seat, peer))
+    claims.take(peer, seat)
+    return true
   }
 
   const endUnlessAlive = async (session: Session): Promise<boolean> => {
@@ -59,56 +68,78 @@ export function createSocketTurns(options: {
     return true
   }
 
+  const giveUp = async (seat: Seat, { event }: AnnounceRequest, refusal: Refusal): Promise<void> => {
+    const isTransient = TRANSIENT.has(refusal.failure)
+    // A client says once that it stops, or that it has completed.
+    if (event === 'stopped' || !isTransient) await departures.leave(seat)
+    if (event === 'completed' && isTransient) seat.owesCompletion = true
+    if (seat.peer === undefined) vacate(seat)
+    refuse(seat.session, 'announce', seat.infoHashText, refusal)
+  }
+
   const carryOut = async (seat: Seat, message: Announce): Promise<void> => {
     const { session } = seat
     const { passkey, address } = session
-    // Seeders send `completed` before they start.
-    const isNews = message.request.event !== 'completed' || seat.wasIncomplete
-    const request = isNews ? message.request : { ...message.request, event: 'started' as const }
+    const request = { ...message.request, event: eventOf(seat, message.request) }
+    let claimed: PeerAnnounce | undefined
     let passed: Passed | undefined
     const asked = {
       request,
       passkey,
       address,
       owner: () => ownerOf(session),
-      claim: (peer: PeerAnnounce) => claim(seat, peer),
+      claim: (peer: PeerAnnounce) => {
+        claimed = peer
+        return claim(seat, peer)
+      },
       // The offers of a peer that is in the swarm need not wait for Redis.
       admitted: ({ state }: PeerAnnounce) => {
         if (seat.peer === undefined || state === 'stopped') return
         passed ??= introductions.pass(seat, { ...seat.peer, seeds: state !== 'leecher' }, message.offers)
       },
     }
-    let outcome = await announces.announce(asked, false)
-    if (outcome.failure === undefined && outcome.holder !== undefined) {
-      const alive = await introductions.probe(outcome.holder.toString('hex'), outcome.peer)
-      outcome = alive ? refusals.refuse('announce', 'peer_id_in_use') : await announces.announce(asked, true)
+    try {
+      let outcome = await announces.announce(asked, false)
+      if (outcome.failure === undefined && outcome.holder !== undefined) {
+        const alive = await introductions.probe(outcome.holder.toString('hex'), outcome.peer)
+        outcome = alive ? refusals.refuse('announce', 'peer_id_in_use') : await announces.announce(asked, true)
+      }
+      if (outcome.failure !== undefined) {
+        await giveUp(seat, request, outcome)
+        return
+      }
+      if (outcome.holder !== undefined) return
+      seat.wasIncomplete ||= request.left > 0 && outcome.joined
+      if (request.event === 'completed') seat.owesCompletion = false
+      if (!take(seat, outcome)) return
+      answer(seat, outcome)
+      if (seat.peer === undefined) return
+      if (passed === undefined) introductions.pass(seat, seat.peer, message.offers)
+      else introductions.passRest(seat, seat.peer, passed)
+    } catch (error) {
+      await giveUp(seat, request, refusals.refuseError('announce', error))
+      // Redis may have heard of it all the same.
+      if (claimed !== undefined && seat.peer === undefined) departures.note(claimed)
+    } finally {
+      if (claimed !== undefined) claims.release(claimed, seat)
     }
-    if (outcome.failure !== undefined) {
-      if (!TRANSIENT.has(outcome.failure)) await departures.leave(seat)
-      if (seat.peer === undefined) session.seats.delete(seat.infoHashText)
-      refuse(session, 'announce', seat.infoHashText, outcome)
-      return
-    }
-    if (outcome.holder !== undefined) return
-    seat.wasIncomplete ||= request.left > 0 && outcome.joined
-    take(seat, outcome)
-    answer(seat, outcome)
-    if (seat.peer === undefined) return
-    if (passed === undefined) introductions.pass(seat, seat.peer, message.offers)
-    else introductions.passRest(seat, seat.peer, passed)
   }
 
-  /** Notes the outcome of an announce. */
-  const take = (seat: Seat, reply: SocketReply): void => {
+  /** Notes the outcome of an announce; returns false where nobody waits for it any more. */
+  const take = (seat: Seat, reply: SocketReply): boolean => {
     const { session } = seat
     const { complete, incomplete, downloaded, elsewhere, peer } = reply
     Object.assign(seat, { complete, incomplete, downloaded, elsewhere, announcedAt: clock.now() })
     if (!reply.joined) {
       if (seat.peer !== undefined && signalling.bySerial(seat.peer.serial)?.socket === seat) signalling.leave(seat.peer)
       seat.peer = undefined
-      session.seats.delete(seat.infoHashText)
-      return
+      vacate(seat)
+      return true
     }
+    // The socket closed while the announce was under way, or the torrent was removed.
+    const isWanted = !session.closed && session.seats.get(seat.infoHashText) === seat
+    const holder = claims.holder(peer)
+    if (!isWanted && holder !== undefined && holder !== seat) return false
     seat.announce = peer
     seat.peer = signalling.join({
       swarm: latin1(peer.swarm),
@@ -117,15 +148,16 @@ export function createSocketTurns(options: {
       socket: seat,
       seeds: peer.state !== 'leecher',
     })
-    // The socket closed while the announce was under way.
-    if (session.closed) void departures.leave(seat)
+    if (!isWanted) void departures.leave(seat)
+    return isWanted
   }
 
   const isTooSoon = (seat: Seat, { request }: Announce): boolean => {
     if (seat.announce === undefined || seat.peer === undefined || seat.running !== undefined) return false
     if (request.event === 'stopped' || request.event === 'completed') return false
     if (transition(request.event, request.left).state !== seat.announce.state) return false
-    return clock.now() - seat.announcedAt < options.tooSoonMs
+    const since = clock.now() - seat.announcedAt
+    return since >= 0 && since < options.tooSoonMs
   }
 
   return {
@@ -134,33 +166,47 @@ export function createSocketTurns(options: {
       const known = session.seats.get(infoHashText)
       if (known !== undefined && known.peerIdText !== peerIdText) {
         refuse(session, 'announce', infoHashText, refusals.refuse('announce', 'several_peer_ids'))
-        return
+        return undefined
       }
       if (known === undefined && session.seats.size >= options.maxTorrents) {
         refuse(session, 'announce', infoHashText, refusals.refuse('announce', 'too_many_torrents'))
-        return
+        return undefined
       }
       const seat = known ?? newSeat(session, { ...request, infoHashText, peerIdText })
       if (seat.peer !== undefined && isTooSoon(seat, message)) {
         answer(seat, { ...announces.repeat(request), warning: undefined })
         introductions.pass(seat, seat.peer, message.offers)
-        return
+        return undefined
       }
       session.seats.set(infoHashText, seat)
       const run = async (): Promise<void> => {
-        try {
-          // An announce that waited its turn may find that the one before it ended the peer.
-          if (!session.closed) session.seats.set(infoHashText, seat)
-          await carryOut(seat, message)
-        } catch (error) {
-          if (seat.peer === undefined) session.seats.delete(seat.infoHashText)
-          refuse(session, 'announce', infoHashText, refusals.refuseError('announce', error))
-        }
+        // An announce that waited its turn may find that the one before it ended the peer.
+        if (!session.closed) session.seats.set(infoHashText, seat)
+        // Of a client that is gone, only what it says once is still worth telling.
+        else if (request.event !== 'stopped' && request.event !== 'completed') return
+        await carryOut(seat, message)
       }
-      const running: Promise<void> = (seat.running === undefined ? run() : seat.running.then(run)).finally(() => {
-        if (seat.running === running) seat.running = undefined
+      running.add(seat)
+      const turn: Promise<void> = (seat.running === undefined ? run() : seat.running.then(run)).finally(() => {
+        if (seat.running !== turn) return
+        seat.running = undefined
+        running.delete(seat)
       })
-      seat.running = running
+      seat.running = turn
+      return turn
     },
+
+    underWay: (infoHash) => [...running].filter((seat) => seat.infoHash === infoHash),
   }
+}
+
+function vacate(seat: Seat): void {
+  const { seats } = seat.session
+  if (seats.get(seat.infoHashText) === seat) seats.delete(seat.infoHashText)
+}
+
+/** Seeders send `completed` before they start; a completion that the swarm could not be told is told later. */
+function eventOf(seat: Seat, { event, left }: AnnounceRequest): AnnounceEvent {
+  if (event === 'completed') return seat.wasIncomplete ? event : 'started'
+  return event === 'none' && left === 0 && seat.owesCompletion ? 'completed' : event
 }

@@ -12,8 +12,8 @@ import { createUpgrades, type UpgradeLimits, type Upgrades } from './upgrades.ws
 
 /** WebSocket connections of one process. */
 export type Sockets = Pick<Upgrades, 'attach'> & {
-  /** Refuses further upgrades, answers what was received, closes every connection with 1001. */
-  drain(): Promise<void>
+  /** Refuses further upgrades, answers what was received, closes every connection with 1001. Returns whether Redis knows of all. */
+  drain(): Promise<boolean>
 }
 
 /** How connections are limited. */
@@ -55,8 +55,10 @@ export function createSockets(options: {
 
     socket.on('message', (data: RawData, isBinary: boolean) => {
       connection.alive = true
-      tracker.receive(session, isBinary || !Buffer.isBuffer(data) ? undefined : data)
+      const frame = isBinary || !Buffer.isBuffer(data) ? undefined : data
+      const answered = tracker.receive(session, frame)
       connection.spend()
+      if (answered !== undefined && frame !== undefined) connection.waitFor(answered, frame.length)
     })
     socket.on('pong', () => {
       connection.alive = true
@@ -79,8 +81,9 @@ export function createSockets(options: {
       upgrades.stop()
       heartbeat.stop()
       strangers.stop()
-      await tracker.drain()
+      const isKnown = await tracker.drain()
       setTimeout(() => heartbeat.terminateAll(), CLOSE_WITHIN_MS).unref()
+      return isKnown
     },
   }
 }

@@ -22,6 +22,10 @@ export type Upgrades = {
 }
 
 const MAX_MESSAGE = 65_536
+/** Each costs a hundred bytes and more, for as long as its message is not complete. */
+const MAX_FRAGMENTS = 256
+/** Closing at once would reset the connection of a client that is still sending, and it would not read the answer. */
+const LINGER_MS = 500
 
 /**
  * Creates them.
@@ -42,6 +46,7 @@ export function createUpgrades(options: {
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE,
+    maxFragments: MAX_FRAGMENTS,
   })
   const byAddress = new Map<string, number>()
   const byPasskey = new Map<string, number>()
@@ -116,8 +121,11 @@ function release(counts: Map<string, number>, key: string): void {
   else counts.delete(key)
 }
 
+/** Answers and ends the connection, whether or not the other end ever does: no limit counts it. */
 function refuse(stream: Duplex, status: string): void {
   stream.on('error', () => stream.destroy())
+  stream.resume()
+  setTimeout(() => stream.destroy(), LINGER_MS)
   stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 

@@ -24,6 +24,7 @@ import { createSockets, type Sockets } from '../announce/sockets.ws.ts'
 import type { Config } from '../config.ts'
 import { subscribeToChannel } from '../invalidation/invalidation.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
+import { swarmSettings } from './swarms.ts'
 
 /** WebSockets, joined. */
 export type WebSockets = Sockets &
@@ -74,6 +75,7 @@ export async function createWebSockets(options: {
     process,
     maxTorrents: config.WS_TORRENTS_PER_SOCKET,
     tooSoonMs: MIN_INTERVAL_S * TOLERANCE * 1000,
+    timeToLiveMs: swarmSettings(config).timeToLive * 1000,
     announces: createSocketAnnounces({
       process: processId,
       settings: { interval: INTERVAL_S, minInterval: MIN_INTERVAL_S },
@@ -100,13 +102,17 @@ export async function createWebSockets(options: {
   })
   resources.defer(() => subscription.close())
   const processes = createProcesses(options.redis, processId)
-  resources.defer(() => processes.forget(processId).catch(() => undefined))
+  let isKnown = false
+  // What Redis was not told is ended by another process, when this one is found gone.
+  resources.defer(async () => {
+    if (isKnown) await processes.forget(processId).catch(() => undefined)
+  })
   await processes.beat()
   const heartbeat = repeat({
     everyMs: BEAT_EVERY_MS,
     task: async () => {
       await processes.beat()
-      await tracker.retry()
+      await tracker.sweep()
     },
     onError: (error) => logger.warn({ err: error }, 'could not tell Redis that this process runs; it is retried'),
   })
@@ -126,6 +132,7 @@ export async function createWebSockets(options: {
   })
   return {
     ...sockets,
+    drain: async () => (isKnown = await sockets.drain()),
     forget: (change) => tracker.forget(change),
     revalidateAll: () => tracker.revalidateAll(),
     evictGone: async () => {
