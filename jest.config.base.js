@@ -1,14 +1,17 @@
 // One jest configuration for every package and service: native ESM, TypeScript stripped by swc,
 // workspace packages resolved to their sources. Type checking is `pnpm types`, not the tests' work.
+const swc = (parser, transform) => [
+  '@swc/jest',
+  { jsc: { parser, target: 'es2022', transform }, module: { type: 'es6' } },
+]
+
 const base = {
   testEnvironment: 'node',
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
-  extensionsToTreatAsEsm: ['.ts'],
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
   transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } },
-    ],
+    '^.+\\.ts$': swc({ syntax: 'typescript' }, {}),
+    '^.+\\.tsx$': swc({ syntax: 'typescript', tsx: true }, { react: { runtime: 'automatic' } }),
   },
   testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/tests/**/*.test.ts'],
   // Only for what hangs: it has to be far from what any machine needs, however busy.

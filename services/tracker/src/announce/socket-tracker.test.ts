@@ -214,7 +214,7 @@ test('a peer that was counted although its announce failed is stopped when it do
   await settle()
   isAway = true
   await answerNext()
-  expect(client.messages).toMatchObject([{ 'failure reason': expect.stringMatching(/unavailable/) as string }])
+  expect(client.messages).toMatchObject([{ 'failure reason': expect.stringMatching(/unavailable/) as unknown }])
   expect(counted.size).toBe(1)
   tracker.closed(client.session)
   isAway = false
