@@ -148,6 +148,13 @@ test('torrents: approved, rejected, changed and deleted by staff', async () => {
   expect(await newest()).toMatchObject({ action: 'torrent.delete', target, after: { deleted: true } })
 })
 
+test('a long text is cut between characters', async () => {
+  const id = await upload('Described.Show.S01E01')
+  const answer = await moderator.patch(`/api/torrents/${id}`, { description: `${'a'.repeat(499)}😀 and more` })
+  expect(answer.status).toBe(200)
+  expect(await newest()).toMatchObject({ after: { description: `${'a'.repeat(499)}…` } })
+})
+
 test('what members do with their own, what changes nothing, and what fails are not in it', async () => {
   const before = (await entries('?limit=100')).length
   const id = await upload('Own.Torrent')
@@ -236,13 +243,6 @@ test('it is found by who, what and when, the newest first', async () => {
   expect(await entries(`?to=${since}&limit=100`)).toEqual(all.filter(({ at }) => at < (third?.at ?? '')))
   const page = await admin.get('/api/admin/log?page=2&limit=2')
   expect(page.json).toMatchObject({ page: 2, limit: 2, total: all.length, totalIsExact: true, items: all.slice(2, 4) })
-})
-
-test('a long text is cut between characters', async () => {
-  const id = await upload('Described.Show.S01E01')
-  const answer = await moderator.patch(`/api/torrents/${id}`, { description: `${'a'.repeat(499)}😀 and more` })
-  expect(answer.status).toBe(200)
-  expect(await newest()).toMatchObject({ after: { description: `${'a'.repeat(499)}…` } })
 })
 
 test.each([

@@ -79,10 +79,19 @@ function Filters({ search }: { search: LogSearch }) {
           </option>
         ))}
       </select>
-      <Day label="From" value={search.from} onChange={(from) => go({ from })} />
-      <Day label="To" value={search.to} onChange={(to) => go({ to })} />
+      <Day label="From" value={search.from} onChange={(from) => go({ from, to: later(from, search.to) })} />
+      <Day label="To" value={search.to} onChange={(to) => go({ to, from: earlier(search.from, to) })} />
     </div>
   )
+}
+
+/** The other end of a range moves along where it would be on the wrong side. */
+function later(from: string | undefined, to: string | undefined): string | undefined {
+  return from !== undefined && to !== undefined && to < from ? from : to
+}
+
+function earlier(from: string | undefined, to: string | undefined): string | undefined {
+  return from !== undefined && to !== undefined && to < from ? to : from
 }
 
 function Day(props: { label: string; value: string | undefined; onChange: (day: string | undefined) => void }) {
