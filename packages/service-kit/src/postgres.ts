@@ -3,7 +3,6 @@ import pg from 'pg'
 import type { DestinationStream } from 'pino'
 import { UnavailableError } from './errors.ts'
 import { createLogger, type Logger } from './logger.ts'
-import { isPostgresUnavailable } from './unavailable.ts'
 
 /** bigint columns hold counts and bytes, which fit into a JavaScript number. A value that does not is an error. */
 function parseInt8(text: string): number {
@@ -93,15 +92,6 @@ export async function withDatabase<Database, Result>(
     return await work(db, logger)
   } finally {
     await db.destroy()
-  }
-}
-
-/** Runs work on Postgres. @throws UnavailableError when Postgres is unavailable, else the error of the work */
-export async function orPostgresUnavailable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw isPostgresUnavailable(error) ? new UnavailableError('postgres', { cause: error }) : error
   }
 }
 

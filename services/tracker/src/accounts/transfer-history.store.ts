@@ -1,4 +1,3 @@
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { TransferDays } from './transfer-history.ts'
@@ -7,15 +6,13 @@ import type { TransferDays } from './transfer-history.ts'
 export function createTransferDays(db: Db): TransferDays {
   return {
     since: (userId, day) =>
-      orPostgresUnavailable(() =>
-        db
-          .selectFrom('user_days')
-          .select(['uploaded', 'downloaded', 'uploaded_actual as uploadedActual'])
-          .select(['downloaded_actual as downloadedActual', sql<string>`day::text`.as('day')])
-          .where('user_id', '=', userId)
-          .where('day', '>=', day)
-          .orderBy('day')
-          .execute(),
-      ),
+      db
+        .selectFrom('user_days')
+        .select(['uploaded', 'downloaded', 'uploaded_actual as uploadedActual'])
+        .select(['downloaded_actual as downloadedActual', sql<string>`day::text`.as('day')])
+        .where('user_id', '=', userId)
+        .where('day', '>=', day)
+        .orderBy('day')
+        .execute(),
   }
 }

@@ -1,5 +1,4 @@
 import { isId } from '@vault-and-tracker/service-kit/ids'
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type ExpressionBuilder, sql } from 'kysely'
 import { recordAdminAction } from '../db/admin-log.ts'
 import type { Db, Schema } from '../db/schema.ts'
@@ -9,15 +8,14 @@ import type { AdminLog, AdminLogEntry, AdminLogQuery } from './admin-log.ts'
 /** The admin log in Postgres. */
 export function createAdminLog(db: Db): AdminLog {
   return {
-    record: (entry) => orPostgresUnavailable(() => recordAdminAction(db, entry)),
+    record: (entry) => recordAdminAction(db, entry),
 
-    list: (query) =>
-      orPostgresUnavailable(async () => {
-        const actorId = query.actor === undefined ? undefined : await findActor(db, query.actor)
-        if (query.actor !== undefined && actorId === undefined) return { items: [], ...totalOf(0) }
-        const [counted, items] = await Promise.all([count(db, query, actorId), pageOf(db, query, actorId)])
-        return { items, ...totalOf(counted) }
-      }),
+    list: async (query) => {
+      const actorId = query.actor === undefined ? undefined : await findActor(db, query.actor)
+      if (query.actor !== undefined && actorId === undefined) return { items: [], ...totalOf(0) }
+      const [counted, items] = await Promise.all([count(db, query, actorId), pageOf(db, query, actorId)])
+      return { items, ...totalOf(counted) }
+    },
   }
 }
 

@@ -11,7 +11,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { recoveryInterval, withJitter } from '../swarm/interval.ts'
 import { listPeers, selectPeers } from '../swarm/selection.ts'
 import type { SwarmAnswer, Swarms } from '../swarm/swarm.ts'
-import type { Admit } from './admission.ts'
+import type { CheckAnnounce } from './announce-check.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
 import type { PeerEndpoints } from './peer-endpoints.ts'
 import type { Refusal } from './refusal.ts'
@@ -61,13 +61,13 @@ const PENDING_MODERATION: Answer = {
 /** Creates the use case; `random` gives numbers from 0 to 1. */
 export function createAnnounces(options: {
   settings: AnnounceSettings
-  admit: Admit
+  checkAnnounce: CheckAnnounce
   swarms: Swarms
   counters: AnnounceCounters
   clock: Clock
   random: () => number
 }): Announces {
-  const { settings, admit, swarms, counters, clock, random } = options
+  const { settings, checkAnnounce, swarms, counters, clock, random } = options
 
   /**
    * The outcome of an announce that was not refused.
@@ -131,9 +131,9 @@ export function createAnnounces(options: {
 
   return {
     announce: async (request, passkey, address) => {
-      const admitted = await admit(request, passkey, address)
-      if (admitted.failure !== undefined) return admitted
-      const { peer, user, endpoints, isPending } = admitted
+      const checked = await checkAnnounce(request, passkey, address)
+      if (checked.failure !== undefined) return checked
+      const { peer, user, endpoints, isPending } = checked
       const answer = isPending ? PENDING_MODERATION : await swarms.announce(peer)
       return accept(request, address, answer, peer.owner, user ? undefined : endpoints)
     },

@@ -68,7 +68,7 @@ const MAX_TORRENTS = 500_000
 const MAX_ABSENCES = 20_000
 /** Planning a query costs more than finding ten names in it; after a restart every announce needs one. */
 const BATCHES: BatcherOptions = { concurrency: 1, maxBatchSize: 500, lingerMs: 5, isReady: (waiting) => waiting >= 200 }
-const SITE = 'site'
+const GLOBAL = 'global'
 
 /**
  * A directory that reads many users or torrents in one query and caches them. Outdated entries are used while Postgres
@@ -89,7 +89,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
     keysOf: (torrent) => torrent.infoHashes,
     copyKey: (infoHash) => parseInfoHash(copyOf(infoHash)) ?? infoHash,
   })
-  const siteMultipliers = createLookupCache<typeof SITE, Multipliers>({
+  const siteMultipliers = createLookupCache<typeof GLOBAL, Multipliers>({
     ...common,
     load: () => store.siteMultipliers(),
     maxValues: 1,
@@ -97,7 +97,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
   return {
     user: (passkey) => users.get(passkey),
     torrent: (infoHash) => torrents.get(infoHash),
-    siteMultipliers: () => siteMultipliers.get(SITE),
+    siteMultipliers: () => siteMultipliers.get(GLOBAL),
     forget: (change) => {
       switch (change.kind) {
         case 'user': {
@@ -111,7 +111,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
           break
         }
         case 'site':
-          siteMultipliers.forget(SITE)
+          siteMultipliers.forget(GLOBAL)
           break
         case 'categories':
         case 'torznab':

@@ -1,8 +1,8 @@
 import { type AnnounceRequest, type Passkey, WARNINGS, type WarningName } from '@vault-and-tracker/bencode-tracker'
 import { withJitter } from '../swarm/interval.ts'
 import type { PeerAnnounce, ProcessId, SocketCount, Swarms } from '../swarm/swarm.ts'
-import type { Admit } from './admission.ts'
 import { type AnnounceSettings, countAnnounce } from './announce.ts'
+import type { CheckAnnounce } from './announce-check.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 
@@ -17,7 +17,7 @@ export type SocketRequest = {
   /** Whether this connection may have the peer, as opposed to another one of this process. */
   readonly claim: (peer: PeerAnnounce) => boolean | Promise<boolean>
   /** Called as soon as no rule refuses the announce, before the swarm is told. */
-  readonly admitted: (peer: PeerAnnounce) => void
+  readonly checked: (peer: PeerAnnounce) => void
 }
 
 /** An announce over a socket that was carried out. */
@@ -65,13 +65,13 @@ const PENDING_INTERVAL = WARNINGS.pending_moderation.interval
 export function createSocketAnnounces(options: {
   process: ProcessId
   settings: AnnounceSettings
-  admit: Admit
+  checkAnnounce: CheckAnnounce
   swarms: Swarms
   refusals: Refusals
   counters: AnnounceCounters
   random: () => number
 }): SocketAnnounces {
-  const { process, settings, admit, swarms, refusals, counters, random } = options
+  const { process, settings, checkAnnounce, swarms, refusals, counters, random } = options
   const interval = (): number => withJitter(settings.interval, random)
   const { minInterval } = settings
 
@@ -90,10 +90,10 @@ export function createSocketAnnounces(options: {
   })
 
   return {
-    announce: async ({ request, passkey, address, owner, claim, admitted: onAdmitted }, takesOver) => {
-      const admitted = await admit(request, passkey, address, owner)
-      if (admitted.failure !== undefined) return admitted
-      const { peer, isPending } = admitted
+    announce: async ({ request, passkey, address, owner, claim, checked: onChecked }, takesOver) => {
+      const checked = await checkAnnounce(request, passkey, address, owner)
+      if (checked.failure !== undefined) return checked
+      const { peer, isPending } = checked
       if (isPending) {
         countAnnounce(counters, request.event, { rejoined: false, implausible: false }, 'pending_moderation')
         return pending(peer)
@@ -101,7 +101,7 @@ export function createSocketAnnounces(options: {
       const claimed = claim(peer)
       if (!(typeof claimed === 'boolean' ? claimed : await claimed))
         return refusals.refuse('announce', 'peer_id_in_use')
-      onAdmitted(peer)
+      onChecked(peer)
       const purpose = takesOver ? 'takes-over' : 'announces'
       const answer = await swarms.announceOverSocket(peer, { process, purpose })
       if (answer.status === 'held') return { failure: undefined, holder: answer.holder, peer }

@@ -78,7 +78,7 @@ beforeEach(() => {
     announces: createSocketAnnounces({
       process,
       settings: { interval: 120, minInterval: 60 },
-      admit: (request, passkey, _address, owner) => {
+      checkAnnounce: (request, passkey, _address, owner) => {
         if (torrent?.state !== 'approved') return Promise.resolve(refusals.refuse('announce', 'unregistered_torrent'))
         const { kind, state } = transition(request.event, request.left)
         const ownerOf = passkey === undefined ? owner?.() : Buffer.from(passkey.slice(0, 16), 'hex')

@@ -93,7 +93,7 @@ export function createSocketTurns(options: {
         return claim(seat, peer)
       },
       // The offers of a peer that is in the swarm need not wait for Redis.
-      admitted: ({ state }: PeerAnnounce) => {
+      checked: ({ state }: PeerAnnounce) => {
         if (seat.peer === undefined || state === 'stopped') return
         passed ??= introductions.pass(seat, { ...seat.peer, seeds: state !== 'leecher' }, message.offers)
       },

@@ -6,10 +6,10 @@ import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
 import { createFlusher, type Flusher, type FlushResult } from '../accounting/accounting.ts'
 import { createAccountingQueue } from '../accounting/accounting-queue.redis.ts'
 import { createLedger } from '../accounting/ledger.store.ts'
-import { createAdmission } from '../announce/admission.ts'
 import { createAnnounceMetrics } from '../announce/announce.metrics.ts'
 import { type AnnounceRoutes, announceRoutes } from '../announce/announce.routes.ts'
 import { createAnnounces } from '../announce/announce.ts'
+import { createAnnounceCheck } from '../announce/announce-check.ts'
 import { createSharedCounts } from '../announce/announce-limit.redis.ts'
 import { createAnnounceLimit } from '../announce/announce-limit.ts'
 import { clientRules } from '../announce/client-rules.ts'
@@ -113,7 +113,7 @@ function createUseCases(
     onError: (error, action) => logger.error({ err: error, action }, 'announce or scrape failed'),
   })
   const identify = createIdentify(mode, directory)
-  const admit = createAdmission({
+  const checkAnnounce = createAnnounceCheck({
     settings: {
       allowPrivatePeers: config.ALLOW_PRIVATE_PEERS,
       allowIpParam: config.ALLOW_IP_PARAM,
@@ -125,11 +125,11 @@ function createUseCases(
     refusals,
   })
   const settings = { interval, minInterval }
-  const announces = createAnnounces({ settings, admit, swarms, counters, clock, random: Math.random })
+  const announces = createAnnounces({ settings, checkAnnounce, swarms, counters, clock, random: Math.random })
   const scrapes = createScrapes({ mode, identify, directory, swarms, refusals, counters })
   const addressOf = (request: IncomingMessage): string => clientAddress(request, config.proxies)
   const routes = announceRoutes({ announces, scrapes, refusals, addressOf })
-  return { routes, admit, scrapes, identify, refusals, counters }
+  return { routes, checkAnnounce, scrapes, identify, refusals, counters }
 }
 
 /** Starts the tasks that one process of all has to do. */

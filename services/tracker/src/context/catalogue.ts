@@ -10,7 +10,7 @@ import { createRereadStore } from '../torrents/reread.store.ts'
 import { createReread } from '../torrents/reread.ts'
 import { createTorrentStore } from '../torrents/torrents.store.ts'
 import { createTorrents, type Torrents } from '../torrents/torrents.ts'
-import { createSiteStates } from '../torznab/site-state.ts'
+import { createCatalogueState } from '../torznab/catalogue-state.ts'
 import type { Connections } from './connections.ts'
 
 const PURGE_EVERY_MS = 3_600_000
@@ -29,20 +29,20 @@ export function createCatalogue(connections: Connections, announceUrl: (passkey:
   const { publish } = invalidations
   const categories = createCategories({ store: createCategoryStore(db), publish, clock })
   const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
-  const siteStates = createSiteStates({
+  const catalogueState = createCatalogueState({
     categories: () => categories.all(),
     categoryIds: () => categories.idsWithDeleted(),
     multipliers: () => siteSettings.read(),
     clock,
   })
-  invalidations.addCache({ onChange: siteStates.forget, onMissed: siteStates.revalidateAll })
+  invalidations.addCache({ onChange: catalogueState.forget, onMissed: catalogueState.revalidateAll })
   const torrentStore = createTorrentStore(db)
   const search = createSearch({
     store: createSearchStore(db),
     torrents: (ids) => torrentStore.byIds(ids),
     categories: {
-      all: async () => (await siteStates.current()).categories,
-      idsWithDeleted: async () => (await siteStates.current()).categoryIds,
+      all: async () => (await catalogueState.current()).categories,
+      idsWithDeleted: async () => (await catalogueState.current()).categoryIds,
     },
   })
   const torrents = createTorrents({
@@ -57,7 +57,7 @@ export function createCatalogue(connections: Connections, announceUrl: (passkey:
     socketUrl: config.WEBSOCKET ? (passkey) => announceUrl(passkey).replace(/^http/i, 'ws') : undefined,
   })
   startBackground(connections, torrents)
-  return { useCases: { categories, torrents, search, siteSettings, adminLog: createAdminLog(db) }, siteStates }
+  return { useCases: { categories, torrents, search, siteSettings, adminLog: createAdminLog(db) }, catalogueState }
 }
 
 function startBackground({ db, logger, resources }: Connections, torrents: Torrents): void {

@@ -1,6 +1,6 @@
 import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
-import { createAdmit } from '../torznab/admission.ts'
 import { createAnswers } from '../torznab/answers.ts'
+import { createAuthorize } from '../torznab/authorization.ts'
 import { createCallerStore } from '../torznab/callers.store.ts'
 import { createCallers } from '../torznab/callers.ts'
 import { torznabRoutes } from '../torznab/torznab.routes.ts'
@@ -17,19 +17,19 @@ export function createTorznabApi(
   { catalogue, torznabAdmin }: { catalogue: Catalogue; torznabAdmin: TorznabAdmin },
 ) {
   const { settings, limits, log } = torznabAdmin
-  const { siteStates, useCases } = catalogue
+  const { catalogueState, useCases } = catalogue
   const callers = createCallers({ store: createCallerStore(db), clock })
   invalidations.addCache({ onChange: (change) => callers.forget(change), onMissed: () => callers.revalidateAll() })
   const torznab = createTorznab({
     settings: () => settings.current(),
-    admit: createAdmit({ callers, limits }),
+    authorize: createAuthorize({ callers, limits }),
     answers: createAnswers({
-      site: {
+      indexer: {
         publicUrl: config.PUBLIC_URL,
         title: new URL(config.PUBLIC_URL).hostname,
         registration: { available: config.REGISTRATION !== 'closed', open: config.REGISTRATION === 'open' },
       },
-      siteState: () => siteStates.current(),
+      catalogueState: () => catalogueState.current(),
       search: useCases.search,
       torrents: useCases.torrents,
       clock,

@@ -7,7 +7,7 @@ import { connectRedis } from '@vault-and-tracker/service-kit/redis'
 import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
 import type { Cluster, Redis } from 'ioredis'
-import type { Admit } from '../announce/admission.ts'
+import type { CheckAnnounce } from '../announce/announce-check.ts'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
 import type { Directory } from '../announce/directory.ts'
 import type { Identify } from '../announce/identify.ts'
@@ -55,7 +55,7 @@ export async function createWebSockets(options: {
   logger: Logger
   clock: Clock
   resources: Resources
-  admit: Admit
+  checkAnnounce: CheckAnnounce
   scrapes: Scrapes
   identify: Identify
   directory: Directory
@@ -63,7 +63,7 @@ export async function createWebSockets(options: {
   refusals: Refusals
   counters: AnnounceCounters
 }): Promise<WebSockets> {
-  const { config, logger, clock, resources, admit, swarms, refusals } = options
+  const { config, logger, clock, resources, checkAnnounce, swarms, refusals } = options
   const processId = randomBytes(8)
   const process = processId.toString('hex')
   const counters = createSocketMetrics(options.metrics.registry)
@@ -79,7 +79,7 @@ export async function createWebSockets(options: {
     announces: createSocketAnnounces({
       process: processId,
       settings: { interval: INTERVAL_S, minInterval: MIN_INTERVAL_S },
-      admit,
+      checkAnnounce,
       swarms,
       refusals,
       counters: options.counters,

@@ -1,4 +1,3 @@
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { OverviewStore, SiteCounts } from './overview.ts'
@@ -8,9 +7,8 @@ const NOTHING: SiteCounts = { pending: 0, torrents: 0, members: 0, activeMembers
 /** Counted in Postgres, torrents by an index alone. */
 export function createOverviewStore(db: Db): OverviewStore {
   return {
-    counts: (activeSince) =>
-      orPostgresUnavailable(async () => {
-        const { rows } = await sql<SiteCounts>`
+    counts: async (activeSince) => {
+      const { rows } = await sql<SiteCounts>`
           select
             (select count(*) from torrents where state = 'pending' and deleted_at is null) as pending,
             (select count(*) from torrents where state = 'approved' and deleted_at is null) as torrents,
@@ -20,7 +18,7 @@ export function createOverviewStore(db: Db): OverviewStore {
               count(*) filter (where api_blocked) as "blockedMembers"
             from users
           ) as accounts`.execute(db)
-        return rows[0] ?? NOTHING
-      }),
+      return rows[0] ?? NOTHING
+    },
   }
 }

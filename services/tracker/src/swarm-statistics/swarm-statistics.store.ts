@@ -1,4 +1,3 @@
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { BusySort, BusyTorrent, SampleSums, SwarmStatisticsStore, SwarmTotals } from './swarm-statistics.ts'
@@ -16,31 +15,28 @@ const ORDERS: Readonly<Record<BusySort, RawBuilder<unknown>>> = {
 /** Samples in Postgres, and the counts that the accounting writes there for the swarms of all processes. */
 export function createSwarmStatisticsStore(db: Db): SwarmStatisticsStore {
   return {
-    totals: () =>
-      orPostgresUnavailable(async () => {
-        const { rows } = await sql<SwarmTotals>`
+    totals: async () => {
+      const { rows } = await sql<SwarmTotals>`
           select count(*) as swarms, coalesce(sum(seeders), 0)::bigint as seeders,
             coalesce(sum(leechers), 0)::bigint as leechers
           from torrent_stats where ${HAS_PEERS}`.execute(db)
-        return rows[0] ?? { swarms: 0, seeders: 0, leechers: 0 }
-      }),
+      return rows[0] ?? { swarms: 0, seeders: 0, leechers: 0 }
+    },
 
-    busiest: (sort, limit) =>
-      orPostgresUnavailable(async () => {
-        // Chosen first: names are read of the chosen alone.
-        const { rows } = await sql<BusyTorrent>`
+    busiest: async (sort, limit) => {
+      // Chosen first: names are read of the chosen alone.
+      const { rows } = await sql<BusyTorrent>`
           with busiest as (
             select torrent_id, seeders, leechers, last_seen_at from torrent_stats
             where ${HAS_PEERS} order by ${ORDERS[sort]} limit ${limit}
           )
           select id, name, size, seeders, leechers, last_seen_at as "lastSeen"
           from busiest join torrents on id = torrent_id order by ${ORDERS[sort]}`.execute(db)
-        return rows
-      }),
+      return rows
+    },
 
-    write: ({ start, swarms, seeders, leechers, announces, refused }) =>
-      orPostgresUnavailable(async () => {
-        await sql`
+    write: async ({ start, swarms, seeders, leechers, announces, refused }) => {
+      await sql`
           with written as (
             insert into swarm_samples (span, start, samples, swarms, seeders, leechers, announces, refused)
             values ('minute', ${start}, 1, ${swarms}, ${seeders}, ${leechers}, ${announces}, ${refused})
@@ -56,30 +52,28 @@ export function createSwarmStatisticsStore(db: Db): SwarmStatisticsStore {
             leechers = sums.leechers + excluded.leechers,
             announces = sums.announces + excluded.announces,
             refused = sums.refused + excluded.refused`.execute(db)
-      }),
+    },
 
-    series: (span, from, stepSeconds) =>
-      orPostgresUnavailable(async () => {
-        const { rows } = await sql<SampleSums>`
+    series: async (span, from, stepSeconds) => {
+      const { rows } = await sql<SampleSums>`
           select to_timestamp(floor(extract(epoch from start) / ${stepSeconds}) * ${stepSeconds}) as start,
             sum(samples)::bigint as samples, sum(swarms)::bigint as swarms, sum(seeders)::bigint as seeders,
             sum(leechers)::bigint as leechers, sum(announces)::bigint as announces, sum(refused)::bigint as refused
           from swarm_samples where span = ${span} and start >= ${from}
           group by 1 order by 1`.execute(db)
-        return rows
-      }),
+      return rows
+    },
 
-    prune: ({ minute, hour }) =>
-      orPostgresUnavailable(async () => {
-        await db
-          .deleteFrom('swarm_samples')
-          .where((eb) =>
-            eb.or([
-              eb.and([eb('span', '=', 'minute'), eb('start', '<', minute)]),
-              eb.and([eb('span', '=', 'hour'), eb('start', '<', hour)]),
-            ]),
-          )
-          .execute()
-      }),
+    prune: async ({ minute, hour }) => {
+      await db
+        .deleteFrom('swarm_samples')
+        .where((eb) =>
+          eb.or([
+            eb.and([eb('span', '=', 'minute'), eb('start', '<', minute)]),
+            eb.and([eb('span', '=', 'hour'), eb('start', '<', hour)]),
+          ]),
+        )
+        .execute()
+    },
   }
 }

@@ -6,8 +6,8 @@ import { FREELEECH } from './tags.ts'
 /** Items on a page: unless the request says otherwise, and at most. */
 export const PAGE_LIMITS = { default: 25, max: 100 } as const
 
-/** The site as documents name it. */
-export type Site = {
+/** The indexer as documents name it. */
+export type IndexerInfo = {
   /** The base of all addresses, without a slash at its end. */
   readonly publicUrl: string
   readonly title: string
@@ -15,11 +15,11 @@ export type Site = {
 }
 
 /** What `t=caps` tells. */
-export function capsOf(site: Site, categories: readonly Category[]): Caps {
+export function capsOf(indexer: IndexerInfo, categories: readonly Category[]): Caps {
   return {
-    server: { title: site.title, url: `${site.publicUrl}/` },
+    server: { title: indexer.title, url: `${indexer.publicUrl}/` },
     limits: PAGE_LIMITS,
-    registration: site.registration,
+    registration: indexer.registration,
     supported: SUPPORTED_PARAMETERS,
     categories: capsCategories(categories),
     tags: [{ name: FREELEECH, description: 'Downloads are not charged' }],

@@ -1,4 +1,3 @@
-import { orPostgresUnavailable } from '@vault-and-tracker/service-kit/postgres'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { Counted, Period, StatisticsStore } from './statistics.ts'
@@ -11,23 +10,21 @@ type SummedRow = Counted & { period: Period; kind: CountKind; name: string; hist
 /** Statistics from the tables that count requests by hour, day and month. */
 export function createStatisticsStore(db: Db): StatisticsStore {
   return {
-    firstHour: () =>
-      orPostgresUnavailable(async () => {
-        const row = await db
-          .selectFrom('torznab_counts')
-          .select('start')
-          .where('span', '=', 'hour')
-          .where('kind', '=', 'all')
-          .orderBy('start')
-          .limit(1)
-          .executeTakeFirst()
-        return row?.start
-      }),
+    firstHour: async () => {
+      const row = await db
+        .selectFrom('torznab_counts')
+        .select('start')
+        .where('span', '=', 'hour')
+        .where('kind', '=', 'all')
+        .orderBy('start')
+        .limit(1)
+        .executeTakeFirst()
+      return row?.start
+    },
 
-    counts: (segments) =>
-      orPostgresUnavailable(async () => {
-        // Histograms are added up here: Postgres takes ten times as long.
-        const { rows } = await sql<SummedRow>`
+    counts: async (segments) => {
+      // Histograms are added up here: Postgres takes ten times as long.
+      const { rows } = await sql<SummedRow>`
           select period, kind, name, sum(requests)::bigint as requests, sum(errors)::bigint as errors,
             sum(duration_ms) as "durationMs", string_agg(buckets, ';') as histograms
           from ${segmentRows(segments)}
@@ -42,23 +39,21 @@ export function createStatisticsStore(db: Db): StatisticsStore {
             where c.span = s.span and c.kind = wanted.kind and c.start >= s.first and c.start < s.next offset 0
           ) as counted
           group by period, kind, name`.execute(db)
-        return rows.map(({ histograms, ...row }) => ({ ...row, histogram: sumOf(histograms) }))
-      }),
+      return rows.map(({ histograms, ...row }) => ({ ...row, histogram: sumOf(histograms) }))
+    },
 
-    userSets: (segments) =>
-      orPostgresUnavailable(async () => {
-        const { rows } = await sql<{ period: Period; users: Buffer }>`
+    userSets: async (segments) => {
+      const { rows } = await sql<{ period: Period; users: Buffer }>`
           select period, users
           from ${segmentRows(segments)} cross join lateral (
             select users from torznab_user_sets as u
             where u.span = s.span and u.start >= s.first and u.start < s.next offset 0
           ) as counted`.execute(db)
-        return rows
-      }),
+      return rows
+    },
 
-    series: (span, segments) =>
-      orPostgresUnavailable(async () => {
-        const { rows } = await sql<Counted & { start: Date }>`
+    series: async (span, segments) => {
+      const { rows } = await sql<Counted & { start: Date }>`
           select date_trunc(${span}, start, 'UTC') as start, sum(requests)::bigint as requests,
             sum(errors)::bigint as errors, sum(duration_ms) as "durationMs"
           from ${segmentRows(segments)} cross join lateral (
@@ -67,8 +62,8 @@ export function createStatisticsStore(db: Db): StatisticsStore {
             where c.span = s.span and c.kind = 'all' and c.start >= s.first and c.start < s.next offset 0
           ) as counted
           group by 1`.execute(db)
-        return rows
-      }),
+      return rows
+    },
   }
 }
 

@@ -8,8 +8,8 @@ import {
   torznabError,
 } from '@vault-and-tracker/torznab-xml'
 import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
-import type { Admit } from './admission.ts'
-import type { Admitted, Answers } from './answers.ts'
+import type { Answers, AuthorizedCaller } from './answers.ts'
+import type { Authorize } from './authorization.ts'
 import { PAGE_LIMITS } from './capabilities.ts'
 import { type Outcome, type Refusal, refusal } from './outcome.ts'
 import type { TorznabSettings } from './settings.ts'
@@ -64,12 +64,12 @@ const UNAVAILABLE: Refusal = {
  */
 export function createTorznab(deps: {
   settings: () => Promise<TorznabSettings>
-  admit: Admit
+  authorize: Authorize
   answers: Answers
   /** Gets every error that is a fault of ours. */
   onError: (error: unknown) => void
 }) {
-  const { admit, answers } = deps
+  const { authorize, answers } = deps
 
   /** First whether the API is on, then what is missing or unknown, who asks and how often, last what is asked. */
   async function outcomeOf(
@@ -82,18 +82,22 @@ export function createTorznab(deps: {
     if (request.ok && request.query.function === 'caps') return anonymous(await answers.caps())
     if (!request.ok && request.error.kind !== 'incorrectParameter') return anonymous(refusal(request))
 
-    const admission = await admit(request.apiKey ?? '', { address, kind }, settings)
-    const userId = admission.caller?.id
-    if (!admission.admitted) return { userId, outcome: refusal(admission) }
+    const authorization = await authorize(request.apiKey ?? '', { address, kind }, settings)
+    const userId = authorization.caller?.id
+    if (!authorization.authorized) return { userId, outcome: refusal(authorization) }
     if (!request.ok) return { userId, outcome: refusal(request) }
-    return { userId, outcome: await outcomeFor(request.query, kind, admission).catch(failed) }
+    return { userId, outcome: await outcomeFor(request.query, kind, authorization).catch(failed) }
   }
 
-  /** What a request is answered with whose user was admitted. */
-  function outcomeFor(query: TorznabQuery, kind: 'search' | 'download', admitted: Admitted): Promise<Outcome> {
+  /** What a request is answered with whose user was authorized. */
+  function outcomeFor(
+    query: TorznabQuery,
+    kind: 'search' | 'download',
+    authorized: AuthorizedCaller,
+  ): Promise<Outcome> {
     if (query.function === 'caps') return answers.caps()
-    if (query.function !== 'details') return answers.search(query, admitted)
-    return kind === 'download' ? answers.file(query.infoHash, admitted) : answers.details(query.infoHash, admitted)
+    if (query.function !== 'details') return answers.search(query, authorized)
+    return kind === 'download' ? answers.file(query.infoHash, authorized) : answers.details(query.infoHash, authorized)
   }
 
   function failed(error: unknown): Outcome {

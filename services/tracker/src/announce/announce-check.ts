@@ -9,7 +9,7 @@ import { addressOwner, endpointsOf, limitKeyOf, type PeerEndpoints } from './pee
 import type { Refusal, Refusals } from './refusal.ts'
 
 /** What announces are checked by. */
-export type AdmissionSettings = {
+export type AnnounceCheckSettings = {
   /** Whether loopback and private addresses are handed out. */
   readonly allowPrivatePeers: boolean
   /** Whether the addresses that clients claim count. */
@@ -18,7 +18,7 @@ export type AdmissionSettings = {
 }
 
 /** An announce that no rule refuses. */
-export type Admitted = {
+export type CheckedAnnounce = {
   readonly failure: undefined
   /** Undefined in open mode. */
   readonly user: AnnounceUser | undefined
@@ -37,21 +37,21 @@ export type Admitted = {
  *   address, whatever the client claims
  * @throws what `isUnavailable` recognises when Postgres or Redis is needed and unavailable
  */
-export type Admit = (
+export type CheckAnnounce = (
   request: AnnounceRequest,
   passkey: Passkey | undefined,
   address: Uint8Array,
   socketOwner?: () => Buffer,
-) => Promise<Refusal | Admitted>
+) => Promise<Refusal | CheckedAnnounce>
 
 /** Creates the check. */
-export function createAdmission(options: {
-  settings: AdmissionSettings
+export function createAnnounceCheck(options: {
+  settings: AnnounceCheckSettings
   identify: Identify
   directory: Directory
   limit: AnnounceLimit
   refusals: Refusals
-}): Admit {
+}): CheckAnnounce {
   const { settings, identify, directory, limit } = options
   const { refuse, refuseOverLimit } = options.refusals
 

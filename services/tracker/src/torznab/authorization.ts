@@ -1,34 +1,34 @@
 import { type TorznabError, torznabError } from '@vault-and-tracker/torznab-xml'
-import type { Admitted } from './answers.ts'
+import type { AuthorizedCaller } from './answers.ts'
 import type { Callers, TorznabCaller } from './callers.ts'
 import type { CountedRequest, TorznabLimits } from './ladder.ts'
 import type { Refusal } from './outcome.ts'
 import type { TorznabSettings } from './settings.ts'
 
 /** A caller whose request was counted and may be answered, or a refusal. `caller` is whoever the key belongs to. */
-export type Admission =
-  | ({ readonly admitted: true } & Admitted)
-  | ({ readonly admitted: false; readonly caller: TorznabCaller | undefined } & Refusal)
+export type Authorization =
+  | ({ readonly authorized: true } & AuthorizedCaller)
+  | ({ readonly authorized: false; readonly caller: TorznabCaller | undefined } & Refusal)
 
 /** Lets a request in. @throws what `isUnavailable` recognises when Postgres or Redis is unavailable */
-export type Admit = (
+export type Authorize = (
   apiKey: string,
   request: Pick<CountedRequest, 'address' | 'kind'>,
   settings: TorznabSettings,
-) => Promise<Admission>
+) => Promise<Authorization>
 
 /**
  * Who may use the API: active users who are not blocked from it, within their limits, from an address that is not
  * blocked. The limits come first, so that the requests of suspended and blocked users are limited too. A banned account
  * is a wrong key, so that nobody learns whose key it was.
  */
-export function createAdmit({ callers, limits }: { callers: Callers; limits: TorznabLimits }): Admit {
+export function createAuthorize({ callers, limits }: { callers: Callers; limits: TorznabLimits }): Authorize {
   return async (apiKey, { address, kind }, settings) => {
     const caller = await callers.byKey(apiKey)
-    const refused = (error: TorznabError): Admission => ({ admitted: false, caller, error })
-    const overLimit = (by: 'limit' | 'block', retryAfterSeconds: number): Admission => {
+    const refused = (error: TorznabError): Authorization => ({ authorized: false, caller, error })
+    const overLimit = (by: 'limit' | 'block', retryAfterSeconds: number): Authorization => {
       const error = torznabError('requestLimitReached')
-      return { admitted: false, caller, error, by, retryAfterSeconds }
+      return { authorized: false, caller, error, by, retryAfterSeconds }
     }
 
     if (caller === undefined || caller.state === 'banned') {
@@ -43,7 +43,7 @@ export function createAdmit({ callers, limits }: { callers: Callers; limits: Tor
     if (caller.apiBlocked) return refused(torznabError('notAuthorized'))
     const { searches, downloads } = verdict.usage
     return {
-      admitted: true,
+      authorized: true,
       caller,
       limits: { apiCurrent: searches, apiMax: searchLimit, grabCurrent: downloads, grabMax: downloadLimit },
     }

@@ -4,8 +4,8 @@ import type { Multipliers } from '../announce/directory.ts'
 import type { Category } from '../categories/categories.ts'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 
-/** What holds for the whole site, and nearly every request needs. */
-export type SiteState = {
+/** What holds for the whole catalogue, and nearly every search needs. */
+export type CatalogueState = {
   readonly categories: readonly Category[]
   /** With those that were deleted and have torrents still. */
   readonly categoryIds: readonly string[]
@@ -14,16 +14,16 @@ export type SiteState = {
 
 /** The bound on how long a lost invalidation has consequences. */
 const TTL_MS = 30_000
-const SITE = 'site'
+const KEY = 'catalogue'
 
-/** The state of the site, cached; forgotten on all replicas as soon as it changes. */
-export function createSiteStates(deps: {
+/** The state of the catalogue, cached; forgotten on all replicas as soon as it changes. */
+export function createCatalogueState(deps: {
   categories: () => Promise<readonly Category[]>
   categoryIds: () => Promise<readonly string[]>
   multipliers: () => Promise<Multipliers>
   clock: Clock
 }) {
-  const load = async (): Promise<SiteState> => {
+  const load = async (): Promise<CatalogueState> => {
     const [categories, categoryIds, multipliers] = await Promise.all([
       deps.categories(),
       deps.categoryIds(),
@@ -31,7 +31,7 @@ export function createSiteStates(deps: {
     ])
     return { categories, categoryIds, multipliers }
   }
-  const cache = createLookupCache<typeof SITE, SiteState>({
+  const cache = createLookupCache<typeof KEY, CatalogueState>({
     load,
     clock: deps.clock,
     maxValues: 1,
@@ -42,10 +42,10 @@ export function createSiteStates(deps: {
   })
   return {
     /** Fails as the loads do when nothing fresh is cached. */
-    current: async (): Promise<SiteState> => (await cache.get(SITE)) ?? load(),
+    current: async (): Promise<CatalogueState> => (await cache.get(KEY)) ?? load(),
     /** Drops what a change made outdated. */
     forget: (change: Invalidation): void => {
-      if (change.kind === 'site' || change.kind === 'categories') cache.forget(SITE)
+      if (change.kind === 'site' || change.kind === 'categories') cache.forget(KEY)
     },
     /** Loads the state again when it is next asked for: changes may have been missed. */
     revalidateAll: () => cache.revalidateAll(),
