@@ -77,12 +77,12 @@ async function measure(name: string, targets: readonly Target[], shape: Shape): 
   const turns = new Map<SocketClient, number>()
   const clients: SocketClient[] = []
   const [first] = targets
-  const connectUpTo = async (count: number): Promise<readonly SocketClient[]> => {
-    const added: SocketClient[] = []
-    for (let n = clients.length; n < count; n += 50) added.push(...(await connectSome(n, Math.min(50, count - n))))
-    for (const [i, client] of added.entries()) turns.set(client, clients.length + i)
-    clients.push(...added)
-    return added
+  const connectUpTo = async (count: number): Promise<void> => {
+    while (clients.length < count) {
+      const added = await connectSome(clients.length, Math.min(50, count - clients.length))
+      for (const [i, client] of added.entries()) turns.set(client, clients.length + i)
+      clients.push(...added)
+    }
   }
   const connectSome = (n: number, count: number): Promise<SocketClient[]> =>
     Promise.all(
@@ -100,17 +100,18 @@ async function measure(name: string, targets: readonly Target[], shape: Shape): 
   let before = 0
   if (measuresMemory) {
     // What the process needs under load, whatever the number of sockets: compiled code, room for new objects.
-    for (const client of await connectUpTo(WARM_SOCKETS)) announce(client)
+    await connectUpTo(WARM_SOCKETS)
+    for (const client of clients) announce(client)
     await sleep(5_000)
     running = false
     await sleep(500)
     before = await memoryOf(first)
-    running = true
-    for (const client of clients) announce(client)
   }
-  const added = await connectUpTo(shape.sockets + (measuresMemory ? WARM_SOCKETS : 0))
+  // While nobody announces: a server that is busy opens connections slowly.
+  await connectUpTo(shape.sockets + (measuresMemory ? WARM_SOCKETS : 0))
+  running = true
   const pacer = pace(shape.perSecond, clients, announce)
-  if (shape.perSecond === undefined) for (const client of added) announce(client)
+  if (shape.perSecond === undefined) for (const client of clients) announce(client)
   // Until the code is compiled.
   await sleep(5_000)
   const cpu = targets.map((target) => target.cpuSeconds())
