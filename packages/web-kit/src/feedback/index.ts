@@ -1,5 +1,5 @@
 export { Confirm, Dialog } from './dialog.tsx'
 export { Gauge } from './gauge.tsx'
-export { Empty, Problem, Skeleton } from './states.tsx'
+export { Empty, Pending, Problem } from './states.tsx'
 export { toast, toastProblem } from './toast.ts'
 export { Toasts } from './toasts.tsx'

@@ -24,7 +24,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
 }
 
 /** Lines of the height that the content will have. */
-export function Skeleton({ rows, label }: { rows: number; label: string }) {
+function Skeleton({ rows, label }: { rows: number; label: string }) {
   return (
     <div className="skeleton" role="status">
       <span className="visually-hidden">{label}</span>
@@ -33,4 +33,10 @@ export function Skeleton({ rows, label }: { rows: number; label: string }) {
       ))}
     </div>
   )
+}
+
+/** What stands where data will be: lines while it is on its way, or what went wrong. */
+export function Pending(props: { error: unknown; onRetry: () => void; rows: number; label: string }) {
+  const { error, onRetry, rows, label } = props
+  return error ? <Problem error={error} onRetry={onRetry} /> : <Skeleton rows={rows} label={label} />
 }

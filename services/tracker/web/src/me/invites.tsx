@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Empty, Problem, Skeleton, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button, CopyButton } from '@vault-and-tracker/web-kit/form'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
@@ -57,11 +57,7 @@ export function Invites({ user }: { user: OwnUser }) {
       </div>
       {create.data && <NewInvite code={create.data.code} />}
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={3} label="Invites are loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={3} label="Invites are loading." />
       ) : data.length === 0 ? (
         <Empty title="You have made no invites." />
       ) : (

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { read } from '@vault-and-tracker/web-kit/api'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Ago, formatBytes, formatDuration, formatRatio } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { api, type SeedingDuty } from '../api/client.ts'
@@ -17,11 +17,7 @@ const seedingDuties = queryOptions({
 export function SeedingDuties() {
   const { data, error, refetch, dataUpdatedAt } = useQuery(seedingDuties)
   if (data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void refetch()} />
-    ) : (
-      <Skeleton rows={6} label="Hit-and-runs are loading." />
-    )
+    return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Hit-and-runs are loading." />
   const { requiredSeconds, items } = data
   if (requiredSeconds === 0) return <Empty title="This site asks for no seed time." />
   const rule = `Seed what you completed for ${formatDuration(requiredSeconds)}, or until you uploaded as much of it as you downloaded.`

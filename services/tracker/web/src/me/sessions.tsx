@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Confirm, Problem, Skeleton, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Confirm, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatAge, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
@@ -19,11 +19,7 @@ export function Sessions() {
   const { data, error, refetch, dataUpdatedAt } = useQuery(sessions)
   const [isAsking, setAsking] = useState(false)
   if (data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void refetch()} />
-    ) : (
-      <Skeleton rows={3} label="Sessions are loading." />
-    )
+    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="Sessions are loading." />
   return (
     <>
       <Table caption="Sessions" columns={columnsAt(dataUpdatedAt)} rows={data} rowKey={({ id }) => id} />

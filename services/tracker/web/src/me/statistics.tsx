@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Problem, Skeleton, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownStats, ownUser } from '../api/queries.ts'
 import type { DayRange } from '../standing/queries.ts'
@@ -12,11 +12,7 @@ import { UserNumbers } from '../standing/user-numbers.tsx'
 export function Statistics({ user, days }: { user: OwnUser; days: DayRange | undefined }) {
   const { data, error, refetch } = useQuery(ownStats(user.id))
   if (data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void refetch()} />
-    ) : (
-      <Skeleton rows={4} label="Statistics are loading." />
-    )
+    return <Pending error={error} onRetry={() => void refetch()} rows={4} label="Statistics are loading." />
   return (
     <div className="stack">
       <UserNumbers stats={data} />

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { read } from '@vault-and-tracker/web-kit/api'
-import { Gauge, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Gauge, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatCount, formatDuration, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { api, type TorznabUsage } from '../api/client.ts'
 
@@ -19,11 +19,7 @@ export function TorznabMeter() {
     <section className="torznab-meter" aria-labelledby="torznab-meter">
       <h2 id="torznab-meter">Torznab limits</h2>
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={2} label="Limits are loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={2} label="Limits are loading." />
       ) : (
         <>
           {refusalOf(data) !== undefined && <p className="notice">{refusalOf(data)}</p>}

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownUser, site } from '../api/queries.ts'
@@ -18,11 +18,7 @@ export function RegisterPage() {
       <p className="brand">Tracker</p>
       <h1>Create an account</h1>
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={6} label="The form is loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={6} label="The form is loading." />
       ) : data.registration === 'closed' ? (
         <Empty title="Registration is closed.">
           <p>The staff of this tracker takes no new members now.</p>

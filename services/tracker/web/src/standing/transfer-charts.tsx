@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ChartData, TimeChart } from '@vault-and-tracker/web-kit/chart'
-import { Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { type ReactNode, useMemo } from 'react'
 import type { TransferDay } from '../api/client.ts'
 import { DAY_RANGES, type DayRange, transferHistory } from './queries.ts'
@@ -35,10 +35,8 @@ export function TransferCharts(props: {
       </nav>
       {data !== undefined ? (
         <Charts items={data} isStale={isPlaceholderData} />
-      ) : error ? (
-        <Problem error={error} onRetry={() => void refetch()} />
       ) : (
-        <Skeleton rows={7} label="Transfers are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={7} label="Transfers are loading." />
       )}
     </>
   )

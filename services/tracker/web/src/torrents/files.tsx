@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { torrentFiles } from './queries.ts'
@@ -14,9 +14,5 @@ const COLUMNS: readonly Column<File>[] = [
 export function Files({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(torrentFiles(id))
   if (data !== undefined) return <Table caption="Files" columns={COLUMNS} rows={data} rowKey={({ path }) => path} />
-  return error ? (
-    <Problem error={error} onRetry={() => void refetch()} />
-  ) : (
-    <Skeleton rows={6} label="Files are loading." />
-  )
+  return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Files are loading." />
 }

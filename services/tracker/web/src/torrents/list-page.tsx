@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { Table } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
@@ -28,11 +28,7 @@ export function ListPage({ search }: { search: ListSearch }) {
         </p>
       </div>
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={20} label="The list is loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={20} label="The list is loading." />
       ) : data.items.length === 0 ? (
         <Nothing search={search} suggestions={data.suggestions ?? []} now={dataUpdatedAt} />
       ) : (

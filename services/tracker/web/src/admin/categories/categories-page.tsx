@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
@@ -26,11 +26,7 @@ export function CategoriesPage() {
     return (
       <>
         <h1>Categories</h1>
-        {error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={20} label="The categories are loading." />
-        )}
+        <Pending error={error} onRetry={() => void refetch()} rows={20} label="The categories are loading." />
       </>
     )
   const rows = rowsOf(data.items)

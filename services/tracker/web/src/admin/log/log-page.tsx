@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { usePageTitle } from '../../frame/page-title.ts'
 import '../manage.css'
 import { ACTION_NAMES, ACTIONS } from '../parts/actions.ts'
@@ -35,11 +35,7 @@ export function LogPage() {
         </p>
       )}
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={20} label="The log is loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={20} label="The log is loading." />
       ) : data.items.length === 0 ? (
         <Nothing search={search} />
       ) : (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes } from '@vault-and-tracker/web-kit/format'
 import { useEffect, useRef } from 'react'
 import type { ListedTorrent } from '../../api/client.ts'
@@ -45,11 +45,7 @@ export function ModerationPage() {
         ))}
       </nav>
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={12} label="The queue is loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={12} label="The queue is loading." />
       ) : data.items.length === 0 ? (
         <Nothing state={state} page={search.page} />
       ) : (

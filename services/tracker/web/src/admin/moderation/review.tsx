@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Problem, Skeleton, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type ListedTorrent, type Torrent } from '../../api/client.ts'
@@ -64,11 +64,7 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
         </Link>
       </p>
       {torrent === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={8} label="The torrent is loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={8} label="The torrent is loading." />
       ) : (
         <>
           <Submission torrent={torrent} />

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes, formatCount, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import type { Torrent } from '../../api/client.ts'
 import { categories, flatten, ownUser } from '../../api/queries.ts'
@@ -81,11 +81,7 @@ function Uploader({ name }: { name: string | null }) {
 function Files({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(moderatedFiles(id))
   if (data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void refetch()} />
-    ) : (
-      <Skeleton rows={4} label="The files are loading." />
-    )
+    return <Pending error={error} onRetry={() => void refetch()} rows={4} label="The files are loading." />
   return (
     <ul className="submission-files" aria-label="Files">
       {data.slice(0, MAX_FILES).map(({ path, size }) => (

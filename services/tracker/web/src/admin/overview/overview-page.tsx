@@ -1,6 +1,6 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { ownUser } from '../../api/queries.ts'
 import { usePageTitle } from '../../frame/page-title.ts'
 import { sectionsFor } from '../sections.ts'
@@ -18,10 +18,8 @@ export function OverviewPage() {
       <h1>Staff</h1>
       {data !== undefined ? (
         <OverviewNumbers overview={data} sections={sections} />
-      ) : error ? (
-        <Problem error={error} onRetry={() => void refetch()} />
       ) : (
-        <Skeleton rows={4} label="Numbers are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={4} label="Numbers are loading." />
       )}
       <dl className="staff-sections">
         {sections.map(({ to, name, what }) => (

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Confirm, Problem, Skeleton, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Confirm, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type SiteSettings } from '../../api/client.ts'
@@ -25,11 +25,7 @@ export function SitePage() {
     return (
       <>
         <h1>Site</h1>
-        {error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={6} label="The settings are loading." />
-        )}
+        <Pending error={error} onRetry={() => void refetch()} rows={6} label="The settings are loading." />
       </>
     )
   return (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Ago, formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import type { BusyTorrent } from '../../api/client.ts'
@@ -45,11 +45,7 @@ export function Busiest({ search }: { search: SwarmsSearch }) {
         </select>
       </div>
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={10} label="Torrents are loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={10} label="Torrents are loading." />
       ) : data.length === 0 ? (
         <Empty title="No torrent has peers now." />
       ) : (

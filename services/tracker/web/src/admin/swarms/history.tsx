@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ChartData, TimeChart } from '@vault-and-tracker/web-kit/chart'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { useMemo } from 'react'
 import type { SwarmHistory } from '../../api/client.ts'
 import { swarmHistory } from './queries.ts'
@@ -32,10 +32,8 @@ export function History({ search }: { search: SwarmsSearch }) {
       </nav>
       {data !== undefined ? (
         <Charts history={data} isStale={isPlaceholderData} />
-      ) : error ? (
-        <Problem error={error} onRetry={() => void refetch()} />
       ) : (
-        <Skeleton rows={7} label="Charts are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={7} label="Charts are loading." />
       )}
     </>
   )

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import type { SwarmTotals } from '../../api/client.ts'
 import { usePageTitle } from '../../frame/page-title.ts'
@@ -20,10 +20,8 @@ export function SwarmsPage() {
       <h1>Swarms</h1>
       {data !== undefined ? (
         <Totals totals={data} />
-      ) : error ? (
-        <Problem error={error} onRetry={() => void refetch()} />
       ) : (
-        <Skeleton rows={2} label="Counts are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={2} label="Counts are loading." />
       )}
       <History search={search} />
       <Busiest search={search} />

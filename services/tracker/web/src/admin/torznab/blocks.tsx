@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Empty, Problem, Skeleton, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatCount, formatDuration, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
@@ -50,11 +50,7 @@ const ADDRESS_COLUMNS: readonly Column<TorznabBlock>[] = [
 function Addresses() {
   const { data, error, refetch } = useQuery(blocks)
   if (data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void refetch()} />
-    ) : (
-      <Skeleton rows={3} label="Blocks are loading." />
-    )
+    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="Blocks are loading." />
   if (data.length === 0) return <Empty title="No address is blocked." />
   return <Table caption="Blocked addresses" columns={ADDRESS_COLUMNS} rows={data} rowKey={({ address }) => address} />
 }
@@ -94,11 +90,7 @@ const USER_COLUMNS: readonly Column<TorznabUser>[] = [
 function BlockedUsers() {
   const { data, error, refetch } = useQuery(users({ blocked: 'true' }))
   if (data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void refetch()} />
-    ) : (
-      <Skeleton rows={3} label="Blocked users are loading." />
-    )
+    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="Blocked users are loading." />
   if (data.items.length === 0) return <Empty title="No user is blocked." />
   return (
     <>

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Button, CopyButton, Secret } from '@vault-and-tracker/web-kit/form'
 import { ownUser, site } from '../../api/queries.ts'
 import { CheckResult } from './check-result.tsx'
@@ -12,10 +12,13 @@ export function Check() {
   const about = useQuery(site)
   const error = user.error ?? about.error
   if (user.data === undefined || about.data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void Promise.all([user.refetch(), about.refetch()])} />
-    ) : (
-      <Skeleton rows={12} label="The address of the API is loading." />
+    return (
+      <Pending
+        error={error}
+        onRetry={() => void Promise.all([user.refetch(), about.refetch()])}
+        rows={12}
+        label="The address of the API is loading."
+      />
     )
   const { passkey } = user.data
   const { torznabUrl } = about.data

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Problem, Skeleton, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Pending, toast } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type TorznabPreset, type TorznabSettings } from '../../api/client.ts'
@@ -24,10 +24,13 @@ export function Configuration() {
   const named = useQuery(presets)
   const error = current.error ?? named.error
   if (current.data === undefined || named.data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void Promise.all([current.refetch(), named.refetch()])} />
-    ) : (
-      <Skeleton rows={8} label="The settings are loading." />
+    return (
+      <Pending
+        error={error}
+        onRetry={() => void Promise.all([current.refetch(), named.refetch()])}
+        rows={8}
+        label="The settings are loading."
+      />
     )
   return <Editor settings={current.data} presets={named.data} />
 }

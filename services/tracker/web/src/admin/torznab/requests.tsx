@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatValue } from '@vault-and-tracker/web-kit/chart'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
@@ -22,11 +22,7 @@ export function Requests({ search }: { search: RequestSearch }) {
       <RequestFilters key={JSON.stringify({ ...search, page: undefined })} search={search} />
       <LoggingNotice />
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={15} label="Requests are loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={15} label="Requests are loading." />
       ) : data.items.length === 0 ? (
         <Empty title={search.page === undefined ? 'No request is like this.' : `There is no page ${search.page}.`}>
           <Link to="/admin/torznab" search={{ tab: 'requests' }}>

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import type { TorznabStatistics } from '../../api/client.ts'
 import { Numbers } from './numbers.tsx'
@@ -20,11 +20,7 @@ export function Statistics({ search }: { search: TorznabSearch }) {
     <>
       <RangePicker search={search} />
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={12} label="Statistics are loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={12} label="Statistics are loading." />
       ) : data.requestsEver === 0 ? (
         <Empty title="No tool has asked yet.">
           <Link to="/admin/torznab" search={{ tab: 'check' }}>

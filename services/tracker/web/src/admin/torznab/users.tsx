@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
@@ -27,11 +27,7 @@ export function Users({ search: { search, blocked, page } }: { search: TorznabSe
         </p>
       </div>
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={10} label="Users are loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={10} label="Users are loading." />
       ) : data.items.length === 0 ? (
         <Empty title={isNarrowed ? 'No user of the API is like this.' : 'Nobody has used the API yet.'}>
           {isNarrowed ? (

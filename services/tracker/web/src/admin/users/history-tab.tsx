@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { EntryTable } from '../parts/entry-table.tsx'
 import { userHistory } from './queries.ts'
 
@@ -8,11 +8,7 @@ import { userHistory } from './queries.ts'
 export function HistoryTab({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(userHistory(id))
   if (data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void refetch()} />
-    ) : (
-      <Skeleton rows={5} label="The history is loading." />
-    )
+    return <Pending error={error} onRetry={() => void refetch()} rows={5} label="The history is loading." />
   if (data.items.length === 0) return <Empty title="The staff has changed nothing of this user." />
   return (
     <>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import type { Invite, ManagedUser } from '../../api/client.ts'
@@ -14,11 +14,7 @@ export function InvitesTab({ user }: { user: ManagedUser }) {
       ? `${user.invitesLeft} left. How many is set under Account.`
       : 'Staff make any number of invites.'
   if (data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void refetch()} />
-    ) : (
-      <Skeleton rows={3} label="The invites are loading." />
-    )
+    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="The invites are loading." />
   if (data.length === 0)
     return (
       <Empty title={`${user.username} has made no invites.`}>

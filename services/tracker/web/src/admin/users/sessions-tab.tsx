@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Empty, Problem, Skeleton, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending, toast } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
@@ -15,11 +15,7 @@ export function SessionsTab({ user }: { user: ManagedUser }) {
   const { data, error, refetch, dataUpdatedAt } = useQuery(userSessions(user.id))
   const [isAsking, setAsking] = useState(false)
   if (data === undefined)
-    return error ? (
-      <Problem error={error} onRetry={() => void refetch()} />
-    ) : (
-      <Skeleton rows={3} label="The sessions are loading." />
-    )
+    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="The sessions are loading." />
   if (data.length === 0) return <Empty title={`${user.username} is signed in nowhere.`} />
   return (
     <div>

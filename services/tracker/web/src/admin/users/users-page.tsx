@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { Empty, Problem, Skeleton } from '@vault-and-tracker/web-kit/feedback'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes, formatDate, formatRatio } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import type { ManagedUser } from '../../api/client.ts'
@@ -30,11 +30,7 @@ export function UsersPage() {
       </header>
       <Filters search={search} />
       {data === undefined ? (
-        error ? (
-          <Problem error={error} onRetry={() => void refetch()} />
-        ) : (
-          <Skeleton rows={20} label="The users are loading." />
-        )
+        <Pending error={error} onRetry={() => void refetch()} rows={20} label="The users are loading." />
       ) : data.items.length === 0 ? (
         <Empty title={search.page === undefined ? 'No user is like this.' : `There is no page ${search.page}.`}>
           <Link to="/admin/users">All users</Link>
