@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Confirm, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
-import { formatAge, formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { Ago } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, type Session } from '../api/client.ts'
@@ -52,19 +52,10 @@ function columnsAt(now: number): readonly Column<Session>[] {
       ),
     },
     { key: 'address', head: 'Address', cell: ({ address }) => address },
-    { key: 'seen', head: 'Last seen', align: 'end', cell: ({ lastSeen }) => <Moment time={lastSeen} now={now} /> },
-    { key: 'created', head: 'Signed in', align: 'end', cell: ({ created }) => <Moment time={created} now={now} /> },
+    { key: 'seen', head: 'Last seen', align: 'end', cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} /> },
+    { key: 'created', head: 'Signed in', align: 'end', cell: ({ created }) => <Ago time={created} now={now} /> },
     { key: 'end', head: 'End', isEvident: true, cell: (session) => <EndSession session={session} /> },
   ]
-}
-
-function Moment({ time, now }: { time: string; now: number }) {
-  const age = formatAge(time, now)
-  return (
-    <time dateTime={time} title={formatExactTime(time)}>
-      {age === 'now' ? 'now' : `${age} ago`}
-    </time>
-  )
 }
 
 function EndSession({ session: { id, current, userAgent } }: { session: Session }) {

@@ -1,30 +1,27 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { formatCount } from '@vault-and-tracker/web-kit/format'
-import { Table } from '@vault-and-tracker/web-kit/table'
+import { Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
 import type { ListedTorrent } from '../api/client.ts'
 import { categories, flatten } from '../api/queries.ts'
 import { usePageTitle } from '../frame/page-title.ts'
 import { torrentColumns } from './columns.tsx'
 import { ListFilters } from './list-filters.tsx'
-import { type ListSearch, PAGE_SIZE, type Sort } from './list-search.ts'
-import { Pages } from './pages.tsx'
+import { type ListSearch, type Sort } from './list-search.ts'
 import { torrentList } from './queries.ts'
 
 /** The catalogue: filters, a page of torrents, further pages. */
 export function ListPage({ search }: { search: ListSearch }) {
   const { data, error, isPlaceholderData, refetch, dataUpdatedAt } = useQuery(torrentList(search))
   usePageTitle(search.search === undefined ? 'Torrents' : `${search.search} · Torrents`)
-  const total = data && `${formatCount(data.total)}${data.totalIsExact ? '' : '+'}`
   return (
     <>
       <div className="list-head">
         <h1 className="visually-hidden">Torrents</h1>
         <ListFilters search={search} />
         <p className="muted" role="status">
-          {total === undefined ? '' : `${total} ${total === '1' ? 'torrent' : 'torrents'}`}
+          {data && totalText(data, 'torrent')}
         </p>
       </div>
       {data === undefined ? (
@@ -34,7 +31,14 @@ export function ListPage({ search }: { search: ListSearch }) {
       ) : (
         <>
           <TorrentTable rows={data.items} search={search} isStale={isPlaceholderData} now={dataUpdatedAt} />
-          <Pages search={search} total={data.total} hasMore={!data.totalIsExact} pageSize={PAGE_SIZE} />
+          <Pages
+            list={data}
+            link={(page, text) => (
+              <Link to="/torrents" search={{ ...search, page }} className="button">
+                {text}
+              </Link>
+            )}
+          />
         </>
       )}
     </>

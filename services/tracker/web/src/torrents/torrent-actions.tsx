@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Confirm, Dialog, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Field, Form, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
@@ -8,7 +8,7 @@ import { useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
 import { api, type Torrent } from '../api/client.ts'
 import { FactorsDialog } from './factors-dialog.tsx'
-import { torrent as torrentQuery } from './queries.ts'
+import { useSaveTorrent } from './save-torrent.ts'
 
 /** What uploaders and staff do with a torrent. */
 export function TorrentActions({ torrent, isStaff }: { torrent: Torrent; isStaff: boolean }) {
@@ -28,16 +28,7 @@ export function TorrentActions({ torrent, isStaff }: { torrent: Torrent; isStaff
 }
 
 function EditDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => void }) {
-  const queries = useQueryClient()
-  const edit = useMutation<Torrent, ApiError, { name: string; category: string; description: string }>({
-    mutationFn: (body) => read(api.PATCH('/api/torrents/{id}', { params: { path: { id: torrent.id } }, body })),
-    onSuccess: (changed) => {
-      queries.setQueryData(torrentQuery(torrent.id).queryKey, changed)
-      void queries.invalidateQueries({ queryKey: ['torrents', 'list'] })
-      toast('Saved.')
-      onClose()
-    },
-  })
+  const edit = useSaveTorrent<{ name: string; category: string; description: string }>(torrent.id, onClose)
   return (
     <Dialog title="Edit this torrent" onClose={onClose}>
       <Form

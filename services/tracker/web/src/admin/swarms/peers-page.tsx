@@ -1,13 +1,13 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty } from '@vault-and-tracker/web-kit/feedback'
-import { formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
-import { Table } from '@vault-and-tracker/web-kit/table'
+import { formatBytes } from '@vault-and-tracker/web-kit/format'
+import { Pages, Table } from '@vault-and-tracker/web-kit/table'
 import { usePageTitle } from '../../frame/page-title.ts'
 import { Peers } from '../../release/peers.tsx'
 import { BreakableName } from '../../release/release-tags.tsx'
 import { peerColumns } from './peer-columns.tsx'
-import { PEERS_PAGE, torrentPeers } from './queries.ts'
+import { torrentPeers } from './queries.ts'
 
 const route = getRouteApi('/admin/swarms/$id')
 
@@ -66,26 +66,14 @@ export function PeersPage() {
           />
         </div>
       )}
-      <Pages id={id} page={page} total={data.total} />
+      <Pages
+        list={{ ...data, totalIsExact: true }}
+        link={(to, text) => (
+          <Link to="/admin/swarms/$id" params={{ id }} search={{ page: to }} className="button">
+            {text}
+          </Link>
+        )}
+      />
     </>
-  )
-}
-
-function Pages({ id, page, total }: { id: string; page: number; total: number }) {
-  const last = Math.max(1, Math.ceil(total / PEERS_PAGE))
-  if (page === 1 && last === 1) return null
-  const link = (to: number, text: string) => (
-    <Link to="/admin/swarms/$id" params={{ id }} search={{ page: to === 1 ? undefined : to }} className="button">
-      {text}
-    </Link>
-  )
-  return (
-    <nav className="pages" aria-label="Pages">
-      {page > 1 && link(Math.min(page - 1, last), 'Previous')}
-      <span className="muted">
-        Page {formatCount(page)} of {formatCount(last)}
-      </span>
-      {page < last && link(page + 1, 'Next')}
-    </nav>
   )
 }

@@ -95,7 +95,7 @@ function BlockedUsers() {
   return (
     <>
       <Table caption="Blocked users" columns={USER_COLUMNS} rows={data.items} rowKey={({ user }) => user.id} />
-      <Pager search={{ tab: 'users', blocked: 'true' }} total={data.total} isExact={data.totalIsExact} />
+      <Pager search={{ tab: 'users', blocked: 'true' }} list={data} />
     </>
   )
 }

@@ -2,12 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatValue } from '@vault-and-tracker/web-kit/chart'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { formatCount } from '@vault-and-tracker/web-kit/format'
-import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
+import { type Column, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
 import type { TorznabRequest } from '../../api/client.ts'
 import { errorText } from './error-names.ts'
-import { Moment } from './moment.tsx'
 import { Pager } from './pager.tsx'
 import { requests, settings } from './queries.ts'
 import { RequestFilters } from './request-filters.tsx'
@@ -32,8 +31,7 @@ export function Requests({ search }: { search: RequestSearch }) {
       ) : (
         <>
           <p className="muted" role="status">
-            {formatCount(data.total)}
-            {data.totalIsExact ? '' : '+'} {data.total === 1 ? 'request' : 'requests'}
+            {totalText(data, 'request')}
           </p>
           <Table
             caption="Requests to the Torznab API"
@@ -42,7 +40,7 @@ export function Requests({ search }: { search: RequestSearch }) {
             rowKey={({ id }) => id}
             isStale={isPlaceholderData}
           />
-          <Pager search={{ tab: 'requests', ...search }} total={data.total} isExact={data.totalIsExact} />
+          <Pager search={{ tab: 'requests', ...search }} list={data} />
         </>
       )}
     </>
@@ -113,6 +111,6 @@ function columnsAt(now: number): readonly Column<TorznabRequest>[] {
       isEvident: true,
       cell: ({ durationMs }) => formatValue(durationMs, 'ms'),
     },
-    { key: 'at', head: 'When', align: 'end', isEvident: true, cell: ({ at }) => <Moment time={at} now={now} /> },
+    { key: 'at', head: 'When', align: 'end', isEvident: true, cell: ({ at }) => <Ago time={at} now={now} /> },
   ]
 }

@@ -2,12 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
-import { formatCount } from '@vault-and-tracker/web-kit/format'
-import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
+import { type Column, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
 import type { TorznabUser } from '../../api/client.ts'
 import { formText } from './form-text.ts'
-import { Moment } from './moment.tsx'
 import { Pager } from './pager.tsx'
 import { users } from './queries.ts'
 import type { TorznabSearch } from './search.ts'
@@ -23,7 +22,7 @@ export function Users({ search: { search, blocked, page } }: { search: TorznabSe
       <div className="list-head">
         <Filters key={search} search={search} blocked={blocked} />
         <p className="muted" role="status">
-          {data && `${formatCount(data.total)}${data.totalIsExact ? '' : '+'} ${data.total === 1 ? 'user' : 'users'}`}
+          {data && totalText(data, 'user')}
         </p>
       </div>
       {data === undefined ? (
@@ -49,7 +48,7 @@ export function Users({ search: { search, blocked, page } }: { search: TorznabSe
             rowKey={({ user }) => user.id}
             isStale={isPlaceholderData}
           />
-          <Pager search={{ tab: 'users', search, blocked, page }} total={data.total} isExact={data.totalIsExact} />
+          <Pager search={{ tab: 'users', search, blocked, page }} list={data} />
         </>
       )}
     </>
@@ -89,7 +88,7 @@ function columnsAt(now: number): readonly Column<TorznabUser>[] {
       key: 'last',
       head: 'Last request',
       align: 'end',
-      cell: ({ lastRequest }) => (lastRequest === null ? 'none' : <Moment time={lastRequest} now={now} />),
+      cell: ({ lastRequest }) => (lastRequest === null ? 'none' : <Ago time={lastRequest} now={now} />),
     },
     { key: 'actions', head: 'Actions', isEvident: true, cell: (usage) => <UserActions usage={usage} /> },
   ]

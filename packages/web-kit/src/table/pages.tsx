@@ -1,8 +1,8 @@
-import { formatCount } from '@vault-and-tracker/web-kit/format'
 import type { ReactNode } from 'react'
+import { formatCount } from '../format/index.ts'
 
 /** A page of a list as the API answers it. */
-type Listed = {
+export type Listed = {
   readonly page: number
   readonly limit: number
   readonly total: number
@@ -15,9 +15,11 @@ export function Pages(props: { list: Listed; link: (page: number | undefined, te
   const { page, limit, total, totalIsExact } = list
   const last = Math.max(1, Math.ceil(total / limit))
   if (page === 1 && last === 1 && totalIsExact) return null
+  // A list may have become shorter.
+  const before = totalIsExact ? Math.min(page - 1, last) : page - 1
   return (
     <nav className="pages" aria-label="Pages">
-      {page > 1 && link(page === 2 ? undefined : page - 1, 'Previous')}
+      {page > 1 && link(before === 1 ? undefined : before, 'Previous')}
       <span className="muted">
         Page {formatCount(page)} of {formatCount(last)}
         {!totalIsExact && '+'}
