@@ -19,7 +19,7 @@ export type SeedingDutyStore = {
    * not being seeded first, then the latest first.
    *
    * @param activeSince whoever announced last before does not seed
-   * @throws UnavailableError
+   * @throws what `isUnavailable` recognises
    */
   ofUser(query: {
     userId: string
@@ -46,7 +46,7 @@ export function createSeedingDuties(deps: {
 }) {
   const { store, requiredSeconds, clock, peerTtlMs } = deps
   return {
-    /** At most a hundred. @throws UnavailableError when Postgres is unavailable */
+    /** At most a hundred. @throws what `isUnavailable` recognises when Postgres is unavailable */
     async of(userId: string) {
       const activeSince = new Date(clock.now() - peerTtlMs)
       const items =

@@ -15,7 +15,7 @@ export type TransferDay = {
 
 /** Where days are kept. */
 export type TransferDays = {
-  /** The days from one on that have a transfer, ascending. @throws UnavailableError */
+  /** The days from one on that have a transfer, ascending. @throws what `isUnavailable` recognises */
   since(userId: string, day: string): Promise<readonly TransferDay[]>
 }
 

@@ -78,7 +78,7 @@ export type AdminLogQuery = {
 
 /**
  * The admin log. Entries are never changed or deleted: the run-time role has no right to. All methods throw
- * UnavailableError when Postgres is unavailable.
+ * what `isUnavailable` recognises when Postgres is unavailable.
  */
 export type AdminLog = {
   /** Records what was done outside of Postgres, right after it. What is done in Postgres is recorded by its store. */

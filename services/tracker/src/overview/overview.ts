@@ -13,7 +13,7 @@ export type SiteCounts = {
 
 /** Where they are counted. */
 export type OverviewStore = {
-  /** @throws UnavailableError when Postgres is unavailable */
+  /** @throws what `isUnavailable` recognises when Postgres is unavailable */
   counts(activeSince: Date): Promise<SiteCounts>
 }
 
@@ -39,7 +39,7 @@ export function createOverview(deps: {
   clock: { now(): number }
 }) {
   return {
-    /** @throws UnavailableError when Postgres or Redis is unavailable */
+    /** @throws what `isUnavailable` recognises when Postgres or Redis is unavailable */
     async read() {
       const [counts, swarms, blockedAddresses, torznab] = await Promise.all([
         deps.store.counts(new Date(deps.clock.now() - DAY_MS)),

@@ -29,7 +29,7 @@ export type BusyTorrent = {
 export const BUSY_SORTS = ['peers', 'seeders', 'leechers'] as const
 export type BusySort = (typeof BUSY_SORTS)[number]
 
-/** Where samples are kept, and where the counts of all swarms are. All methods throw UnavailableError. */
+/** Where samples are kept, and where the counts of all swarms are. All methods throw what `isUnavailable` recognises. */
 export type SwarmStatisticsStore = {
   /** The counts of all torrents that are not deleted, as the accounting wrote them last. */
   totals(): Promise<SwarmTotals>

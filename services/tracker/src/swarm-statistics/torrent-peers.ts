@@ -21,7 +21,7 @@ export type PeerUser = {
   readonly left: number | null
 }
 
-/** Where torrents and users are. All methods throw UnavailableError when Postgres is unavailable. */
+/** Where torrents and users are. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
 export type TorrentPeersStore = {
   torrent(id: string): Promise<WatchedTorrent | undefined>
   /** The users of a torrent by their owner of peers, in hex. One who began a few seconds ago is not there yet. */
@@ -54,7 +54,7 @@ export function createTorrentPeers(deps: {
     /**
      * A page of the peers: seeders first.
      *
-     * @throws ApiError NOT_FOUND; UnavailableError when Postgres or Redis is unavailable
+     * @throws ApiError NOT_FOUND; what `isUnavailable` recognises when Postgres or Redis is unavailable
      */
     async list(torrentId: string, page: { page: number; limit: number; withAddresses: boolean }) {
       const torrent = await store.torrent(torrentId)

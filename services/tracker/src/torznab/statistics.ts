@@ -27,7 +27,7 @@ type CountedPart = Counted & {
   readonly histogram: Histogram
 }
 
-/** Where counts are kept. All methods throw UnavailableError when Postgres is away. */
+/** Where counts are kept. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
 export type StatisticsStore = {
   /** The start of the first hour with a request; undefined when there was none. */
   firstHour(): Promise<Date | undefined>

@@ -30,7 +30,7 @@ export function createTorznabUsage(deps: {
 }) {
   const { limits, clock } = deps
   return {
-    /** @throws UnavailableError when Postgres or Redis is unavailable */
+    /** @throws what `isUnavailable` recognises when Postgres or Redis is unavailable */
     async of(user: { readonly id: string; readonly apiBlocked: boolean }, address: string): Promise<OwnUsage> {
       const { enabled, windowSeconds, searchLimit, downloadLimit } = await deps.settings()
       const windowMs = windowSeconds * 1_000

@@ -9,7 +9,7 @@ const LIST_MS = 10_000
 /** Samples are taken every minute. */
 const HISTORY_MS = 60_000
 const BUSIEST = 25
-export const PEERS_PAGE = 50
+const PEERS_PAGE = 50
 
 /** All swarms together, now. */
 export const swarmTotals = queryOptions({

@@ -6,7 +6,7 @@ import { given, type Range, type RequestSearch, type TorznabSearch } from './sea
 export const MINUTE_MS = 60_000
 /** Time left of blocks is told to the second, so it is read often. */
 const BLOCKS_REFRESH_MS = 10_000
-export const PAGE_SIZE = 50
+const PAGE_SIZE = 50
 
 /** A named range, or one of the reader's own. */
 export type AskedRange = { readonly range?: Range | undefined } & Pick<TorznabSearch, 'from' | 'to'>
