@@ -134,5 +134,6 @@ function accountOf(
   torrent: AnnounceTorrent,
   site: Multipliers,
 ): NonNullable<PeerAnnounce['account']> {
-  return { user: user.id, torrent: torrent.id, ...bestOf([user, torrent, site]) }
+  const { uploadPercent, downloadPercent } = bestOf([user, torrent, site])
+  return { user: user.id, torrent: torrent.id, uploadPercent, downloadPercent }
 }

@@ -7,25 +7,37 @@ import type { Seat } from './socket-session.ts'
  */
 export type Claims = {
   /** The last one to announce this client, until its announce has ended. */
-  holder(peer: PeerAnnounce): Seat | undefined
-  take(peer: PeerAnnounce, seat: Seat): void
+  holder(client: ClientName): Seat | undefined
+  take(client: ClientName, seat: Seat): void
   /** Ends the claim of a connection, unless another one has taken the client over. */
-  release(peer: PeerAnnounce, seat: Seat): void
+  release(client: ClientName, seat: Seat): void
+}
+
+/** A client in a swarm, as strings of one character for each byte; `key` is all three in one. */
+export type ClientName = {
+  readonly swarm: string
+  readonly owner: string
+  readonly peerId: string
+  readonly key: string
+}
+
+/** Names the client of an announce; `peerId` is that of the announce, one character for each byte. */
+export function clientName(announce: PeerAnnounce, peerId: string): ClientName {
+  const swarm = announce.swarm.toString('latin1')
+  const owner = announce.owner.toString('latin1')
+  return { swarm, owner, peerId, key: swarm + owner + peerId }
 }
 
 /** Creates them. */
 export function createClaims(): Claims {
   const seats = new Map<string, Seat>()
-  const nameOf = ({ swarm, owner, peerId }: PeerAnnounce): string =>
-    swarm.toString('latin1') + owner.toString('latin1') + peerId
   return {
-    holder: (peer) => seats.get(nameOf(peer)),
-    take: (peer, seat) => {
-      seats.set(nameOf(peer), seat)
+    holder: ({ key }) => seats.get(key),
+    take: ({ key }, seat) => {
+      seats.set(key, seat)
     },
-    release: (peer, seat) => {
-      const name = nameOf(peer)
-      if (seats.get(name) === seat) seats.delete(name)
+    release: ({ key }, seat) => {
+      if (seats.get(key) === seat) seats.delete(key)
     },
   }
 }

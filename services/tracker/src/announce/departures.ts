@@ -1,5 +1,5 @@
 import type { PeerAnnounce } from '../swarm/swarm.ts'
-import type { Claims } from './claims.ts'
+import { type Claims, clientName } from './claims.ts'
 import type { Signalling } from './signalling.ts'
 import type { SocketAnnounces } from './socket-announces.ts'
 import type { Seat, Session } from './socket-session.ts'
@@ -51,11 +51,9 @@ export function createDepartures(options: {
 
   /** Whoever has the client now says so with each announce. */
   const isBack = (announce: PeerAnnounce): boolean => {
-    const { swarm, owner, peerId } = announce
-    const text = Buffer.from(peerId, 'hex').toString('latin1')
+    const client = clientName(announce, Buffer.from(announce.peerId, 'hex').toString('latin1'))
     return (
-      claims.holder(announce) !== undefined ||
-      signalling.find(swarm.toString('latin1'), owner.toString('latin1'), text) !== undefined
+      claims.holder(client) !== undefined || signalling.find(client.swarm, client.owner, client.peerId) !== undefined
     )
   }
 

@@ -30,11 +30,11 @@ function create(process: string) {
     end: ignore,
   })
   const join = (name: string, seeds: boolean, elsewhere: Seat['elsewhere'] = []) => {
-    const send = (bytes: string): boolean => {
+    const sendText = (bytes: string): boolean => {
       delivered.push({ to: name, offer: (JSON.parse(bytes) as { offer_id: string }).offer_id })
       return true
     }
-    const session = { line: { send } } as unknown as Session
+    const session = { connection: { sendText } } as unknown as Session
     const socket = { session, infoHashJson: '"x"', elsewhere } as Seat
     return signalling.join({ swarm: SWARM, owner: name, peerId: name, socket, seeds })
   }
@@ -42,7 +42,10 @@ function create(process: string) {
 }
 
 const offers = (count: number): Offer[] =>
-  Array.from({ length: count }, (_, i) => ({ offerId: `offer-${String(i)}`, description: '' }))
+  Array.from({ length: count }, (_, i) => ({
+    offerId: `offer-${String(i)}`,
+    members: `"offer_id":"offer-${String(i)}"}`,
+  }))
 
 const counted = (seeders: number, others: number) => [{ process: Buffer.from(OTHER, 'hex'), seeders, others }]
 

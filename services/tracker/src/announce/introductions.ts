@@ -5,7 +5,7 @@ import type { ScrapeOutcome } from './scrape.ts'
 import type { Delivery, ElsewhereCount, Offer, Signalling, SignalPeer } from './signalling.ts'
 import type { SocketCounters } from './socket-counters.ts'
 import { type ClientMessage, NO_INFO_HASH } from './socket-messages.ts'
-import { answerMessage, offerMessage, quote, scrapeMessage, textOf } from './socket-replies.ts'
+import { flat, quote, relayStart, scrapeMessage, textOf } from './socket-replies.ts'
 import type { Seat, Session } from './socket-session.ts'
 
 /** Passes offers and answers on, to sockets of this process and to other processes. */
@@ -61,15 +61,22 @@ export function createIntroductions(options: {
   let lastProbe = 0
 
   const sendTo = (seat: Seat, kind: 'offer' | 'answer', text: string): void => {
-    if (seat.session.line.send(text)) counters.countRelayed(kind, 'socket')
+    if (seat.session.connection.sendText(text)) counters.countRelayed(kind, 'socket')
     else counters.countDropped('slow_reader')
   }
 
-  const deliver = (peerId: string, deliveries: readonly Delivery<Seat>[]): void => {
-    if (deliveries.length === 0) return
-    const peerIdJson = quote(peerId)
-    for (const { to, offer } of deliveries)
-      sendTo(to.socket, 'offer', offerMessage(to.socket.infoHashJson, peerIdJson, offer))
+  /** Of a hybrid torrent, the receiver may have announced the other info hash. */
+  const startOf = (from: Seat, infoHashJson: string): string => {
+    if (infoHashJson !== from.infoHashJson) return relayStart(infoHashJson, from.peerIdJson)
+    return (from.relayStart ??= flat(relayStart(infoHashJson, from.peerIdJson)))
+  }
+
+  const deliver = (deliveries: readonly Delivery<Seat>[], from: Seat | string): void => {
+    for (const { to, offer } of deliveries) {
+      const { infoHashJson } = to.socket
+      const start = typeof from === 'string' ? relayStart(infoHashJson, from) : startOf(from, infoHashJson)
+      sendTo(to.socket, 'offer', start + offer.members)
+    }
   }
 
   const deliverElsewhere = (
@@ -84,15 +91,20 @@ export function createIntroductions(options: {
     }
   }
 
-  const deliverAnswer = (serial: number, peerId: string, answer: Offer): void => {
+  const deliverAnswer = (serial: number, from: Seat | string, members: string): void => {
     const seat = signalling.bySerial(serial)?.socket
-    if (seat === undefined) counters.countDropped('peer_gone')
-    else sendTo(seat, 'answer', answerMessage(seat.infoHashJson, quote(peerId), answer))
+    if (seat === undefined) {
+      counters.countDropped('peer_gone')
+      return
+    }
+    const { infoHashJson } = seat
+    const start = typeof from === 'string' ? relayStart(infoHashJson, from) : startOf(from, infoHashJson)
+    sendTo(seat, 'answer', start + members)
   }
 
   const onProbe = async (message: Extract<RelayMessage, { kind: 'probe' }>): Promise<void> => {
     const found = signalling.find(message.swarm, message.owner, message.peerId)
-    const alive = found !== undefined && (await found.socket.session.line.isAlive())
+    const alive = found !== undefined && (await found.socket.session.connection.isAlive())
     if (found !== undefined && !alive) end(found.socket.session)
     relays.send(message.process, { kind: 'alive', id: message.id, alive })
   }
@@ -101,7 +113,7 @@ export function createIntroductions(options: {
     pass: (seat, peer, offers) => {
       if (offers.length === 0) return NOTHING_PASSED
       const { here, elsewhere, left } = signalling.distribute(peer, offers, countsOf(seat, NOTHING_PASSED))
-      deliver(peer.peerId, here)
+      deliver(here, seat)
       deliverElsewhere(peer, elsewhere, false)
       return { left, given: elsewhere }
     },
@@ -111,15 +123,15 @@ export function createIntroductions(options: {
       deliverElsewhere(peer, elsewhere, passed.given.size > 0)
     },
 
-    answer: (seat, { peerIdText, toPeerId, offerId, description }) => {
+    answer: (seat, { peerIdText, toPeerId, offerId, members }) => {
       const peer = seat?.peerIdText === peerIdText ? seat.peer : undefined
       const origin = peer && signalling.answered(peer, toPeerId, offerId)
-      if (origin === undefined) {
+      if (seat === undefined || origin === undefined) {
         counters.countDropped('no_offer')
       } else if (origin.process === process) {
-        deliverAnswer(origin.serial, peerIdText, { offerId, description })
+        deliverAnswer(origin.serial, seat, members)
       } else {
-        const answer = { offerId, description }
+        const answer = { offerId, members }
         relays.send(origin.process, { kind: 'answer', serial: origin.serial, peerId: peerIdText, answer })
         counters.countRelayed('answer', 'process')
       }
@@ -129,10 +141,13 @@ export function createIntroductions(options: {
       const message = parseRelay(line)
       switch (message?.kind) {
         case 'offers':
-          deliver(message.from.peerId, signalling.receive(message.from, message.swarm, message.offers, message.isRest))
+          deliver(
+            signalling.receive(message.from, message.swarm, message.offers, message.isRest),
+            quote(message.from.peerId),
+          )
           break
         case 'answer':
-          deliverAnswer(message.serial, message.peerId, message.answer)
+          deliverAnswer(message.serial, quote(message.peerId), message.answer.members)
           break
         case 'probe':
           void onProbe(message)
@@ -161,6 +176,6 @@ export function createIntroductions(options: {
       }),
 
     scraped: ({ torrents, minRequestInterval }) => scrapeMessage(torrents, minRequestInterval),
-    textOfFirst: ([first]) => (first === undefined ? NO_INFO_HASH : textOf(first)),
+    textOfFirst: ([first]) => (first === undefined ? NO_INFO_HASH : quote(textOf(first))),
   }
 }

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { FailureName, InfoHash, Passkey, PeerId } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce, SocketCount } from '../swarm/swarm.ts'
 import type { SignalPeer } from './signalling.ts'
-import { quote } from './socket-replies.ts'
+import { flat, quote } from './socket-replies.ts'
 
 /** One connection, as the rules see it. */
-export type SocketLine = {
+export type SocketConnection = {
   /**
    * Sends a text frame, given as one character for each byte of its UTF-8, or gives up on a connection whose other end
    * does not read.
    */
-  send(bytes: string): boolean
-  close(code: number, reason: string): void
+  sendText(bytes: string): boolean
+  closeWith(code: number, reason: string): void
   /** Whether the other end answers a ping within three seconds. */
   isAlive(): Promise<boolean>
 }
@@ -29,11 +29,14 @@ export type SocketOpening = {
 export type Seat = {
   readonly session: Session
   readonly infoHash: InfoHash
-  readonly infoHashText: string
   /** The info hash as messages write it. */
   readonly infoHashJson: string
   readonly peerId: PeerId
   readonly peerIdText: string
+  /** The peer id as messages write it. */
+  readonly peerIdJson: string
+  /** How its offers and answers begin, once there are some. */
+  relayStart: string | undefined
   /** The peer among those of this process, while it is in the swarm. */
   peer: SignalPeer<Seat> | undefined
   /** Its last announce that was carried out. */
@@ -54,11 +57,13 @@ export type Seat = {
 
 /** A connection and its torrents. */
 export type Session = SocketOpening & {
-  readonly line: SocketLine
+  readonly connection: SocketConnection
   /** 8 random bytes: whom its peers belong to in open mode, where nobody has a name. Undefined until they are needed. */
   owner: Buffer | undefined
-  /** By the info hash as clients write it. */
+  /** By the info hash as messages write it. */
   readonly seats: Map<string, Seat>
+  /** Which of them sent the last message: the next one is likely to be of the same torrent. */
+  lastSeat: Seat | undefined
   malformed: number
   /** Something of it was served, or would have been but for a fault of ours: it is not a stranger's. */
   isKnown: boolean
@@ -66,15 +71,16 @@ export type Session = SocketOpening & {
 }
 
 /** A connection that has sent nothing yet. */
-export function newSession(line: SocketLine, opening: SocketOpening): Session {
+export function newSession(connection: SocketConnection, opening: SocketOpening): Session {
   const { passkey, failure, address } = opening
   return {
-    line,
+    connection,
     passkey,
     failure,
     address,
     owner: undefined,
     seats: new Map(),
+    lastSeat: undefined,
     malformed: 0,
     isKnown: false,
     closed: false,
@@ -89,16 +95,17 @@ export function ownerOf(session: Session): Buffer {
 /** A peer that has not announced yet. */
 export function newSeat(
   session: Session,
-  names: Pick<Seat, 'infoHash' | 'infoHashText' | 'peerId' | 'peerIdText'>,
+  names: Pick<Seat, 'infoHash' | 'infoHashJson' | 'peerId' | 'peerIdText'>,
 ): Seat {
-  const { infoHash, infoHashText, peerId, peerIdText } = names
+  const { infoHash, infoHashJson, peerId, peerIdText } = names
   return {
     session,
     infoHash,
-    infoHashText,
-    infoHashJson: quote(infoHashText),
+    infoHashJson: flat(infoHashJson),
     peerId,
     peerIdText,
+    peerIdJson: flat(quote(peerIdText)),
+    relayStart: undefined,
     peer: undefined,
     announce: undefined,
     announcedAt: 0,

@@ -111,18 +111,18 @@ beforeEach(() => {
 
 function connect(user = 'aa'): Client {
   const client: Omit<Client, 'session'> = { messages: [], code: undefined, alive: true }
-  const line = {
-    send: (bytes: string) => {
+  const connection = {
+    sendText: (bytes: string) => {
       client.messages.push(JSON.parse(Buffer.from(bytes, 'latin1').toString()) as Record<string, unknown>)
       return true
     },
-    close: (code: number) => {
+    closeWith: (code: number) => {
       client.code = code
     },
     isAlive: () => Promise.resolve(client.alive),
   }
   const passkey = parsePasskey(user.repeat(20))
-  const session = tracker.open(line, { passkey, failure: undefined, address: Buffer.alloc(4) })
+  const session = tracker.open(connection, { passkey, failure: undefined, address: Buffer.alloc(4) })
   return Object.assign(client, { session })
 }
 

@@ -14,14 +14,15 @@ import type { Scrapes } from './scrape.ts'
 import type { Signalling } from './signalling.ts'
 import type { SocketAnnounces } from './socket-announces.ts'
 import type { SocketCounters } from './socket-counters.ts'
+import { scanMessage } from './socket-message-scanner.ts'
 import { type ClientMessage, NO_INFO_HASH, parseClientMessage } from './socket-messages.ts'
 import { failureMessage } from './socket-replies.ts'
-import { newSession, type Seat, type Session, type SocketLine, type SocketOpening } from './socket-session.ts'
+import { newSession, type Seat, type Session, type SocketConnection, type SocketOpening } from './socket-session.ts'
 import { createSocketTurns, POLICY_VIOLATION } from './socket-turns.ts'
 
 /** What the clients of one process say over their sockets, and what becomes of it. */
 export type SocketTracker = {
-  open(line: SocketLine, opening: SocketOpening): Session
+  open(connection: SocketConnection, opening: SocketOpening): Session
   /**
    * Takes a text frame, valid UTF-8; `undefined` stands for a binary one, which is malformed. Returns when it is
    * answered, where that has to wait.
@@ -29,13 +30,16 @@ export type SocketTracker = {
   receive(session: Session, frame: Buffer | undefined): Promise<void> | undefined
   /** The connection is gone. */
   closed(session: Session): void
-  /** A line that another process sent. */
-  receiveRelay(line: string): void
+  /** A message that another process sent. */
+  receiveRelay(message: string): void
   /** Ends what a change forbids. */
   forget(change: Invalidation): void
   /** Looks at every connection again: changes may have been missed. */
   revalidateAll(): void
-  /** Ends peers that Redis expired, and repeats what it could not be told while it was away. */
+  /**
+   * Ends peers that Redis expired, among the connections whose turn it is, and repeats what Redis could not be told while
+   * it was away.
+   */
   sweep(): Promise<void>
   /** Answers what was received, then closes every connection. Returns whether Redis knows of all that it closed. */
   drain(): Promise<boolean>
@@ -45,7 +49,9 @@ const GOING_AWAY = 1001
 const MAX_MALFORMED = 20
 /** At the stop, no announce is waited for any longer. */
 const DRAIN_WITHIN_MS = 5_000
-const NOTHING = Buffer.alloc(0)
+/** A sweep looks at one of so many parts of the connections, or at so many: looking at all of them at once takes long. */
+const SWEEPS = 12
+const MIN_SWEPT = 1_000
 /** Whoever is behind such a connection is a stranger. */
 const STRANGER: ReadonlySet<string> = new Set([
   'missing_passkey',
@@ -84,9 +90,9 @@ export function createSocketTracker(options: {
     end: (session) => void end(session, POLICY_VIOLATION, 'Ping timeout'),
   })
 
-  const refuse = (session: Session, action: TrackerAction, infoHashText: string, refusal: Refusal): void => {
+  const refuse = (session: Session, action: TrackerAction, infoHashJson: string, refusal: Refusal): void => {
     session.isKnown ||= !STRANGER.has(refusal.failure)
-    session.line.send(failureMessage(action, infoHashText, refusal.failure, refusal.detail))
+    session.connection.sendText(failureMessage(action, infoHashJson, refusal.failure, refusal.detail))
   }
 
   const forgetSession = (session: Session): Promise<void> => {
@@ -104,7 +110,7 @@ export function createSocketTracker(options: {
   const end = async (session: Session, code: number, reason: string): Promise<void> => {
     if (session.closed) return
     await forgetSession(session)
-    session.line.close(code, reason)
+    session.connection.closeWith(code, reason)
   }
 
   const turns = createSocketTurns({ ...options, claims, departures, introductions, refuse, end })
@@ -117,15 +123,15 @@ export function createSocketTracker(options: {
     if (outcome.failure !== undefined) refuse(session, 'scrape', introductions.textOfFirst(infoHashes), outcome)
     else {
       session.isKnown = true
-      session.line.send(introductions.scraped(outcome))
+      session.connection.sendText(introductions.scraped(outcome))
     }
   }
 
   const malformed = (session: Session, message: Extract<ClientMessage, { kind: 'malformed' }>): void => {
     session.malformed += 1
-    const { action, infoHashText } = message
+    const { action, infoHashJson } = message
     const { failure, detail } = refusals.refuse(action, message.failure)
-    session.line.send(failureMessage(action, infoHashText, failure, detail))
+    session.connection.sendText(failureMessage(action, infoHashJson, failure, detail))
     if (session.malformed >= MAX_MALFORMED) void end(session, POLICY_VIOLATION, 'Too many malformed messages')
   }
 
@@ -138,17 +144,45 @@ export function createSocketTracker(options: {
     const failure = torrent === undefined ? 'unregistered_torrent' : checkTorrent(torrent)
     if (failure === undefined) return
     const { seats } = seat.session
-    if (seats.get(seat.infoHashText) === seat) seats.delete(seat.infoHashText)
+    if (seats.get(seat.infoHashJson) === seat) seats.delete(seat.infoHashJson)
     await departures.leave(seat)
-    refuse(seat.session, 'announce', seat.infoHashText, refusals.refuse('announce', failure, torrent?.reason))
+    refuse(seat.session, 'announce', seat.infoHashJson, refusals.refuse('announce', failure, torrent?.reason))
   }
 
   /** Without Postgres nothing is known to be forbidden. */
   const ignore = (): void => undefined
 
+  const receiveAny = (session: Session, message: ClientMessage): Promise<void> | undefined => {
+    counters.countMessage(message.kind)
+    if (message.kind === 'malformed') malformed(session, message)
+    else if (session.failure !== undefined) {
+      const action = message.kind === 'scrape' ? 'scrape' : 'announce'
+      const infoHashJson = message.kind === 'announce' ? message.infoHashJson : NO_INFO_HASH
+      refuse(session, action, infoHashJson, refusals.refuse(action, session.failure))
+    } else if (message.kind === 'announce') return turns.announce(session, message)
+    else if (message.kind === 'scrape') return scrape(session, message)
+    else introductions.answer(session.seats.get(message.infoHashJson), message)
+    return undefined
+  }
+
+  let unswept = sessions.values()
+  /** The sessions that this sweep looks at: after some sweeps, each was looked at. */
+  function* nextSessions(): Generator<Session> {
+    const count = Math.max(MIN_SWEPT, Math.ceil(sessions.size / SWEEPS))
+    for (let i = 0; i < count && i < sessions.size; i++) {
+      let next = unswept.next()
+      if (next.done === true) {
+        unswept = sessions.values()
+        next = unswept.next()
+      }
+      if (next.done === true) return
+      yield next.value
+    }
+  }
+
   return {
-    open: (line, opening) => {
-      const session = newSession(line, opening)
+    open: (connection, opening) => {
+      const session = newSession(connection, opening)
       sessions.add(session)
       const { passkey } = opening
       if (passkey !== undefined) byPasskey.set(passkey, [...(byPasskey.get(passkey) ?? []), session])
@@ -157,16 +191,15 @@ export function createSocketTracker(options: {
 
     receive: (session, frame) => {
       if (session.closed || draining) return undefined
-      const message = parseClientMessage(frame ?? NOTHING, session.seats)
-      counters.countMessage(message.kind)
-      if (message.kind === 'malformed') malformed(session, message)
-      else if (session.failure !== undefined) {
-        const action = message.kind === 'scrape' ? 'scrape' : 'announce'
-        const infoHashText = message.kind === 'announce' ? message.infoHashText : NO_INFO_HASH
-        refuse(session, action, infoHashText, refusals.refuse(action, session.failure))
-      } else if (message.kind === 'announce') return turns.announce(session, message)
-      else if (message.kind === 'scrape') return scrape(session, message)
-      else introductions.answer(session.seats.get(message.infoHashText), message)
+      const text = frame === undefined ? '' : frame.toString('latin1')
+      const { seats, lastSeat: last } = session
+      const isThere = last !== undefined && seats.get(last.infoHashJson) === last
+      const scanned = scanMessage(text, seats, isThere ? last : undefined)
+      if (scanned === undefined) return receiveAny(session, parseClientMessage(text))
+      session.lastSeat = scanned.peer
+      counters.countMessage(scanned.kind)
+      if (scanned.kind === 'announce') return turns.announce(session, scanned)
+      introductions.answer(scanned.peer, scanned)
       return undefined
     },
 
@@ -174,7 +207,7 @@ export function createSocketTracker(options: {
       if (!session.closed) void forgetSession(session)
     },
 
-    receiveRelay: (line) => introductions.receive(line),
+    receiveRelay: (message) => introductions.receive(message),
 
     forget: (change) => {
       if (change.kind === 'user')
@@ -195,9 +228,11 @@ export function createSocketTracker(options: {
 
     sweep: async () => {
       const due = clock.now() - timeToLiveMs
-      const seats = [...sessions].flatMap((session) => [...session.seats.values()])
-      const expired = seats.filter(({ peer, announcedAt }) => peer !== undefined && announcedAt < due)
-      for (const { session, infoHashText } of expired) session.seats.delete(infoHashText)
+      const expired: Seat[] = []
+      for (const session of nextSessions())
+        for (const seat of session.seats.values())
+          if (seat.peer !== undefined && seat.announcedAt < due) expired.push(seat)
+      for (const { session, infoHashJson } of expired) session.seats.delete(infoHashJson)
       await Promise.all(expired.map((seat) => departures.leave(seat)))
       await departures.retry()
     },

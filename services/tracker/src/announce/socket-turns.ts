@@ -2,9 +2,9 @@ import type { AnnounceEvent, AnnounceRequest, TrackerAction } from '@vault-and-t
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
-import type { Claims } from './claims.ts'
+import { type Claims, type ClientName, clientName } from './claims.ts'
 import type { Departures } from './departures.ts'
-import { type Introductions, latin1, type Passed } from './introductions.ts'
+import type { Introductions, Passed } from './introductions.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import type { Signalling } from './signalling.ts'
 import type { SocketAnnounces, SocketReply } from './socket-announces.ts'
@@ -38,32 +38,34 @@ export function createSocketTurns(options: {
   introductions: Introductions
   signalling: Signalling<Seat>
   refusals: Refusals
-  refuse: (session: Session, action: TrackerAction, infoHashText: string, refusal: Refusal) => void
+  refuse: (session: Session, action: TrackerAction, infoHashJson: string, refusal: Refusal) => void
   end: (session: Session, code: number, reason: string) => Promise<void>
   clock: Clock
 }): SocketTurns {
   const { announces, claims, departures, introductions, signalling, refusals, refuse, end, clock } = options
 
-  const answer = (seat: Seat, reply: { interval: number; minInterval: number; warning: string | undefined }): void => {
+  const answer = (seat: Seat, interval: number, minInterval: number, warning: string | undefined): void => {
     const { session, infoHashJson, complete, incomplete, downloaded } = seat
     session.isKnown = true
-    session.line.send(announceMessage({ infoHashJson, complete, incomplete, downloaded, ...reply }))
+    session.connection.sendText(
+      announceMessage({ infoHashJson, complete, incomplete, downloaded, interval, minInterval, warning }),
+    )
   }
 
   const running = new Set<Seat>()
 
   /** A client that is known already is refused while its socket lives. */
-  const claim = (seat: Seat, peer: PeerAnnounce): boolean | Promise<boolean> => {
-    const known = signalling.find(latin1(peer.swarm), latin1(peer.owner), seat.peerIdText)?.socket
-    const holder = claims.holder(peer) ?? known
+  const claim = (seat: Seat, client: ClientName): boolean | Promise<boolean> => {
+    const known = signalling.find(client.swarm, client.owner, client.peerId)?.socket
+    const holder = claims.holder(client) ?? known
     if (holder !== undefined && holder.session !== seat.session && !holder.session.closed)
-      return endUnlessAlive(holder.session).then((ended) => ended && claim(seat, peer))
-    claims.take(peer, seat)
+      return endUnlessAlive(holder.session).then((ended) => ended && claim(seat, client))
+    claims.take(client, seat)
     return true
   }
 
   const endUnlessAlive = async (session: Session): Promise<boolean> => {
-    if (await session.line.isAlive()) return false
+    if (await session.connection.isAlive()) return false
     await end(session, POLICY_VIOLATION, 'Ping timeout')
     return true
   }
@@ -74,14 +76,15 @@ export function createSocketTurns(options: {
     if (event === 'stopped' || !isTransient) await departures.leave(seat)
     if (event === 'completed' && isTransient) seat.owesCompletion = true
     if (seat.peer === undefined) vacate(seat)
-    refuse(seat.session, 'announce', seat.infoHashText, refusal)
+    refuse(seat.session, 'announce', seat.infoHashJson, refusal)
   }
 
   const carryOut = async (seat: Seat, message: Announce): Promise<void> => {
     const { session } = seat
     const { passkey, address } = session
-    const request = { ...message.request, event: eventOf(seat, message.request) }
-    let claimed: PeerAnnounce | undefined
+    const event = eventOf(seat, message.request)
+    const request = event === message.request.event ? message.request : { ...message.request, event }
+    let claimed: { readonly peer: PeerAnnounce; readonly client: ClientName } | undefined
     let passed: Passed | undefined
     const asked = {
       request,
@@ -89,13 +92,16 @@ export function createSocketTurns(options: {
       address,
       owner: () => ownerOf(session),
       claim: (peer: PeerAnnounce) => {
-        claimed = peer
-        return claim(seat, peer)
+        const client = clientName(peer, seat.peerIdText)
+        claimed = { peer, client }
+        return claim(seat, client)
       },
       // The offers of a peer that is in the swarm need not wait for Redis.
       checked: ({ state }: PeerAnnounce) => {
         if (seat.peer === undefined || state === 'stopped') return
-        passed ??= introductions.pass(seat, { ...seat.peer, seeds: state !== 'leecher' }, message.offers)
+        const { serial, swarm, owner, peerId, socket } = seat.peer
+        const peer = { serial, swarm, owner, peerId, socket, seeds: state !== 'leecher' }
+        passed ??= introductions.pass(seat, peer, message.offers)
       },
     }
     try {
@@ -111,25 +117,29 @@ export function createSocketTurns(options: {
       if (outcome.holder !== undefined) return
       seat.wasIncomplete ||= request.left > 0 && outcome.joined
       if (request.event === 'completed') seat.owesCompletion = false
-      if (!take(seat, outcome)) return
-      answer(seat, outcome)
+      if (!take(seat, outcome, claimed?.client)) return
+      answer(seat, outcome.interval, outcome.minInterval, outcome.warning)
       if (seat.peer === undefined) return
       if (passed === undefined) introductions.pass(seat, seat.peer, message.offers)
       else introductions.passRest(seat, seat.peer, passed)
     } catch (error) {
       await giveUp(seat, request, refusals.refuseError('announce', error))
       // Redis may have heard of it all the same.
-      if (claimed !== undefined && seat.peer === undefined) departures.note(claimed)
+      if (claimed !== undefined && seat.peer === undefined) departures.note(claimed.peer)
     } finally {
-      if (claimed !== undefined) claims.release(claimed, seat)
+      if (claimed !== undefined) claims.release(claimed.client, seat)
     }
   }
 
   /** Notes the outcome of an announce; returns false where nobody waits for it any more. */
-  const take = (seat: Seat, reply: SocketReply): boolean => {
+  const take = (seat: Seat, reply: SocketReply, client = clientName(reply.peer, seat.peerIdText)): boolean => {
     const { session } = seat
     const { complete, incomplete, downloaded, elsewhere, peer } = reply
-    Object.assign(seat, { complete, incomplete, downloaded, elsewhere, announcedAt: clock.now() })
+    seat.complete = complete
+    seat.incomplete = incomplete
+    seat.downloaded = downloaded
+    seat.elsewhere = elsewhere
+    seat.announcedAt = clock.now()
     if (!reply.joined) {
       if (seat.peer !== undefined && signalling.bySerial(seat.peer.serial)?.socket === seat) signalling.leave(seat.peer)
       seat.peer = undefined
@@ -137,14 +147,14 @@ export function createSocketTurns(options: {
       return true
     }
     // The socket closed while the announce was under way, or the torrent was removed.
-    const isWanted = !session.closed && session.seats.get(seat.infoHashText) === seat
-    const holder = claims.holder(peer)
+    const isWanted = !session.closed && session.seats.get(seat.infoHashJson) === seat
+    const holder = claims.holder(client)
     if (!isWanted && holder !== undefined && holder !== seat) return false
     seat.announce = peer
     seat.peer = signalling.join({
-      swarm: latin1(peer.swarm),
-      owner: latin1(peer.owner),
-      peerId: seat.peerIdText,
+      swarm: client.swarm,
+      owner: client.owner,
+      peerId: client.peerId,
       socket: seat,
       seeds: peer.state !== 'leecher',
     })
@@ -162,26 +172,27 @@ export function createSocketTurns(options: {
 
   return {
     announce: (session, message) => {
-      const { request, infoHashText, peerIdText } = message
-      const known = session.seats.get(infoHashText)
+      const { request, infoHashJson, peerIdText } = message
+      const known = session.seats.get(infoHashJson)
       if (known !== undefined && known.peerIdText !== peerIdText) {
-        refuse(session, 'announce', infoHashText, refusals.refuse('announce', 'several_peer_ids'))
+        refuse(session, 'announce', infoHashJson, refusals.refuse('announce', 'several_peer_ids'))
         return undefined
       }
       if (known === undefined && session.seats.size >= options.maxTorrents) {
-        refuse(session, 'announce', infoHashText, refusals.refuse('announce', 'too_many_torrents'))
+        refuse(session, 'announce', infoHashJson, refusals.refuse('announce', 'too_many_torrents'))
         return undefined
       }
-      const seat = known ?? newSeat(session, { ...request, infoHashText, peerIdText })
+      const seat = known ?? newSeat(session, { ...request, infoHashJson, peerIdText })
       if (seat.peer !== undefined && isTooSoon(seat, message)) {
-        answer(seat, { ...announces.repeat(request), warning: undefined })
+        const { interval, minInterval } = announces.repeat(request)
+        answer(seat, interval, minInterval, undefined)
         introductions.pass(seat, seat.peer, message.offers)
         return undefined
       }
-      session.seats.set(infoHashText, seat)
+      session.seats.set(infoHashJson, seat)
       const run = async (): Promise<void> => {
         // An announce that waited its turn may find that the one before it ended the peer.
-        if (!session.closed) session.seats.set(infoHashText, seat)
+        if (!session.closed) session.seats.set(infoHashJson, seat)
         // Of a client that is gone, only what it says once is still worth telling.
         else if (request.event !== 'stopped' && request.event !== 'completed') return
         await carryOut(seat, message)
@@ -202,7 +213,7 @@ export function createSocketTurns(options: {
 
 function vacate(seat: Seat): void {
   const { seats } = seat.session
-  if (seats.get(seat.infoHashText) === seat) seats.delete(seat.infoHashText)
+  if (seats.get(seat.infoHashJson) === seat) seats.delete(seat.infoHashJson)
 }
 
 /** Seeders send `completed` before they start; a completion that the swarm could not be told is told later. */

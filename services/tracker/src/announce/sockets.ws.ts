@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { Connection } from './connection.ws.ts'
 import { startHeartbeat } from './heartbeat.ws.ts'
-import { createOutboxes } from './outbox.ws.ts'
 import type { SocketCounters } from './socket-counters.ts'
 import type { Session, SocketOpening } from './socket-session.ts'
 import type { SocketTracker } from './socket-tracker.ts'
 import { startStrangers } from './strangers.ts'
 import { createUpgrades, type UpgradeLimits, type Upgrades } from './upgrades.ws.ts'
+import { createWriteQueue } from './write-queue.ws.ts'
 
 /** WebSocket connections of one process. */
 export type Sockets = Pick<Upgrades, 'attach'> & {
@@ -39,39 +39,46 @@ export function createSockets(options: {
 }): Sockets {
   const { tracker, limits, counters } = options
   const heartbeat = startHeartbeat(limits.pingEveryMs)
-  const outboxOf = createOutboxes()
+  const queue = createWriteQueue()
   const strangers = startStrangers<Session>({
     withinMs: limits.knownWithinMs,
     isKnown: ({ isKnown }) => isKnown,
-    onOverdue: ({ line }) => line.close(POLICY_VIOLATION, 'No announce or scrape in time'),
+    onOverdue: ({ connection }) => connection.closeWith(POLICY_VIOLATION, 'No announce or scrape in time'),
   })
 
-  const opened = (socket: WebSocket, stream: Duplex, opening: SocketOpening, closed: () => void): void => {
-    const connection = new Connection(socket, stream, outboxOf(stream), limits.messagesPerSecond)
-    heartbeat.add(connection)
-    counters.countOpened()
-    const session = tracker.open(connection, opening)
-    strangers.add(session)
+  // All connections share these listeners; `this` is the connection.
+  const onMessage = function (this: WebSocket, data: RawData, isBinary: boolean): void {
+    if (!(this instanceof Connection) || this.session === undefined) return
+    this.heard = true
+    const frame = isBinary || !Buffer.isBuffer(data) ? undefined : data
+    const answered = tracker.receive(this.session, frame)
+    this.spend()
+    if (answered !== undefined && frame !== undefined) this.waitFor(answered, frame.length)
+  }
+  const onPong = function (this: WebSocket): void {
+    if (this instanceof Connection) this.heard = true
+  }
+  const onClose = function (this: WebSocket): void {
+    if (!(this instanceof Connection) || this.session === undefined) return
+    strangers.remove(this.session)
+    heartbeat.remove(this)
+    counters.countClosed()
+    tracker.closed(this.session)
+    upgrades.release(this.addressKey, this.session.passkey)
+  }
 
-    socket.on('message', (data: RawData, isBinary: boolean) => {
-      connection.alive = true
-      const frame = isBinary || !Buffer.isBuffer(data) ? undefined : data
-      const answered = tracker.receive(session, frame)
-      connection.spend()
-      if (answered !== undefined && frame !== undefined) connection.waitFor(answered, frame.length)
-    })
-    socket.on('pong', () => {
-      connection.alive = true
-    })
+  const opened = (connection: Connection, stream: Duplex, opening: SocketOpening): void => {
+    connection.start(stream, queue, limits.messagesPerSecond)
+    const session = tracker.open(connection, opening)
+    connection.session = session
+    heartbeat.add(connection)
+    strangers.add(session)
+    counters.countOpened()
+    connection.on('message', onMessage)
+    connection.on('pong', onPong)
     // What breaks the protocol closes the connection, with the code of RFC 6455 section 7.4.1.
-    socket.on('error', ignore)
-    socket.on('close', () => {
-      strangers.remove(session)
-      heartbeat.remove(connection)
-      counters.countClosed()
-      tracker.closed(session)
-      closed()
-    })
+    connection.on('error', ignore)
+    connection.on('close', onClose)
   }
 
   const upgrades = createUpgrades({ ...options, opened })
