@@ -78,10 +78,10 @@ beforeEach(() => {
     announces: createSocketAnnounces({
       process,
       settings: { interval: 120, minInterval: 60 },
-      checkAnnounce: (request, passkey, _address, owner) => {
+      checkAnnounce: (request, passkey, _address, socket) => {
         if (torrent?.state !== 'approved') return Promise.resolve(refusals.refuse('announce', 'unregistered_torrent'))
         const { kind, state } = transition(request.event, request.left)
-        const ownerOf = passkey === undefined ? owner?.() : Buffer.from(passkey.slice(0, 16), 'hex')
+        const ownerOf = passkey === undefined ? socket?.owner() : Buffer.from(passkey.slice(0, 16), 'hex')
         const peer = { ...request, swarm: SWARM, owner: ownerOf, kind, state } as unknown as PeerAnnounce
         const user = { failure: undefined, user: undefined, endpoints: {} as never }
         return Promise.resolve({ ...user, isPending: false, peer })

@@ -1,26 +1,24 @@
-import type { AnnounceEvent, AnnounceRequest, TrackerAction } from '@vault-and-tracker/bencode-tracker'
+import type { AnnounceEvent, AnnounceRequest, Passkey, TrackerAction } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { transition } from '../swarm/peer-state.ts'
-import type { PeerAnnounce } from '../swarm/swarm.ts'
+import type { PeerAnnounce, ProcessId } from '../swarm/swarm.ts'
 import { type Claims, type ClientName, clientName } from './claims.ts'
 import type { Departures } from './departures.ts'
 import type { Introductions, Passed } from './introductions.ts'
 import type { Refusal, Refusals } from './refusal.ts'
-import type { Signalling } from './signalling.ts'
-import type { SocketAnnounces, SocketReply } from './socket-announces.ts'
-import type { ClientMessage } from './socket-messages.ts'
+import type { Offer, Signalling } from './signalling.ts'
+import type { SocketAnnounces, SocketOutcome, SocketReply, SocketRequest } from './socket-announces.ts'
+import type { AnnounceMessage } from './socket-messages.ts'
 import { announceMessage } from './socket-replies.ts'
 import { newSeat, ownerOf, type Seat, type Session } from './socket-session.ts'
 
 /** The announces of the connections of one process: those of one torrent on one connection take turns. */
 export type SocketTurns = {
   /** Carries an announce out, answers it and passes its offers on; returns when, unless that was at once. */
-  announce(session: Session, message: Announce): Promise<void> | undefined
+  announce(session: Session, message: AnnounceMessage): Promise<void> | undefined
   /** Those of a torrent whose announce is not answered yet. */
   underWay(infoHash: string): readonly Seat[]
 }
-
-type Announce = Extract<ClientMessage, { kind: 'announce' }>
 
 /** RFC 6455 section 7.4.1. */
 export const POLICY_VIOLATION = 1008
@@ -64,6 +62,23 @@ export function createSocketTurns(options: {
     return true
   }
 
+  const rules: TurnRules = {
+    claim: (turn, peer) => {
+      const client = clientName(peer, turn.seat.peerIdText)
+      turn.client = client
+      turn.peer = peer
+      return claim(turn.seat, client)
+    },
+    // The offers of a peer that is in the swarm need not wait for Redis.
+    checked: (turn, { state }) => {
+      const { seat } = turn
+      if (seat.peer === undefined || state === 'stopped') return
+      const { serial, swarm, owner, peerId, socket } = seat.peer
+      const peer = { serial, swarm, owner, peerId, socket, seeds: state !== 'leecher' }
+      turn.passed ??= introductions.pass(seat, peer, turn.offers)
+    },
+  }
+
   const endUnlessAlive = async (session: Session): Promise<boolean> => {
     if (await session.connection.isAlive()) return false
     await end(session, POLICY_VIOLATION, 'Ping timeout')
@@ -79,55 +94,65 @@ export function createSocketTurns(options: {
     refuse(seat.session, 'announce', seat.infoHashJson, refusal)
   }
 
-  const carryOut = async (seat: Seat, message: Announce): Promise<void> => {
-    const { session } = seat
-    const { passkey, address } = session
-    const event = eventOf(seat, message.request)
-    const request = event === message.request.event ? message.request : { ...message.request, event }
-    let claimed: { readonly peer: PeerAnnounce; readonly client: ClientName } | undefined
-    let passed: Passed | undefined
-    const asked = {
-      request,
-      passkey,
-      address,
-      owner: () => ownerOf(session),
-      claim: (peer: PeerAnnounce) => {
-        const client = clientName(peer, seat.peerIdText)
-        claimed = { peer, client }
-        return claim(seat, client)
-      },
-      // The offers of a peer that is in the swarm need not wait for Redis.
-      checked: ({ state }: PeerAnnounce) => {
-        if (seat.peer === undefined || state === 'stopped') return
-        const { serial, swarm, owner, peerId, socket } = seat.peer
-        const peer = { serial, swarm, owner, peerId, socket, seeds: state !== 'leecher' }
-        passed ??= introductions.pass(seat, peer, message.offers)
-      },
-    }
-    try {
-      let outcome = await announces.announce(asked, false)
-      if (outcome.failure === undefined && outcome.holder !== undefined) {
-        const alive = await introductions.probe(outcome.holder.toString('hex'), outcome.peer)
-        outcome = alive ? refusals.refuse('announce', 'peer_id_in_use') : await announces.announce(asked, true)
-      }
-      if (outcome.failure !== undefined) {
-        await giveUp(seat, request, outcome)
-        return
-      }
-      if (outcome.holder !== undefined) return
+  const release = (turn: Turn): void => {
+    if (turn.client !== undefined) claims.release(turn.client, turn.seat)
+  }
+
+  const fail = async (turn: Turn, error: unknown): Promise<void> => {
+    const { seat, peer } = turn
+    await giveUp(seat, turn.request, refusals.refuseError('announce', error))
+    // Redis may have heard of it all the same.
+    if (peer !== undefined && seat.peer === undefined) departures.note(peer)
+    release(turn)
+  }
+
+  /** Goes on when the swarm has answered. */
+  const finish = (turn: Turn, outcome: SocketOutcome): Promise<void> | undefined => {
+    const { seat, request, offers } = turn
+    if (outcome.failure !== undefined) return giveUp(seat, request, outcome).then(() => release(turn))
+    if (outcome.holder === undefined) {
       seat.wasIncomplete ||= request.left > 0 && outcome.joined
       if (request.event === 'completed') seat.owesCompletion = false
-      if (!take(seat, outcome, claimed?.client)) return
-      answer(seat, outcome.interval, outcome.minInterval, outcome.warning)
-      if (seat.peer === undefined) return
-      if (passed === undefined) introductions.pass(seat, seat.peer, message.offers)
-      else introductions.passRest(seat, seat.peer, passed)
+      if (take(seat, outcome, turn.client)) {
+        answer(seat, outcome.interval, outcome.minInterval, outcome.warning)
+        if (seat.peer !== undefined && turn.passed !== undefined) introductions.passRest(seat, seat.peer, turn.passed)
+        else if (seat.peer !== undefined) introductions.pass(seat, seat.peer, offers)
+      }
+    }
+    release(turn)
+    return undefined
+  }
+
+  /** Another process has noted this client: it is asked whether its connection still lives. */
+  const takeOver = async (turn: Turn, holder: ProcessId, peer: PeerAnnounce): Promise<void> => {
+    const alive = await introductions.probe(holder.toString('hex'), peer)
+    const outcome = alive ? refusals.refuse('announce', 'peer_id_in_use') : await announces.announce(turn, true)
+    await finish(turn, outcome)
+  }
+
+  const settle = (turn: Turn, outcome: SocketOutcome): Promise<void> | undefined => {
+    try {
+      const isHeld = outcome.failure === undefined && outcome.holder !== undefined
+      if (!isHeld) return finish(turn, outcome)
+      return takeOver(turn, outcome.holder, outcome.peer).catch((error: unknown) => fail(turn, error))
     } catch (error) {
-      await giveUp(seat, request, refusals.refuseError('announce', error))
-      // Redis may have heard of it all the same.
-      if (claimed !== undefined && seat.peer === undefined) departures.note(claimed.peer)
-    } finally {
-      if (claimed !== undefined) claims.release(claimed.client, seat)
+      return fail(turn, error)
+    }
+  }
+
+  const carryOut = (seat: Seat, message: AnnounceMessage): Promise<void> | undefined => {
+    const event = eventOf(seat, message.request)
+    const request = event === message.request.event ? message.request : { ...message.request, event }
+    const turn = new Turn(seat, request, message.offers, rules)
+    try {
+      const outcome = announces.announce(turn, false)
+      if (!(outcome instanceof Promise)) return settle(turn, outcome)
+      return outcome.then(
+        (each) => settle(turn, each),
+        (error: unknown) => fail(turn, error),
+      )
+    } catch (error) {
+      return fail(turn, error)
     }
   }
 
@@ -162,7 +187,7 @@ export function createSocketTurns(options: {
     return isWanted
   }
 
-  const isTooSoon = (seat: Seat, { request }: Announce): boolean => {
+  const isTooSoon = (seat: Seat, { request }: AnnounceMessage): boolean => {
     if (seat.announce === undefined || seat.peer === undefined || seat.running !== undefined) return false
     if (request.event === 'stopped' || request.event === 'completed') return false
     if (transition(request.event, request.left).state !== seat.announce.state) return false
@@ -190,15 +215,17 @@ export function createSocketTurns(options: {
         return undefined
       }
       session.seats.set(infoHashJson, seat)
-      const run = async (): Promise<void> => {
+      const start = (): Promise<void> | undefined => {
         // An announce that waited its turn may find that the one before it ended the peer.
         if (!session.closed) session.seats.set(infoHashJson, seat)
         // Of a client that is gone, only what it says once is still worth telling.
-        else if (request.event !== 'stopped' && request.event !== 'completed') return
-        await carryOut(seat, message)
+        else if (request.event !== 'stopped' && request.event !== 'completed') return undefined
+        return carryOut(seat, message)
       }
+      const started = seat.running === undefined ? start() : seat.running.then(start)
+      if (started === undefined) return undefined
       running.add(seat)
-      const turn: Promise<void> = (seat.running === undefined ? run() : seat.running.then(run)).finally(() => {
+      const turn: Promise<void> = started.then(() => {
         if (seat.running !== turn) return
         seat.running = undefined
         running.delete(seat)
@@ -208,6 +235,53 @@ export function createSocketTurns(options: {
     },
 
     underWay: (infoHash) => [...running].filter((seat) => seat.infoHash === infoHash),
+  }
+}
+
+/** What is done with an announce between the rules and the swarm. */
+type TurnRules = {
+  /** Whether the connection may have this client. */
+  claim(turn: Turn, peer: PeerAnnounce): boolean | Promise<boolean>
+  /** Passes offers on that need not wait for the swarm. */
+  checked(turn: Turn, peer: PeerAnnounce): void
+}
+
+/** One announce, from its turn until it is answered. A class, since thousands may wait for Redis at once. */
+class Turn implements SocketRequest {
+  readonly seat: Seat
+  readonly request: AnnounceRequest
+  readonly offers: readonly Offer[]
+  /** What was claimed. */
+  client: ClientName | undefined = undefined
+  peer: PeerAnnounce | undefined = undefined
+  passed: Passed | undefined = undefined
+  private readonly rules: TurnRules
+
+  constructor(seat: Seat, request: AnnounceRequest, offers: readonly Offer[], rules: TurnRules) {
+    this.seat = seat
+    this.request = request
+    this.offers = offers
+    this.rules = rules
+  }
+
+  get passkey(): Passkey | undefined {
+    return this.seat.session.passkey
+  }
+
+  get address(): Uint8Array {
+    return this.seat.session.address
+  }
+
+  owner(): Buffer {
+    return ownerOf(this.seat.session)
+  }
+
+  claim(peer: PeerAnnounce): boolean | Promise<boolean> {
+    return this.rules.claim(this, peer)
+  }
+
+  checked(peer: PeerAnnounce): void {
+    this.rules.checked(this, peer)
   }
 }
 
