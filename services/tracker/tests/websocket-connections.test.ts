@@ -19,7 +19,7 @@ let answered: Promise<void> | undefined
 const clients: SocketClient[] = []
 const ignore = (): void => undefined
 
-async function start(limits: { pingEveryMs?: number; knownWithinMs?: number }): Promise<void> {
+async function start(limits: { pingEveryMs?: number; firstRequestWithinMs?: number }): Promise<void> {
   // A connection of the test before may close late.
   const ended = closed
   sockets = createSockets({
@@ -41,7 +41,7 @@ async function start(limits: { pingEveryMs?: number; knownWithinMs?: number }): 
       perAddress: 100,
       messagesPerSecond: 20,
       pingEveryMs: 60_000,
-      knownWithinMs: 60_000,
+      firstRequestWithinMs: 60_000,
       ...limits,
     },
     counters: {
@@ -88,13 +88,13 @@ test('a connection that does not answer a ping ends, and one that does stays', a
   expect(closed).toEqual([sessions[0]])
 })
 
-test('a connection of a stranger closes with 1008, whatever it sent, and one of a user stays', async () => {
-  await start({ knownWithinMs: 300 })
-  const [stranger, user, later] = [await connect(), await connect(), await connect()]
+test('a connection without a valid request closes with 1008, whatever it sent, and one of a user stays', async () => {
+  await start({ firstRequestWithinMs: 300 })
+  const [unauthenticated, user, later] = [await connect(), await connect(), await connect()]
   const known = sessions[1]
-  if (known !== undefined) known.isKnown = true
-  stranger.send('anything')
-  await eventually(() => stranger.closeCode() === 1008 && later.closeCode() === 1008)
+  if (known !== undefined) known.wasServed = true
+  unauthenticated.send('anything')
+  await eventually(() => unauthenticated.closeCode() === 1008 && later.closeCode() === 1008)
   expect(user.closeCode()).toBeUndefined()
 })
 

@@ -36,7 +36,7 @@ export type SocketReply = {
   readonly joined: boolean
   readonly peer: PeerAnnounce
   /** How many sockets other processes have in the swarm. */
-  readonly elsewhere: readonly SocketCount[]
+  readonly otherProcesses: readonly SocketCount[]
 }
 
 /** The outcome of an announce over a socket. With a holder nothing was changed: another process has this client. */
@@ -89,7 +89,7 @@ export function createSocketAnnounces(options: {
     warning: WARNINGS.pending_moderation.message,
     joined: false,
     peer,
-    elsewhere: [],
+    otherProcesses: [],
   })
 
   const tell = (announce: SocketRequest, peer: PeerAnnounce, takesOver: boolean): Promise<SocketOutcome> => {
@@ -110,7 +110,7 @@ export function createSocketAnnounces(options: {
         warning: warning && WARNINGS[warning].message,
         joined: answer.status === 'accepted' && peer.state !== 'stopped',
         peer,
-        elsewhere: answer.sockets.filter((count) => !count.process.equals(process)),
+        otherProcesses: answer.sockets.filter((count) => !count.process.equals(process)),
       }
     })
   }

@@ -139,7 +139,7 @@ class MessageScanner {
   }
 
   private readMember(): boolean {
-    switch (this.text[this.at + 1]) {
+    switch (this.text.charAt(this.at + 1)) {
       case 'a':
         return this.take('"action":"announce"', MEMBER.action) || this.readAnswer()
       case 'i':

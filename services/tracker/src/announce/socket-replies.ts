@@ -9,7 +9,7 @@ import {
 // byte of its UTF-8, so that session descriptions are copied as they came.
 
 /** The characters that stand for the bytes of a hex string. */
-export function textOf(hex: string): string {
+export function textFromHex(hex: string): string {
   return Buffer.from(hex, 'hex').toString('latin1')
 }
 
@@ -70,7 +70,7 @@ export function failureMessage(
 export function scrapeMessage(torrents: readonly ScrapedTorrent[], minRequestInterval: number): string {
   const files = Object.fromEntries(
     torrents.map(({ infoHash, complete, incomplete, downloaded, downloaders }) => [
-      textOf(infoHash),
+      textFromHex(infoHash),
       { complete, incomplete, downloaded, downloaders },
     ]),
   )

@@ -8,7 +8,7 @@ import type { AnnounceTorrent } from './directory.ts'
 import { createRefusals } from './refusal.ts'
 import { createSignalling, type Signalling } from './signalling.ts'
 import { createSocketAnnounces } from './socket-announces.ts'
-import type { Seat, Session } from './socket-session.ts'
+import type { Session, SocketPeer } from './socket-session.ts'
 import { createSocketTracker, type SocketTracker } from './socket-tracker.ts'
 
 // The tracker of sockets on a swarm that answers when the test says so, or not at all.
@@ -28,7 +28,7 @@ let waiting: (() => void)[] | undefined
 let isAway: boolean
 let torrent: AnnounceTorrent | undefined
 let isUserKnown: boolean
-let signalling: Signalling<Seat>
+let signalling: Signalling<SocketPeer>
 let tracker: SocketTracker
 
 function requireRedis(): void {

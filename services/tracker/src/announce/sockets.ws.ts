@@ -2,17 +2,21 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { Connection } from './connection.ws.ts'
+import { startFirstRequestTimeout } from './first-request.ts'
 import { startHeartbeat } from './heartbeat.ws.ts'
 import type { SocketCounters } from './socket-counters.ts'
 import type { Session, SocketOpening } from './socket-session.ts'
 import type { SocketTracker } from './socket-tracker.ts'
-import { startStrangers } from './strangers.ts'
 import { createUpgrades, type UpgradeLimits, type Upgrades } from './upgrades.ws.ts'
 import { createWriteQueue } from './write-queue.ws.ts'
 
 /** WebSocket connections of one process. */
 export type Sockets = Pick<Upgrades, 'attach'> & {
-  /** Refuses further upgrades, answers what was received, closes every connection with 1001. Returns whether Redis knows of all. */
+  /**
+   * Refuses further upgrades, answers what was received and closes every connection with 1001.
+   *
+   * @returns whether Redis knows of all closed connections
+   */
   drain(): Promise<boolean>
 }
 
@@ -20,11 +24,11 @@ export type Sockets = Pick<Upgrades, 'attach'> & {
 export type SocketLimits = UpgradeLimits & {
   readonly messagesPerSecond: number
   readonly pingEveryMs: number
-  /** How long a connection may take to show that it belongs to a user. */
-  readonly knownWithinMs: number
+  /** How long a connection may take to its first valid request. */
+  readonly firstRequestWithinMs: number
 }
 
-/** At the stop, a client has so long to answer that its connection closes. */
+/** How long `drain` waits for closing handshakes; then connections are terminated. */
 const CLOSE_WITHIN_MS = 1_000
 const POLICY_VIOLATION = 1008
 const ignore = (): void => undefined
@@ -40,9 +44,9 @@ export function createSockets(options: {
   const { tracker, limits, counters } = options
   const heartbeat = startHeartbeat(limits.pingEveryMs)
   const queue = createWriteQueue()
-  const strangers = startStrangers<Session>({
-    withinMs: limits.knownWithinMs,
-    isKnown: ({ isKnown }) => isKnown,
+  const firstRequest = startFirstRequestTimeout<Session>({
+    withinMs: limits.firstRequestWithinMs,
+    wasServed: ({ wasServed }) => wasServed,
     onOverdue: ({ connection }) => connection.closeWith(POLICY_VIOLATION, 'No announce or scrape in time'),
   })
 
@@ -60,7 +64,7 @@ export function createSockets(options: {
   }
   const onClose = function (this: WebSocket): void {
     if (!(this instanceof Connection) || this.session === undefined) return
-    strangers.remove(this.session)
+    firstRequest.remove(this.session)
     heartbeat.remove(this)
     counters.countClosed()
     tracker.closed(this.session)
@@ -72,7 +76,7 @@ export function createSockets(options: {
     const session = tracker.open(connection, opening)
     connection.session = session
     heartbeat.add(connection)
-    strangers.add(session)
+    firstRequest.add(session)
     counters.countOpened()
     connection.on('message', onMessage)
     connection.on('pong', onPong)
@@ -87,10 +91,10 @@ export function createSockets(options: {
     drain: async () => {
       upgrades.stop()
       heartbeat.stop()
-      strangers.stop()
-      const isKnown = await tracker.drain()
+      firstRequest.stop()
+      const isComplete = await tracker.drain()
       setTimeout(() => heartbeat.terminateAll(), CLOSE_WITHIN_MS).unref()
-      return isKnown
+      return isComplete
     },
   }
 }
