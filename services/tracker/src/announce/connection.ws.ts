@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
+import type { PingedConnection } from './heartbeat.ts'
 import type { Session, SocketConnection } from './socket-session.ts'
-import { headOf, type WriteQueue } from './write-queue.ws.ts'
+import { headOf, type WriteQueue } from './write-queue.ts'
 
 const MAX_BUFFERED = 262_144
 /** What Node copies and writes without allocating memory is no more than 16 KiB. */
@@ -9,19 +10,16 @@ const FULL_WRITE = 14_000
 const PONG_WITHIN_MS = 3_000
 /** Bytes of messages that wait to be answered, besides what came in one piece with the last of them. */
 const MAX_UNANSWERED = 262_144
-/** Messages at once, in seconds of the rate. */
+/** How many messages may come at once: those of so many milliseconds. */
 const BURST_MS = 10_000
 
-/**
- * One connection. It is the WebSocket itself with what we need to know of it, since there are many and each object more
- * takes memory.
- */
-export class Connection extends WebSocket implements SocketConnection {
+/** A WebSocket connection with its state: one object and not two, since there are many connections. */
+export class Connection extends WebSocket implements SocketConnection, PingedConnection {
   /** Something was received since the last ping. */
   heard = true
   /** It is not read at the moment, so nothing can be received. */
   held = false
-  /** When it is pinged; see `startHeartbeat`. */
+  /** Which group of the heartbeat it is in. */
   pingGroup = 0
   session: Session | undefined = undefined
   /** What the limit for addresses counts it by. */
@@ -33,7 +31,7 @@ export class Connection extends WebSocket implements SocketConnection {
   private frames = ''
   /** The answer to a ping, which all who ask meanwhile share. */
   private asked: Promise<boolean> | undefined = undefined
-  /** Until when the rate of messages is used up, in milliseconds: the theoretical arrival time of ATM's leaky bucket. */
+  /** Until when the allowed rate of messages is used up, in milliseconds of `performance.now()`. */
   private usedUntil = 0
   private isOverRate = false
   private unanswered = 0

@@ -3,12 +3,12 @@ import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { Connection } from './connection.ws.ts'
 import { startFirstRequestTimeout } from './first-request.ts'
-import { startHeartbeat } from './heartbeat.ws.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import type { SocketCounters } from './socket-counters.ts'
 import type { Session, SocketOpening } from './socket-session.ts'
 import type { SocketTracker } from './socket-tracker.ts'
 import { createUpgrades, type UpgradeLimits, type Upgrades } from './upgrades.ws.ts'
-import { createWriteQueue } from './write-queue.ws.ts'
+import { createWriteQueue } from './write-queue.ts'
 
 /** WebSocket connections of one process. */
 export type Sockets = Pick<Upgrades, 'attach'> & {

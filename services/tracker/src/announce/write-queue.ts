@@ -1,4 +1,4 @@
-/** What has frames to write. */
+/** A connection with frames to write. */
 export type Writer = {
   /** Writes them now. */
   flush(): void
@@ -12,7 +12,7 @@ export type WriteQueue = {
 
 /**
  * Creates the queue. All frames for a connection that come up in one turn of the event loop are one write: under load,
- * writing takes more of a processor than everything else. They are written as a string of bytes, which Node hands to the
+ * a write takes more processor time than a message. They are written as a string of bytes, which Node hands to the
  * kernel without a buffer that would have to be collected.
  */
 export function createWriteQueue(): WriteQueue {

@@ -1,9 +1,19 @@
-import type { Connection } from './connection.ws.ts'
+/** What the heartbeat needs of a connection. */
+export type PingedConnection = {
+  /** Something was received since the last ping. */
+  heard: boolean
+  /** It is not read at the moment, so nothing can be received. */
+  readonly held: boolean
+  /** Which group it is in; set by the heartbeat. */
+  pingGroup: number
+  ping(): void
+  terminate(): void
+}
 
 /** Pings every connection, and ends one that does not answer until the next ping. */
 export type Heartbeat = {
-  add(connection: Connection): void
-  remove(connection: Connection): void
+  add(connection: PingedConnection): void
+  remove(connection: PingedConnection): void
   stop(): void
   /** Ends the connections that are still there. */
   terminateAll(): void
@@ -12,9 +22,9 @@ export type Heartbeat = {
 /** Few connections at a time, so that messages do not wait for pings. */
 const GROUPS = 300
 
-/** Starts it. One timer serves all connections, and pings one group of them at a time. */
+/** Starts the heartbeat. One timer serves all connections, and pings one group of them at a time. */
 export function startHeartbeat(pingEveryMs: number): Heartbeat {
-  const groups = Array.from({ length: GROUPS }, () => new Set<Connection>())
+  const groups = Array.from({ length: GROUPS }, () => new Set<PingedConnection>())
   let turn = 0
   const timer = setInterval(() => {
     turn = (turn + 1) % GROUPS
