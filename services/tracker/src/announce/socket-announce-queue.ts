@@ -1,16 +1,17 @@
-import type { AnnounceEvent, AnnounceRequest, Passkey, TrackerAction } from '@vault-and-tracker/bencode-tracker'
+import type { AnnounceRequest, TrackerAction } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce, ProcessId } from '../swarm/swarm.ts'
 import { type AnnouncingClients, type ClientName, clientName } from './announcing-clients.ts'
-import type { OfferRelay, RelayedOffers } from './offer-relay.ts'
+import type { OfferRelay } from './offer-relay.ts'
 import type { PeerRemoval } from './peer-removal.ts'
+import { type AnnounceHooks, eventOf, QueuedAnnounce } from './queued-announce.ts'
 import type { Refusal, Refusals } from './refusal.ts'
-import type { Offer, Signalling } from './signalling.ts'
-import type { SocketAnnounces, SocketOutcome, SocketReply, SocketRequest } from './socket-announces.ts'
+import type { Signalling } from './signalling.ts'
+import type { SocketAnnounces, SocketOutcome, SocketReply } from './socket-announces.ts'
 import type { AnnounceMessage } from './socket-messages.ts'
 import { announceMessage } from './socket-replies.ts'
-import { newSocketPeer, ownerOf, type Session, type SocketPeer } from './socket-session.ts'
+import { newSocketPeer, type Session, type SocketPeer } from './socket-session.ts'
 
 /** The announces over the connections of one process. Those of one torrent on one connection are carried out in order. */
 export type SocketAnnounceQueue = {
@@ -254,60 +255,7 @@ export function createSocketAnnounceQueue(options: {
   }
 }
 
-/** What is done between checking an announce and telling the swarm. */
-type AnnounceHooks = {
-  /** Whether the connection may have this client. */
-  claim(queued: QueuedAnnounce, peer: PeerAnnounce): boolean | Promise<boolean>
-  /** Relays the offers that need not wait for the swarm. */
-  checked(queued: QueuedAnnounce, peer: PeerAnnounce): void
-}
-
-/** One announce that is under way. A class, since thousands may wait for Redis at once: methods are shared. */
-class QueuedAnnounce implements SocketRequest {
-  readonly socketPeer: SocketPeer
-  readonly request: AnnounceRequest
-  readonly offers: readonly Offer[]
-  /** The client and its announce, once it is claimed. */
-  client: ClientName | undefined = undefined
-  peer: PeerAnnounce | undefined = undefined
-  relayed: RelayedOffers | undefined = undefined
-  private readonly hooks: AnnounceHooks
-
-  constructor(socketPeer: SocketPeer, request: AnnounceRequest, offers: readonly Offer[], hooks: AnnounceHooks) {
-    this.socketPeer = socketPeer
-    this.request = request
-    this.offers = offers
-    this.hooks = hooks
-  }
-
-  get passkey(): Passkey | undefined {
-    return this.socketPeer.session.passkey
-  }
-
-  get address(): Uint8Array {
-    return this.socketPeer.session.address
-  }
-
-  owner(): Buffer {
-    return ownerOf(this.socketPeer.session)
-  }
-
-  claim(peer: PeerAnnounce): boolean | Promise<boolean> {
-    return this.hooks.claim(this, peer)
-  }
-
-  checked(peer: PeerAnnounce): void {
-    this.hooks.checked(this, peer)
-  }
-}
-
 function forgetPeer(socketPeer: SocketPeer): void {
   const { peers } = socketPeer.session
   if (peers.get(socketPeer.infoHashJson) === socketPeer) peers.delete(socketPeer.infoHashJson)
-}
-
-/** Seeders send `completed` before they start; a completion that the swarm could not be told is told later. */
-function eventOf(socketPeer: SocketPeer, { event, left }: AnnounceRequest): AnnounceEvent {
-  if (event === 'completed') return socketPeer.wasIncomplete ? event : 'started'
-  return event === 'none' && left === 0 && socketPeer.completionPending ? 'completed' : event
 }
