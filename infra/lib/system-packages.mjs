@@ -48,6 +48,12 @@ export const TEST_PROGRAMS = [
   },
   { programs: ['openssl'], debianPackage: 'openssl', purpose: CLIENT_TEST, otherwise: '' },
   { programs: ['nginx'], debianPackage: 'nginx', purpose: CLIENT_TEST, otherwise: ' (or brew install nginx)' },
+  {
+    programs: ['python-dotenv'],
+    debianPackage: 'python3-dotenv',
+    purpose: 'The test of the formats of vault export',
+    otherwise: '',
+  },
   { programs: ['python3'], debianPackage: 'python3', purpose: 'The test of Torznab documents', otherwise: '' },
 ]
 
