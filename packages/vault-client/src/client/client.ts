@@ -32,7 +32,7 @@ export type VaultClient = {
   readonly publicKey: string
 }
 
-export const DEFAULT_ENV = 'production'
+const DEFAULT_ENV = 'production'
 
 /** Makes `createVaultClient` of what signs. */
 export function clientWith(signer: Signer): (options: VaultClientOptions) => VaultClient {

@@ -3,7 +3,6 @@ import { createTransport, type Method } from '../client/transport.ts'
 import { adminUrl, type GlobalOptions } from './settings.ts'
 import { type Terminal, UsageError } from './terminal.ts'
 
-export type Project = { id: string; name: string; publicKey: string; createdAt: string }
 export type SecretMetadata = { id: string; key: string; env: string; updatedAt: string }
 export type Row = Readonly<Record<string, unknown>>
 

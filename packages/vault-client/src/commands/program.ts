@@ -53,7 +53,7 @@ function fail(error: unknown, { stderr }: Terminal): number {
 }
 
 /** The commands, their arguments and options: what is parsed, what help shows and what shells complete. */
-export function vaultProgram(terminal: Terminal, version: string, exit: (status: number) => void): Command {
+function vaultProgram(terminal: Terminal, version: string, exit: (status: number) => void): Command {
   const program = new Command('vault')
     .description('Secrets of an encrypted vault, for applications and the people who run them.')
     .version(version)

@@ -110,7 +110,7 @@ export async function adminUrl(options: GlobalOptions, { env }: Terminal): Promi
   return url
 }
 
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return codeOf(error) === 'ENOENT'
 }
 

@@ -1,5 +1,5 @@
 import { parse } from 'dotenv'
-import { unfit, variable, withoutNull } from './formats.ts'
+import { unfit, variable, withoutNull } from './variable.ts'
 
 /**
  * One line of a file as the dotenv package, Node's `--env-file`, python-dotenv and shells read it.

@@ -204,8 +204,7 @@ print(seen.decode())
 os.waitpid(pid, 0)
 `
   const args = ['-c', driver, ...cli, 'run', '--', process.execPath, '-e', COUNTER]
-  const { NODE_OPTIONS: _jest, ...rest } = process.env
-  const child = spawn('python3', args, { env: { ...rest, ...projectOf(server.url) } })
+  const child = spawn('python3', args, { env: { ...process.env, NODE_OPTIONS: '', ...projectOf(server.url) } })
   let out = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += String(chunk)))
   await new Promise((resolve) => child.once('close', resolve))
@@ -215,23 +214,20 @@ os.waitpid(pid, 0)
 test('where no terminal controls it, SIGINT is handed on', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', '1')
-  const { NODE_OPTIONS: _jest, ...rest } = process.env
   const args = [...cli, 'run', '--', process.execPath, '-e', COUNTER]
+  const [command = '', ...rest] = args
   // In a session of its own it has no terminal.
-  const child = spawn('setsid', ['--wait', ...args], { env: { ...rest, ...projectOf(server.url) }, detached: true })
+  const env = { ...process.env, NODE_OPTIONS: '', ...projectOf(server.url) }
+  const child = spawn(command, rest, { env, detached: true })
   let out = ''
   child.stderr.on('data', (chunk) => (out += String(chunk)))
-  await new Promise<void>((resolve) => {
-    child.stdout.on('data', (chunk) => {
-      out += String(chunk)
-      if (!out.includes('ready') || out.includes('signals')) return
-      const { pid } = child
-      if (pid === undefined) throw new Error('not started')
-      const vaultPid = Number(readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8').trim() || pid)
-      process.kill(vaultPid, 'SIGINT')
-      setTimeout(() => process.kill(vaultPid, 'SIGTERM'), 300)
-    })
-    child.once('close', () => resolve())
+  child.stdout.on('data', (chunk) => {
+    const wasReady = out.includes('ready')
+    out += String(chunk)
+    if (wasReady || !out.includes('ready')) return
+    child.kill('SIGINT')
+    setTimeout(() => child.kill('SIGTERM'), 300)
   })
+  await new Promise((resolve) => child.once('close', resolve))
   expect(out).toContain('signals 1')
 })

@@ -12,7 +12,7 @@ import { FORMATS, type Format, formatSecrets } from '../../src/formats/formats.t
 type Secrets = Record<string, string>
 
 const folder = mkdtempSync(join(tmpdir(), 'vault-client-formats-'))
-const { NODE_OPTIONS: _jest, ...environment } = process.env
+const environment = { ...process.env, NODE_OPTIONS: '' }
 
 /** Runs a program that prints a JSON object of keys and values in hex. */
 function hexOf(command: string, args: readonly string[]): Secrets {
