@@ -1,10 +1,13 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { capture, Fault, findProgram } from '../../packages/dev-env/src/processes/command.mjs'
 
 /**
  * Programs of which one is needed, and how to get it; `otherwise` names other ways.
  *
- * @typedef {{ programs: string[], debianPackage: string, purpose: string, otherwise: string }} Kind
+ * `module` is a module of Python that has no program.
+ *
+ * @typedef {{ programs: string[], debianPackage: string, purpose: string, otherwise: string, module?: string }} Kind
  */
 
 const POLICY = '/usr/sbin/policy-rc.d'
@@ -54,6 +57,14 @@ export const TEST_PROGRAMS = [
     purpose: 'The test of the formats of vault export',
     otherwise: '',
   },
+  {
+    programs: ['python3'],
+    module: 'cryptography',
+    debianPackage: 'python3-cryptography',
+    purpose: 'The test of the recipes for signing',
+    otherwise: ' (or pip install cryptography)',
+  },
+  { programs: ['curl'], debianPackage: 'curl', purpose: 'The test of the recipes for signing', otherwise: '' },
   { programs: ['python3'], debianPackage: 'python3', purpose: 'The test of Torznab documents', otherwise: '' },
 ]
 
@@ -77,8 +88,14 @@ export async function ensurePrograms(kinds, step) {
 }
 
 /** @param {Kind} kind */
-function isPresent({ programs }) {
+function isPresent({ programs, module }) {
+  if (module !== undefined) return hasModule(module)
   return programs.some((name) => findProgram(name) !== undefined)
+}
+
+/** What Debian installs, Debian's own Python finds. @param {string} name */
+function hasModule(name) {
+  return ['python3', '/usr/bin/python3'].some((python) => spawnSync(python, ['-c', `import ${name}`]).status === 0)
 }
 
 /**
