@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { createRedactor, MIN_REDACTED } from '../../src/commands/redact.ts'
 import { startFakeVault } from '../fake-vault.ts'
@@ -162,72 +161,4 @@ test('with --watch-signal the command is told when secrets change', async () => 
   while (server.seen.length < 3) await new Promise((resolve) => setTimeout(resolve, 20))
   server.secrets.set('A', 'changed')
   expect((await running).status).toBe(9)
-})
-
-let cli: string[] = []
-
-beforeAll(() => {
-  cli = [
-    process.execPath,
-    '--import',
-    '@vault-and-tracker/dev-env/typescript',
-    join(import.meta.dirname, '../../src/cli.ts'),
-  ]
-})
-
-/** A program that counts SIGINT and says so when it was told to end. */
-const COUNTER = `let n = 0; process.on('SIGINT', () => { n++ }); process.on('SIGTERM', () => { console.log('signals ' + n); process.exit(0) })
-  setInterval(() => {}, 1000); console.log('ready')`
-
-test('Ctrl-C in a terminal reaches the command once', async () => {
-  await using server = await startFakeVault(publicKeyHex)
-  server.secrets.set('A', '1')
-  // Python's pty gives the process a terminal that controls it, as a shell's is.
-  const driver = `
-import os, pty, sys, time, signal
-pid, fd = pty.fork()
-if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
-seen = b''
-def until(word):
-    global seen
-    while word not in seen:
-        try: chunk = os.read(fd, 4096)
-        except OSError: sys.exit(seen.decode())
-        seen += chunk
-until(b'ready')
-os.write(fd, b'\\x03')
-time.sleep(0.5)
-os.kill(pid, signal.SIGTERM)
-until(b'signals ')
-until(b'\\n')
-print(seen.decode())
-os.waitpid(pid, 0)
-`
-  const args = ['-c', driver, ...cli, 'run', '--', process.execPath, '-e', COUNTER]
-  const child = spawn('python3', args, { env: { ...process.env, NODE_OPTIONS: '', ...projectOf(server.url) } })
-  let out = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += String(chunk)))
-  await new Promise((resolve) => child.once('close', resolve))
-  expect(out).toContain('signals 1')
-})
-
-test('where no terminal controls it, SIGINT is handed on', async () => {
-  await using server = await startFakeVault(publicKeyHex)
-  server.secrets.set('A', '1')
-  const args = [...cli, 'run', '--', process.execPath, '-e', COUNTER]
-  const [command = '', ...rest] = args
-  // In a session of its own it has no terminal.
-  const env = { ...process.env, NODE_OPTIONS: '', ...projectOf(server.url) }
-  const child = spawn(command, rest, { env, detached: true })
-  let out = ''
-  child.stderr.on('data', (chunk) => (out += String(chunk)))
-  child.stdout.on('data', (chunk) => {
-    const wasReady = out.includes('ready')
-    out += String(chunk)
-    if (wasReady || !out.includes('ready')) return
-    child.kill('SIGINT')
-    setTimeout(() => child.kill('SIGTERM'), 300)
-  })
-  await new Promise((resolve) => child.once('close', resolve))
-  expect(out).toContain('signals 1')
 })
