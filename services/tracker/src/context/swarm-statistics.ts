@@ -1,4 +1,3 @@
-import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { Cluster, Redis } from 'ioredis'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
 import { createPeerList } from '../swarm/peer-list.redis.ts'
@@ -17,19 +16,16 @@ const PASS_ON_EVERY_MS = 5_000
 
 export type SwarmWatch = ReturnType<typeof createSwarmWatch>
 
-/** Joins what staff see of the swarms, and starts passing on how many announces this process answers. */
+/** Joins what staff see of the swarms, and in the background passes on how many announces this process answers. */
 export function createSwarmWatch(connections: Connections, redis: Redis | Cluster, swarms: Swarms) {
-  const { config, db, logger, clock, resources } = connections
+  const { config, db, logger, clock, background } = connections
   const rate = createAnnounceRate({ tallies: createAnnounceTallies(connections.redis), clock })
-  const passingOn = repeat({
+  background.add({
     everyMs: PASS_ON_EVERY_MS,
     task: () => rate.flush(),
     onError: (error) => logger.warn({ err: error }, 'could not pass on the count of announces; it is retried'),
-  })
-  resources.defer(async () => {
-    await passingOn.stop()
-    // What is lost when Redis is away as well is a few seconds of a chart.
-    await rate.flush().catch(() => undefined)
+    // Without Redis, the last few seconds of a chart are lost.
+    atStop: () => rate.flush().catch(() => undefined),
   })
   const statistics = createSwarmStatistics({ store: createSwarmStatisticsStore(db), rate, clock })
   const peers = createPeerList({ redis, clock, settings: swarmSettings(config) })
@@ -52,6 +48,5 @@ export function createSwarmWatch(connections: Connections, redis: Redis | Cluste
         counters.countFailure(action, failure)
       },
     }),
-    passOn: () => rate.flush(),
   }
 }

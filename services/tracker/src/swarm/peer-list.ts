@@ -27,7 +27,7 @@ export type PeerList = {
    *
    * @param first which peer to begin with, from 0
    * @returns the living among these, and how many places there are, among them a few of peers that have expired
-   * @throws UnavailableError when they could not be read
+   * @throws what `isUnavailable` recognises when they could not be read
    */
   read(name: SwarmName, first: number, count: number): Promise<{ peers: readonly ListedPeer[]; places: number }>
 }

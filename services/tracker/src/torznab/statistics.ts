@@ -31,7 +31,7 @@ type CountedPart = Counted & {
 export type StatisticsStore = {
   /** The start of the first hour with a request; undefined when there was none. */
   firstHour(): Promise<Date | undefined>
-  /** All kinds for the range, all requests for the other periods; histograms for what percentiles are told of. */
+  /** All kinds for the range, all requests for the other periods; histograms for what has percentiles. */
   counts(segments: readonly PeriodSegment[]): Promise<readonly CountedPart[]>
   userSets(segments: readonly PeriodSegment[]): Promise<readonly { period: Period; users: UserSet }[]>
   /** Counts of these segments by the span that they are in; spans without a request are left out. */
@@ -141,7 +141,7 @@ export type AskedRange = {
   readonly to?: Date | undefined
 }
 
-/** The nearest time that a request can have, so that no range has more spans than can be told. */
+/** The nearest time that a request can have, so that the number of spans is bounded. */
 function bounded(time: Date): Date {
   return new Date(Math.min(Math.max(time.getTime(), OLDEST), NEWEST))
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
+import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
 import { fillCatalogue } from './support/catalogue.ts'
 import { DESKTOP, type Site, startSite, VIEWS } from './support/site.ts'
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
     `update torrents set state = 'pending' where id in (select id from torrents order by name limit 3)`,
   )
   for (let i = 0; i < 4; i += 1) await site.tracker.client().get('/api/torznab?t=search&apikey=wrong')
-  await site.tracker.context.torznabLog.flush()
+  await requestsAreWritten(site.tracker)
 })
 afterAll(() => site.stop())
 

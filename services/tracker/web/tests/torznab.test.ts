@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
 import { createMember } from '../../tests/support/members.ts'
 import { setLimits } from '../../tests/support/torznab.ts'
+import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
 import { addTorrent, DESKTOP, type Site, startSite, VIEWS, type Visit } from './support/site.ts'
 import { useTorznab } from './support/torznab-use.ts'
 
@@ -59,7 +60,7 @@ describe('an API that is used', () => {
 
   beforeAll(async () => {
     site.tracker.holdClock()
-    await site.tracker.context.torznabLog.flush()
+    await requestsAreWritten(site.tracker)
     for (const table of ['requests', 'counts', 'users', 'user_sets'])
       await site.tracker.sql(`delete from torznab_${table}`)
     lastDay = await useTorznab(site.tracker)
@@ -71,7 +72,7 @@ describe('an API that is used', () => {
       await heavy.client.get(`/api/torznab?t=search&limit=0&apikey=${heavy.passkey}`, { 'x-forwarded-for': ADDRESS })
     await setLimits(site.tracker, { searches: 30, downloads: 20 })
     await site.tracker.sql(`update users set api_blocked = true where username = 'heavy'`)
-    await site.tracker.context.torznabLog.flush()
+    await requestsAreWritten(site.tracker)
     lastDay += 12
   })
 
