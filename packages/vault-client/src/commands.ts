@@ -8,13 +8,13 @@ import { VaultError } from './errors.ts'
 import { FORMATS, type Format, formatSecrets } from './format.ts'
 
 /** What a command uses of the process it runs in. Tests inject their own. */
-export type Terminal = Readonly<{
-  args: readonly string[]
-  env: Readonly<Record<string, string | undefined>>
-  stdin: AsyncIterable<Uint8Array | string>
-  stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
-}>
+export type Terminal = {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdin: AsyncIterable<Uint8Array | string>
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+}
 
 const USAGE = `usage: vault <command>
 
