@@ -23,7 +23,7 @@ import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import type { Connections } from './connections.ts'
-import { createSwarmWatch, type SwarmWatch } from './swarm-statistics.ts'
+import { createSwarmStatisticsPart, type SwarmStatisticsPart } from './swarm-statistics.ts'
 import { connectSwarmRedis, minIntervalOf, swarmSettings } from './swarms.ts'
 import { createWebSockets, type WebSockets } from './websocket.ts'
 
@@ -33,7 +33,7 @@ export type AnnounceEngine = {
   /** Undefined where they are switched off. */
   readonly sockets: Sockets | undefined
   /** What staff see of the swarms. */
-  readonly useCases: SwarmWatch['useCases']
+  readonly useCases: SwarmStatisticsPart['useCases']
   /** Fails unless the Redis of the swarms answers, where they have one of their own. */
   readonly ping: () => Promise<void>
 }
@@ -65,8 +65,8 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     settleSeconds: SETTLE_SECONDS,
     onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
-  const watch = createSwarmWatch(connections, redis, swarms)
-  const { routes, ...shared } = createUseCases(connections, redis, swarms, directory, watch)
+  const statistics = createSwarmStatisticsPart(connections, redis, swarms)
+  const { routes, ...shared } = createUseCases(connections, redis, swarms, directory, statistics)
   const sockets = config.WEBSOCKET
     ? await createWebSockets({ ...connections, ...shared, redis, swarms, directory })
     : undefined
@@ -80,11 +80,11 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
       sockets?.revalidateAll()
     },
   })
-  addBackground(connections, redis, { swarms, flusher, sockets, watch })
+  addBackground(connections, redis, { swarms, flusher, sockets, statistics })
   return {
     routes,
     sockets,
-    useCases: watch.useCases,
+    useCases: statistics.useCases,
     ping: async () => {
       if (redis !== connections.redis) await redis.ping()
     },
@@ -97,12 +97,12 @@ function createUseCases(
   redis: Redis | Cluster,
   swarms: Swarms,
   directory: Directory,
-  watch: SwarmWatch,
+  statistics: SwarmStatisticsPart,
 ) {
   const mode = config.TRACKER_MODE
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)
-  const counters = watch.watched(createAnnounceMetrics(metrics.registry))
+  const counters = statistics.countedByTime(createAnnounceMetrics(metrics.registry))
   const refusals = createRefusals({
     interval,
     minInterval,
@@ -133,10 +133,10 @@ function createUseCases(
 function addBackground(
   { config, metrics, logger, background, resources }: Connections,
   redis: Redis | Cluster,
-  parts: { swarms: Swarms; flusher: Flusher; sockets: WebSockets | undefined; watch: SwarmWatch },
+  parts: { swarms: Swarms; flusher: Flusher; sockets: WebSockets | undefined; statistics: SwarmStatisticsPart },
 ): void {
   const { swarms, flusher, sockets } = parts
-  const { swarmStatistics } = parts.watch.useCases
+  const { swarmStatistics } = parts.statistics.useCases
   const leadership = createLeadership(redis)
   resources.defer(() => leadership.release())
   const addAsLeader = (name: string, everyMs: number, task: () => Promise<void>): void =>

@@ -14,10 +14,10 @@ import { swarmSettings } from './swarms.ts'
 /** Twice in each span of ten seconds that announces are counted by. */
 const PASS_ON_EVERY_MS = 5_000
 
-export type SwarmWatch = ReturnType<typeof createSwarmWatch>
+export type SwarmStatisticsPart = ReturnType<typeof createSwarmStatisticsPart>
 
 /** Joins what staff see of the swarms, and in the background passes on how many announces this process answers. */
-export function createSwarmWatch(connections: Connections, redis: Redis | Cluster, swarms: Swarms) {
+export function createSwarmStatisticsPart(connections: Connections, redis: Redis | Cluster, swarms: Swarms) {
   const { config, db, logger, clock, background } = connections
   const rate = createAnnounceRate({ tallies: createAnnounceTallies(connections.redis), clock })
   background.add({
@@ -37,7 +37,7 @@ export function createSwarmWatch(connections: Connections, redis: Redis | Cluste
   return {
     useCases: { swarmStatistics: statistics, torrentPeers },
     /** The same counters, which also count announces by time. */
-    watched: (counters: AnnounceCounters): AnnounceCounters => ({
+    countedByTime: (counters: AnnounceCounters): AnnounceCounters => ({
       ...counters,
       countAnnounce: (event) => {
         rate.countAnnounce()
