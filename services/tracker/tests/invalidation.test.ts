@@ -61,7 +61,7 @@ test('a connection that fell silent is replaced, and what it missed is reported'
     await eventually(() => missed > 0)
     // Whoever revalidates must get what comes after.
     await publisher.publish(invalidationChannel(publisher.options.db ?? 0), '{"kind":"site"}')
-    await eventually(() => heard.includes('site'))
+    await eventually(() => heard.includes('site-settings'))
   } finally {
     subscription.close()
   }
