@@ -1,14 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Confirm, Dialog, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Dialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Field, Form, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
 import { api, type Torrent } from '../api/client.ts'
+import { BreakableName } from '../release/release-tags.tsx'
 import { FactorsDialog } from './factors-dialog.tsx'
 import { useSaveTorrent } from './save-torrent.ts'
+
+/** As the API has it: clients show the reason as it is sent. */
+const REASON_MAX = 120
 
 /** What uploaders and staff do with a torrent. */
 export function TorrentActions({ torrent, isStaff }: { torrent: Torrent; isStaff: boolean }) {
@@ -70,29 +74,55 @@ function EditDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => voi
 function DeleteDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => void }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const remove = useMutation<unknown, ApiError>({
-    mutationFn: () => read(api.DELETE('/api/torrents/{id}', { params: { path: { id: torrent.id } } })),
+  const remove = useMutation<unknown, ApiError, string>({
+    mutationFn: (reason) =>
+      read(
+        api.DELETE('/api/torrents/{id}', {
+          params: { path: { id: torrent.id }, query: reason === '' ? {} : { reason } },
+        }),
+      ),
     onSuccess: async () => {
       toast('The torrent was deleted.')
       await navigate({ to: '/torrents' })
       void queries.invalidateQueries({ queryKey: ['torrents', 'list'] })
     },
-    onError: toastProblem,
   })
   const peers = torrent.seeders + torrent.leechers
   return (
-    <Confirm
-      title="Delete this torrent?"
-      action="Delete"
-      isBusy={remove.isPending}
-      onConfirm={() => remove.mutate()}
-      onCancel={onClose}
-    >
-      <p>{torrent.name}</p>
+    <Dialog title="Delete this torrent?" onClose={onClose}>
       <p>
-        It leaves the catalogue, and {peers === 1 ? 'one peer is' : `${formatCount(peers)} peers are`} told that it was
-        deleted. This cannot be undone.
+        <BreakableName name={torrent.name} />
       </p>
-    </Confirm>
+      <p>
+        It leaves the catalogue, and {peers === 1 ? '1 peer is' : `${formatCount(peers)} peers are`} told why. This
+        cannot be undone.
+      </p>
+      <Form
+        label="Delete this torrent"
+        fields={['reason']}
+        error={remove.error}
+        isBusy={remove.isPending}
+        onSubmit={({ reason = '' }) => remove.mutate(reason.trim())}
+        actions={
+          <>
+            <Button type="submit" kind="danger" isBusy={remove.isPending}>
+              Delete
+            </Button>
+            <Button onClick={onClose}>Cancel</Button>
+          </>
+        }
+      >
+        <TextField
+          label="Reason"
+          name="reason"
+          maxLength={REASON_MAX}
+          pattern="[ -~]*"
+          title="Letters, digits and signs of ASCII"
+          hint="Clients that announce it are told this for 30 days."
+          error={remove.error}
+          data-focus=""
+        />
+      </Form>
+    </Dialog>
   )
 }
