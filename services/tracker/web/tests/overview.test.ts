@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.stop())
 
-test.each(VIEWS)('the overview shows what there is to do ($theme, $width)', async (view) => {
+test.each(VIEWS)('the overview shows what there is to do ($width px)', async (view) => {
   const { page, problems } = await site.open('/admin', view, admin)
   await page.getByText('uploads to look at').waitFor()
   await page.getByText('100.0 % of them').waitFor()

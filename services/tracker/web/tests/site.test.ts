@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.stop())
 
-test.each(VIEWS)('an administrator sees what holds for the site ($theme, $width)', async (view) => {
+test.each(VIEWS)('an administrator sees what holds for the site ($width px)', async (view) => {
   const { page, problems } = await site.open('/admin/site', view, admin)
   await page.getByText('REGISTRATION=').waitFor()
   expect(await problems('site')).toEqual([])
