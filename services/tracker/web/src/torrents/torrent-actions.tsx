@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Dialog, toast } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Field, Form, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
+import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Button, Field, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
@@ -34,40 +34,32 @@ export function TorrentActions({ torrent, isStaff }: { torrent: Torrent; isStaff
 function EditDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => void }) {
   const edit = useSaveTorrent<{ name: string; category: string; description: string }>(torrent.id, onClose)
   return (
-    <Dialog title="Edit this torrent" onClose={onClose}>
-      <Form
-        label="Edit this torrent"
-        fields={['name', 'category', 'description']}
+    <FormDialog
+      title="Edit this torrent"
+      action="Save"
+      fields={['name', 'category', 'description']}
+      error={edit.error}
+      isBusy={edit.isPending}
+      onSubmit={({ name = '', category = '', description = '' }) => edit.mutate({ name, category, description })}
+      onClose={onClose}
+    >
+      <TextField label="Name" name="name" defaultValue={torrent.name} required maxLength={255} error={edit.error} />
+      <Field label="Category" name="category" error={edit.error}>
+        {(attributes) => (
+          <select {...attributes} className="input" required defaultValue={torrent.category}>
+            {torrent.category === '' && <option value="">None; choose one</option>}
+            <CategoryOptions />
+          </select>
+        )}
+      </Field>
+      <TextArea
+        label="Description"
+        name="description"
+        defaultValue={torrent.description}
+        maxLength={20_000}
         error={edit.error}
-        isBusy={edit.isPending}
-        onSubmit={({ name = '', category = '', description = '' }) => edit.mutate({ name, category, description })}
-        actions={
-          <>
-            <Button type="submit" kind="main" isBusy={edit.isPending}>
-              Save
-            </Button>
-            <Button onClick={onClose}>Cancel</Button>
-          </>
-        }
-      >
-        <TextField label="Name" name="name" defaultValue={torrent.name} required maxLength={255} error={edit.error} />
-        <Field label="Category" name="category" error={edit.error}>
-          {(attributes) => (
-            <select {...attributes} className="input" required defaultValue={torrent.category}>
-              {torrent.category === '' && <option value="">None; choose one</option>}
-              <CategoryOptions />
-            </select>
-          )}
-        </Field>
-        <TextArea
-          label="Description"
-          name="description"
-          defaultValue={torrent.description}
-          maxLength={20_000}
-          error={edit.error}
-        />
-      </Form>
-    </Dialog>
+      />
+    </FormDialog>
   )
 }
 
@@ -89,40 +81,37 @@ function DeleteDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => v
   })
   const peers = torrent.seeders + torrent.leechers
   return (
-    <Dialog title="Delete this torrent?" onClose={onClose}>
-      <p>
-        <BreakableName name={torrent.name} />
-      </p>
-      <p>
-        It leaves the catalogue, and {peers === 1 ? '1 peer is' : `${formatCount(peers)} peers are`} told why. This
-        cannot be undone.
-      </p>
-      <Form
-        label="Delete this torrent"
-        fields={['reason']}
+    <FormDialog
+      title="Delete this torrent?"
+      action="Delete"
+      kind="danger"
+      fields={['reason']}
+      error={remove.error}
+      isBusy={remove.isPending}
+      onSubmit={({ reason = '' }) => remove.mutate(reason.trim())}
+      onClose={onClose}
+      intro={
+        <>
+          <p>
+            <BreakableName name={torrent.name} />
+          </p>
+          <p>
+            It leaves the catalogue, and {peers === 1 ? '1 peer is' : `${formatCount(peers)} peers are`} told why. This
+            cannot be undone.
+          </p>
+        </>
+      }
+    >
+      <TextField
+        label="Reason"
+        name="reason"
+        maxLength={REASON_MAX}
+        pattern="[ -~]*"
+        title="Letters, digits and signs of ASCII"
+        hint="Clients that announce it are told this for 30 days."
         error={remove.error}
-        isBusy={remove.isPending}
-        onSubmit={({ reason = '' }) => remove.mutate(reason.trim())}
-        actions={
-          <>
-            <Button type="submit" kind="danger" isBusy={remove.isPending}>
-              Delete
-            </Button>
-            <Button onClick={onClose}>Cancel</Button>
-          </>
-        }
-      >
-        <TextField
-          label="Reason"
-          name="reason"
-          maxLength={REASON_MAX}
-          pattern="[ -~]*"
-          title="Letters, digits and signs of ASCII"
-          hint="Clients that announce it are told this for 30 days."
-          error={remove.error}
-          data-focus=""
-        />
-      </Form>
-    </Dialog>
+        data-focus=""
+      />
+    </FormDialog>
   )
 }
