@@ -112,10 +112,15 @@ test.each(VIEWS)('its uploader edits and deletes a torrent ($width px)', async (
 
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('This cannot be undone.').waitFor()
+  await page.getByLabel('Reason').fill('A better copy is here.')
   expect(await problems('torrent-delete')).toEqual([])
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('60 torrents').waitFor()
   expect((await member.get(`/api/torrents/${uploaded.member('id')}`)).status).toBe(404)
+  const id = uploaded.member('id')
+  expect(await site.tracker.sql('select delete_reason as reason from torrents where id = $1', [id])).toEqual([
+    { reason: 'A better copy is here.' },
+  ])
   await page.context().close()
 })
 
