@@ -80,6 +80,7 @@ function DeleteDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => v
     },
   })
   const peers = torrent.seeders + torrent.leechers
+  const told = peers === 0 ? '' : `, and ${peers === 1 ? '1 peer is' : `${formatCount(peers)} peers are`} told why`
   return (
     <FormDialog
       title="Delete this torrent?"
@@ -95,10 +96,7 @@ function DeleteDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => v
           <p>
             <BreakableName name={torrent.name} />
           </p>
-          <p>
-            It leaves the catalogue, and {peers === 1 ? '1 peer is' : `${formatCount(peers)} peers are`} told why. This
-            cannot be undone.
-          </p>
+          <p>It leaves the catalogue{told}. This cannot be undone.</p>
         </>
       }
     >
