@@ -20,52 +20,32 @@ export const REDIS = {
   otherwise: ' (or brew install redis), set REDIS_URL to a Redis you have, or use docker compose up instead',
 }
 
+/** @param {string} debianPackage @param {string} purpose @param {string} brew @returns {Kind} */
+const forTests = (debianPackage, purpose, brew = '', programs = [debianPackage]) => ({
+  programs,
+  debianPackage,
+  purpose,
+  otherwise: brew === '' ? '' : ` (or brew install ${brew})`,
+})
+
 const CLIENT_TEST = 'The end-to-end test of the tracker'
 
-/**
- * What only tests need: BitTorrent clients that transfer real files, a browser, a proxy in front, and another XML
- * parser.
- *
- * @type {Kind[]}
- */
+/** What only tests need: BitTorrent clients that transfer files, a browser, a proxy in front, another XML parser. */
 export const TEST_PROGRAMS = [
-  { programs: ['aria2c'], debianPackage: 'aria2', purpose: CLIENT_TEST, otherwise: ' (or brew install aria2)' },
+  forTests('aria2', CLIENT_TEST, 'aria2', ['aria2c']),
+  forTests('transmission-daemon', CLIENT_TEST, 'transmission-cli'),
+  forTests('transmission-cli', CLIENT_TEST, 'transmission-cli', ['transmission-show']),
+  forTests('qbittorrent-nox', CLIENT_TEST),
+  forTests('chromium', 'The test of the web application', '', ['chromium', 'chromium-browser', 'google-chrome']),
+  forTests('openssl', CLIENT_TEST),
+  forTests('nginx', CLIENT_TEST, 'nginx'),
+  forTests('python3', 'The test of Torznab documents'),
+  forTests('python3-dotenv', 'The test of the formats of vault export', '', ['python-dotenv']),
   {
-    programs: ['transmission-daemon'],
-    debianPackage: 'transmission-daemon',
-    purpose: CLIENT_TEST,
-    otherwise: ' (or brew install transmission-cli)',
-  },
-  {
-    programs: ['transmission-show'],
-    debianPackage: 'transmission-cli',
-    purpose: CLIENT_TEST,
-    otherwise: ' (or brew install transmission-cli)',
-  },
-  { programs: ['qbittorrent-nox'], debianPackage: 'qbittorrent-nox', purpose: CLIENT_TEST, otherwise: '' },
-  {
-    programs: ['chromium', 'chromium-browser', 'google-chrome'],
-    debianPackage: 'chromium',
-    purpose: 'The test of the web application',
-    otherwise: '',
-  },
-  { programs: ['openssl'], debianPackage: 'openssl', purpose: CLIENT_TEST, otherwise: '' },
-  { programs: ['nginx'], debianPackage: 'nginx', purpose: CLIENT_TEST, otherwise: ' (or brew install nginx)' },
-  {
-    programs: ['python-dotenv'],
-    debianPackage: 'python3-dotenv',
-    purpose: 'The test of the formats of vault export',
-    otherwise: '',
-  },
-  {
-    programs: ['python3'],
+    ...forTests('python3-cryptography', 'The test of the recipes for signing', '', ['python3']),
     module: 'cryptography',
-    debianPackage: 'python3-cryptography',
-    purpose: 'The test of the recipes for signing',
-    otherwise: ' (or pip install cryptography)',
   },
-  { programs: ['curl'], debianPackage: 'curl', purpose: 'The test of the recipes for signing', otherwise: '' },
-  { programs: ['python3'], debianPackage: 'python3', purpose: 'The test of Torznab documents', otherwise: '' },
+  forTests('curl', 'The test of the recipes for signing', 'curl'),
 ]
 
 /**

@@ -3,23 +3,23 @@ import { SignatureError } from './errors.ts'
 import { readOkpJwk } from './jwk.ts'
 
 /** A private key ready to sign. The key itself is out of reach: logging or serialising this shows the public half. */
-export type SigningKey = Readonly<{
+export type SigningKey = {
   /** 64 lower-case hex digits. */
-  publicKeyHex: string
+  readonly publicKeyHex: string
   /** The 64-byte Ed25519 signature of `message` (RFC 8032 section 5.1.6). */
-  sign: (message: Uint8Array) => Uint8Array
-}>
+  readonly sign: (message: Uint8Array) => Uint8Array
+}
 
 /** A new key pair, ready to be registered and stored. */
-export type GeneratedKeyPair = Readonly<{
+export type GeneratedKeyPair = {
   /** 64 lower-case hex digits. */
-  publicKeyHex: string
+  readonly publicKeyHex: string
   /** A JWK JSON string with members kty, crv, d and x, in this order. */
-  privateJwk: string
-}>
+  readonly privateJwk: string
+}
 
 /** The two halves of a key pair, 32 bytes each. `seed` is the private one. */
-export type KeyPairBytes = Readonly<{ seed: Uint8Array; publicKey: Uint8Array }>
+export type KeyPairBytes = { readonly seed: Uint8Array; readonly publicKey: Uint8Array }
 
 /** A private key that was read: its seed, and the public half that a JWK states and a seed alone does not. */
 export type ReadPrivateKey = Readonly<{ seed: Uint8Array; stated: Uint8Array | undefined }>

@@ -5,11 +5,11 @@ import { isRetried } from './transport.ts'
 /** How long secrets are kept in memory. */
 export type CacheOptions = {
   /** Answered from memory for so long, without a request. */
-  freshMs: number
+  readonly freshMs: number
   /** After that, answered from memory while they are read again in the background, up to this age; `freshMs` by default. */
-  staleMs?: number
+  readonly staleMs?: number
   /** Where the vault cannot be asked, answered from memory up to this age; 0 by default. */
-  staleIfErrorMs?: number
+  readonly staleIfErrorMs?: number
 }
 
 export type SecretCache = {

@@ -9,11 +9,11 @@ import { type Watch, type WatchOptions, watchSecrets } from './watch.ts'
 /** How to reach a vault as one project. */
 export type VaultClientOptions = TransportOptions & {
   /** The project's name. */
-  project: string
+  readonly project: string
   /** The project's private key: a JWK JSON string, the 64 hex digits of its seed, or a PKCS#8 PEM. */
-  privateKey: string
+  readonly privateKey: string
   /** Keeps secrets in memory. Left out, every `getAll` and `get` asks the vault. */
-  cache?: CacheOptions | undefined
+  readonly cache?: CacheOptions | undefined
 }
 
 /** The secrets of one project. The environment is `production` unless told. */

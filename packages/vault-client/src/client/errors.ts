@@ -34,10 +34,10 @@ export type ClientErrorCode =
   | 'invalid_configuration'
 
 type Details = {
-  status?: number | undefined
-  retryAfterMs?: number | undefined
-  clockDifferenceMs?: number | undefined
-  cause?: unknown
+  readonly status?: number | undefined
+  readonly retryAfterMs?: number | undefined
+  readonly clockDifferenceMs?: number | undefined
+  readonly cause?: unknown
 }
 
 /** A vault that refused, or could not be asked. Neither the key nor a secret's value ever stands in the message. */
@@ -86,13 +86,13 @@ const REMEDIES: Readonly<Record<VaultErrorCode, string>> = {
 
 /** An answer that is not a success, as far as it could be read. */
 export type Refusal = {
-  status: number
+  readonly status: number
   /** The code and message of its body. */
-  code: string | undefined
-  message: string | undefined
-  retryAfterMs: number | undefined
+  readonly code: string | undefined
+  readonly message: string | undefined
+  readonly retryAfterMs: number | undefined
   /** For how long the local clock is ahead of the answer's Date. */
-  clockDifferenceMs: number | undefined
+  readonly clockDifferenceMs: number | undefined
 }
 
 /** Makes the error for an answer of the vault that is not a success, with the vault's own message where it sent one. */

@@ -10,15 +10,15 @@ export type Signer = {
 /** How requests are sent and tried again. */
 export type TransportOptions = {
   /** Where the vault is, for example `https://vault.example.org`. */
-  url: string
+  readonly url: string
   /** Gives up on one try after this long; 10,000 ms by default. */
-  timeoutMs?: number | undefined
+  readonly timeoutMs?: number | undefined
   /** How often a request is tried again that got no answer, or 429, 502, 503 or 504; 3 by default. */
-  retries?: number | undefined
+  readonly retries?: number | undefined
   /** The longest wait before a try, 20,000 ms by default; a vault that asks for a longer one is not asked again. */
-  maxWaitMs?: number | undefined
+  readonly maxWaitMs?: number | undefined
   /** In place of the global `fetch`, for example one that goes through a proxy. */
-  fetch?: typeof fetch | undefined
+  readonly fetch?: typeof fetch | undefined
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

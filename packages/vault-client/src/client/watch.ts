@@ -3,15 +3,15 @@ import { sleep } from './transport.ts'
 
 export type WatchOptions = {
   /** What is known already; the first reading where left out. */
-  known?: Readonly<Secrets>
+  readonly known?: Readonly<Secrets>
   /** How often the environment is read; 30,000 ms by default. Each time a tenth earlier or later, at random. */
-  intervalMs?: number
+  readonly intervalMs?: number
   /** Told when something is different from the time before. */
-  onChange: (secrets: Secrets, changes: Changes) => unknown
+  readonly onChange: (secrets: Secrets, changes: Changes) => unknown
   /** Told when the environment could not be read, or `onChange` failed. Watching goes on. */
-  onError?: (error: unknown) => unknown
+  readonly onError?: (error: unknown) => unknown
   /** Ends the watching. */
-  signal?: AbortSignal
+  readonly signal?: AbortSignal
 }
 
 /** Ends the watching; resolves when nothing of it runs any more. */

@@ -10,16 +10,16 @@ import { CommandError, printable, type Terminal } from './terminal.ts'
 import { durationText } from './values.ts'
 
 export type RunOptions = GlobalOptions & {
-  env: string
-  allowEmpty?: boolean
-  redact?: boolean
-  watch?: boolean
-  watchSignal?: NodeJS.Signals
+  readonly env: string
+  readonly allowEmpty?: boolean
+  readonly redact?: boolean
+  readonly watch?: boolean
+  readonly watchSignal?: NodeJS.Signals
   /** Seconds. */
-  interval: number
-  offlineFallback?: boolean
+  readonly interval: number
+  readonly offlineFallback?: boolean
   /** Seconds. */
-  maxAge: number
+  readonly maxAge: number
 }
 
 /** How long a command that is started anew may take to end before it is killed. */

@@ -1,13 +1,13 @@
 /** What a command uses of the process it runs in. Tests inject their own. */
-export type Terminal = Readonly<{
-  args: readonly string[]
-  env: Readonly<Record<string, string | undefined>>
-  stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean }
-  stdout: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean }
-  stderr: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean }
+export type Terminal = {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean }
+  readonly stdout: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean }
+  readonly stderr: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean }
   /** Asks a person on the terminal; a hidden answer is not shown while it is typed. */
   ask(question: string, options?: { hidden?: boolean }): Promise<string>
-}>
+}
 
 /** Wrong usage. The exit status is 2, and the message says where help is. */
 export class UsageError extends Error {

@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto'
-import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import { Cluster, type Redis } from 'ioredis'
 import { type LibraryName, readLibrary } from './libraries.file.ts'
-import type { RedisFunctions } from './wire.ts'
+
+/** Functions that run inside Redis. */
+export type RedisFunctions = {
+  /**
+   * Calls a function.
+   *
+   * @param name as registered in lua/, without its version
+   * @returns integers as numbers, strings as buffers
+   * @throws what `isUnavailable` recognises when Redis is unavailable or refuses work
+   */
+  call(name: string, keys: readonly (Buffer | string)[], args: readonly (Buffer | string)[]): Promise<unknown>
+}
 
 /**
  * Prepares the functions of a library in lua/. A server that does not have them, because it was restarted, emptied or
@@ -26,18 +36,16 @@ export function createRedisFunctions(redis: Redis | Cluster, name: LibraryName):
     }))
 
   return {
-    call: (functionName, keys, args) => {
+    call: async (functionName, keys, args) => {
       const fcall = (): Promise<unknown> =>
         redis.callBuffer('FCALL', `${functionName}_${version}`, keys.length, ...keys, ...args)
-      return orRedisUnavailable(async () => {
-        try {
-          return await fcall()
-        } catch (error) {
-          if (!isFunctionMissing(error)) throw error
-          await loadOnce()
-          return await fcall()
-        }
-      })
+      try {
+        return await fcall()
+      } catch (error) {
+        if (!isFunctionMissing(error)) throw error
+        await loadOnce()
+        return await fcall()
+      }
     },
   }
 }

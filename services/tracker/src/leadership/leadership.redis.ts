@@ -1,7 +1,6 @@
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
-import type { Leadership } from './background.ts'
+import type { Leadership } from './leadership.ts'
 
 /** After this a leader that stopped is replaced. */
 const LEASE_MS = 10_000
@@ -17,13 +16,12 @@ export function createLeadership(redis: Redis | Cluster, work?: string): Leaders
   const ownId = newId()
   const isHolder = async (): Promise<boolean> => (await redis.get(key)) === ownId
   return {
-    acquire: () =>
-      orRedisUnavailable(async () => {
-        if ((await redis.set(key, ownId, 'PX', LEASE_MS, 'NX')) === 'OK') return true
-        if (!(await isHolder())) return false
-        await redis.pexpire(key, LEASE_MS)
-        return true
-      }),
+    acquire: async () => {
+      if ((await redis.set(key, ownId, 'PX', LEASE_MS, 'NX')) === 'OK') return true
+      if (!(await isHolder())) return false
+      await redis.pexpire(key, LEASE_MS)
+      return true
+    },
     release: async () => {
       if (await isHolder().catch(() => false)) await redis.del(key).catch(() => undefined)
     },

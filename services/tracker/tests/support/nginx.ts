@@ -2,10 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-folder.ts'
-import { findProgram } from '../processes/command.mjs'
-import { freePort } from '../processes/ports.ts'
-import { eventually } from './eventually.ts'
+import { eventually, findProgram, freePort, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 
 /** The replicas of each service, as `host:port`, with what nginx takes behind that, such as `down`. */
 export type Upstreams = { readonly tracker?: readonly string[]; readonly vault?: readonly string[] }

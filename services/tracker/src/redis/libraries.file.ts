@@ -24,7 +24,7 @@ const LIBRARIES = {
 /** A library of functions for Redis. */
 export type LibraryName = keyof typeof LIBRARIES
 
-/** The Lua source of a library. lua/ lies beside src/ and dist/. */
+/** The Lua source of a library. lua/ is beside src/ and dist/. */
 export function readLibrary(name: LibraryName): string {
   return LIBRARIES[name]
     .map((file) => readFileSync(new URL(`../../lua/${file}.lua`, import.meta.url), 'utf8'))

@@ -4,7 +4,7 @@ export type Leadership = {
    * Acquires or renews leadership.
    *
    * @returns whether this process leads for now
-   * @throws UnavailableError when Redis is unavailable
+   * @throws what `isUnavailable` recognises when Redis is unavailable
    */
   acquire(): Promise<boolean>
   /** Gives leadership up, so that another process can acquire it at once. */

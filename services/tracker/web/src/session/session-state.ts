@@ -6,7 +6,7 @@ function change(next: boolean): void {
   for (const listener of listeners) listener()
 }
 
-/** Whether something that was sent was refused because the session has ended. */
+/** Whether something was refused because the session has ended. */
 export const sessionEnd = {
   read: (): boolean => hasEnded,
   subscribe: (listener: () => void): (() => void) => {

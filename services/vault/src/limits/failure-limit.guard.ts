@@ -2,7 +2,7 @@ import { type Around, runMiddleware } from '@vault-and-tracker/rest'
 import type { TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import type { Request, RequestHandler } from 'express'
-import type { FailureLimit } from '../limits/failure-limit.ts'
+import type { FailureLimit } from './failure-limit.ts'
 
 /**
  * Runs work under a limit on failures per address: refuses an address that is blocked, and counts work that fails.
