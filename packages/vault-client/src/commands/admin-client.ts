@@ -43,8 +43,10 @@ export async function adminClient(options: GlobalOptions, terminal: Terminal) {
   }
 }
 
-async function adminToken({ env, stdin, ask }: Terminal): Promise<string> {
-  const token = env['VAULT_ADMIN_TOKEN'] || (stdin.isTTY === true ? await ask('admin token: ', { hidden: true }) : '')
+async function adminToken(terminal: Terminal): Promise<string> {
+  const { env, stdin } = terminal
+  const token =
+    env['VAULT_ADMIN_TOKEN'] || (stdin.isTTY === true ? await terminal.ask('admin token: ', { hidden: true }) : '')
   if (token === '') throw new UsageError('not set: VAULT_ADMIN_TOKEN')
   // What no header holds; fetch would repeat it in its message.
   if (!/^[!-~]+$/.test(token)) throw new UsageError('the admin token has characters that no token has')
