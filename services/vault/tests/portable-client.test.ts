@@ -7,7 +7,8 @@ import type * as portable from '@vault-and-tracker/vault-client/portable'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 const ENTRY = new URL('../../../packages/vault-client/src/portable.ts', import.meta.url).pathname
-const BUNDLE = new URL('support/bundle.mjs', import.meta.url).pathname
+const LOADER = ['--import', '@vault-and-tracker/dev-env/typescript']
+const BUNDLE = new URL('support/bundle.ts', import.meta.url).pathname
 const { privateJwk, publicKeyHex } = generateKeyPair()
 
 let vault: TestVault
@@ -21,8 +22,8 @@ beforeAll(async () => {
     body: JSON.stringify({ name: 'shop', publicKey: publicKeyHex, requireContentDigest: true }),
   })
   expect(response.status).toBe(201)
-  const env = { ...process.env, NODE_OPTIONS: '' }
-  script = (await promisify(execFile)(process.execPath, [BUNDLE, ENTRY], { env })).stdout
+  const options = { env: { ...process.env, NODE_OPTIONS: '' }, cwd: import.meta.dirname }
+  script = (await promisify(execFile)(process.execPath, [...LOADER, BUNDLE, ENTRY], options)).stdout
 })
 
 afterAll(() => vault.stop())
