@@ -18,7 +18,9 @@ const REPEAT_WINDOW_S = 30
  *
  * @throws UnavailableError when it does not respond
  */
-export async function connectSwarmRedis(connections: Connections): Promise<Redis | Cluster> {
+export async function connectSwarmRedis(
+  connections: Pick<Connections, 'config' | 'logger' | 'resources' | 'redis'>,
+): Promise<Redis | Cluster> {
   const { config, logger, resources } = connections
   const [url, ...more] = config.SWARM_REDIS_URL
   if (url === undefined) return connections.redis

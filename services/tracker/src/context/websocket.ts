@@ -22,7 +22,7 @@ import { createSocketTracker, type SocketTracker } from '../announce/socket-trac
 import { createSocketMetrics } from '../announce/sockets.metrics.ts'
 import { createSockets, type Sockets } from '../announce/sockets.ws.ts'
 import type { Config } from '../config.ts'
-import { subscribeToChannel } from '../invalidation/invalidation.redis.ts'
+import { subscribeToChannel } from '../redis/subscription.redis.ts'
 import { tolerantMinInterval } from '../swarm/interval.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import { swarmSettings } from './swarms.ts'
@@ -113,7 +113,7 @@ export async function createWebSockets(options: {
       await processes.beat()
       await tracker.sweep()
     },
-    onError: (error) => logger.warn({ err: error }, 'could not tell Redis that this process runs; it is retried'),
+    onError: (error) => logger.warn({ err: error }, 'could not renew the key of this process in Redis; it is retried'),
   })
   resources.defer(() => heartbeat.stop())
   const sockets = createSockets({
