@@ -1,22 +1,29 @@
-import type { Guard, Serving } from '@vault-and-tracker/rest'
+import { type Guard, type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
 import { MAX_SESSION_AGE_MS, type Sessions } from '../accounts/sessions.ts'
 import { apiError } from '../errors.ts'
 import { createReadBody } from '../http/input.ts'
 import { createLimits } from '../http/limits.ts'
 import type { Access, SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
+import { createUploadSlots, type UploadLimits } from '../http/upload-slots.ts'
 import { createFindVisitor, isCrossSite, mayAccess } from '../http/visitor.ts'
+import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
 import type { Connections } from './connections.ts'
 
 /** A packet holds as much, and the account with its passkey is shorter. Nothing longer has a secret in it. */
 const COMPRESS_FROM_BYTES = 1_400
 
+/** An upload holds ten megabytes at most. Somebody who uploads a series sends few at once. */
+const UPLOADS: UploadLimits = { perHolder: 3, total: 16 }
+
 /** The REST surface: how requests are guarded and read. */
 export type Rest = { readonly serving: Serving<TrackerSurface> }
 
 /** Joins limits, sessions and roles into the guards of the REST surface. */
-export function createRest({ config, logger, redis }: Connections, sessions: Sessions): Rest {
+export function createRest({ config, logger, redis, metrics }: Connections, sessions: Sessions): Rest {
   const ownOrigin = new URL(config.PUBLIC_URL).origin
-  const readBody = createReadBody()
+  const uploadSlots = createUploadSlots(UPLOADS)
+  createUploadMetrics(metrics.registry, () => uploadSlots.taken())
+  const readBody = createReadBody(uploadSlots)
   const findVisitor = createFindVisitor({
     secure: config.PUBLIC_URL.startsWith('https:'),
     cookieMaxAgeMs: MAX_SESSION_AGE_MS,
@@ -37,7 +44,7 @@ export function createRest({ config, logger, redis }: Connections, sessions: Ses
       throw apiError('FORBIDDEN', 'This request was made by another site.')
     const visitor = await findVisitor(request, response)
     // Sign-in attempts are counted by the account they name, so their body is read first.
-    if (endpoint.limit === 'authentication') await readBody(endpoint, request, response)
+    if (endpoint.limit === 'authentication') await readBody(endpoint, request, response, visitor)
     await applyLimit(endpoint.limit, request, response, visitor)
     return visitor
   }
@@ -50,9 +57,9 @@ export function createRest({ config, logger, redis }: Connections, sessions: Ses
     serving: {
       guards,
       readBody,
-      readQuery: (request) => request.query,
-      malformed: ({ name, problem }) =>
-        apiError('BAD_REQUEST', name === '' ? 'The body is malformed.' : `${name}: ${sentence(problem)}`),
+      // A query that nobody reads may be anything.
+      readQuery: (request, names) => (names.length === 0 ? {} : readQuery(request.url, names, malformed)),
+      malformed,
       notFound: () => apiError('NOT_FOUND'),
       methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
       answersHead: true,
@@ -69,6 +76,10 @@ function requireAccess(visitor: Visitor, access: Access): SignedInUser {
   if (state !== 'active') throw apiError('FORBIDDEN', `This account is ${state}.`)
   if (!mayAccess(role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
   return { ...visitor, session }
+}
+
+function malformed({ name, problem }: InputProblem): Error {
+  return apiError('BAD_REQUEST', name === '' ? sentence(`The body ${problem}`) : `${name}: ${sentence(problem)}`)
 }
 
 function sentence(text: string): string {

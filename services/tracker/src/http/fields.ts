@@ -51,9 +51,9 @@ export const pageQuery = {
   limit: queryInteger({ min: 1, max: 100, fallback: 25 }),
 }
 
-/** A time in a query string: ISO 8601 with `Z` or an offset. */
+/** A time in a query string: ISO 8601 with `Z` or an offset. What is none is not compared with anything. */
 const queryTime = z.iso
-  .datetime({ offset: true, error: 'must be a time as ISO 8601, such as 2026-01-31T12:00:00Z' })
+  .datetime({ offset: true, abort: true, error: 'must be a time as ISO 8601, such as 2026-01-31T12:00:00Z' })
   .transform((value) => new Date(value))
 
 /** The parameters of a range of times, the end not included. To be checked with `isTimeRange`. */
