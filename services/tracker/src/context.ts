@@ -1,9 +1,6 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { withResources } from '@vault-and-tracker/service-kit/resources'
-import type { Config } from './config.ts'
 import { type AccountUseCases, createAccountUseCases } from './context/accounts.ts'
 import { type AnnounceEngine, createAnnounceEngine } from './context/announce.ts'
 import { type Catalogue, createCatalogue } from './context/catalogue.ts'
@@ -38,7 +35,7 @@ export type Context = Readonly<{
  *
  * @throws UnavailableError when Redis does not respond; everything opened before is closed then
  */
-export function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
+export function createContext(options: Omit<Start, 'resources'>): Promise<Context> {
   return withResources(options.logger, (resources) => join({ ...options, resources }))
 }
 

@@ -12,7 +12,14 @@ import { withMetricsOfAllWorkers } from '../workers.metrics.ts'
 import { createInvalidations, type Invalidations } from './invalidations.ts'
 
 /** What the service starts with. */
-export type Start = Readonly<{ config: Config; logger: Logger; clock: Clock; resources: Resources }>
+export type Start = Readonly<{
+  config: Config
+  logger: Logger
+  clock: Clock
+  resources: Resources
+  /** What Node gets for a thread; that of this process where it is left out. */
+  nodeArguments?: readonly string[]
+}>
 
 /** What every part of the service is joined from. */
 export type Connections = Start &
