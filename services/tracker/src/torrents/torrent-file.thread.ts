@@ -8,8 +8,8 @@ export type TorrentJob = { readonly bytes: Uint8Array; readonly source: string }
 
 /** The memory of the thread beside the files: the costliest file that is read takes a third of it. */
 const MAX_HEAP_MB = 512
-/** The costliest file takes a second where nothing else runs. */
-const TIMEOUT_MS = 15_000
+/** The costliest file takes a second where nothing else runs, and the thread yields to whatever does. */
+const TIMEOUT_MS = 30_000
 
 /** The same file, as a source and as what was compiled from it. */
 const MAIN = new URL(import.meta.url.replace(/torrent-file(\.thread\.[jt]s)$/, 'torrent-file-main$1'))

@@ -166,7 +166,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your last hundred invites, newest first */
+        /** Your invites, newest first */
         get: operations["listInvites"];
         put?: never;
         /** Make an invite; the code is shown only now and is valid for seven days */
@@ -252,7 +252,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tree of categories */
+        /** The tree of categories, by its roots */
         get: operations["listCategories"];
         put?: never;
         post?: never;
@@ -394,7 +394,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The files of a torrent */
+        /** The files of a torrent, in its own order */
         get: operations["listTorrentFiles"];
         put?: never;
         post?: never;
@@ -498,7 +498,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The last hundred invites that a user made, newest first */
+        /** The invites that a user made, newest first */
         get: operations["listUserInvites"];
         put?: never;
         post?: never;
@@ -1745,7 +1745,10 @@ export interface operations {
     };
     listSessions: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1760,7 +1763,22 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Session"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
@@ -2368,7 +2386,10 @@ export interface operations {
     };
     listInvites: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2383,7 +2404,22 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Invite"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
@@ -2785,7 +2821,10 @@ export interface operations {
     };
     listCategories: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2800,7 +2839,22 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["CategoryTree"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
@@ -2834,7 +2888,10 @@ export interface operations {
     };
     listManagedCategories: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2849,9 +2906,24 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["ManagedCategoryTree"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                         /** @description how many torrents have a category that was deleted */
                         uncategorised: number;
                     };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
@@ -3105,6 +3177,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["CategoryTree"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
                 };
             };
@@ -3208,6 +3286,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["CategoryTree"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
                 };
             };
@@ -4085,7 +4169,10 @@ export interface operations {
     };
     listTorrentFiles: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4105,6 +4192,12 @@ export interface operations {
                             path: string;
                             size: number;
                         }[];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
                 };
             };
@@ -4646,7 +4739,10 @@ export interface operations {
     };
     listUserSessions: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4663,6 +4759,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["UserSession"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
                 };
             };
@@ -4816,7 +4918,10 @@ export interface operations {
     };
     listUserInvites: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4833,6 +4938,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Invite"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
                 };
             };
