@@ -10,12 +10,16 @@ import { parseReleaseName } from '../releases/release-name.ts'
 import { chosenCategory } from './chosen-category.ts'
 import { type NameFields, nameFieldsOf } from './reread.ts'
 import { type ReadTorrentFile, type TorrentContent, type TorrentFile, writeTorrentFile } from './torrent-file.ts'
+import { createTurns } from './turns.ts'
 
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
 export type TorrentState = (typeof TORRENT_STATES)[number]
 
 /** How long announces of a deleted torrent get the reason. */
 const DELETED_KEPT_MS = 30 * 24 * 3_600_000
+
+/** A file of 10 MiB keeps the event loop for some 50 ms, so many that come at once would keep it for seconds. */
+const DOWNLOADS_AT_ONCE = 2
 
 export type ExternalIds = {
   readonly imdb: number | null
@@ -138,6 +142,7 @@ export function createTorrents(deps: {
   socketUrl: ((passkey: string) => string) | undefined
 }) {
   const { store, categories, clock } = deps
+  const inTurn = createTurns(DOWNLOADS_AT_ONCE)
 
   const publishInvalidation = (torrent: Torrent): Promise<void> =>
     deps.publish(
@@ -242,15 +247,7 @@ export function createTorrents(deps: {
       const own = torrent.uploader?.id === viewer.id
       if (torrent.state === 'rejected') throw apiError('FORBIDDEN', 'This torrent was rejected.')
       if (!viewer.canDownload && !own) throw apiError('FORBIDDEN', 'Downloads are disabled for your account.')
-      const content = await store.source(torrent.id)
-      if (content === undefined) throw notFound()
-      const bytes = writeTorrentFile(content, {
-        announceUrl: deps.announceUrl(viewer.passkey),
-        furtherTiers: deps.socketUrl ? [[deps.socketUrl(viewer.passkey)]] : [],
-        comment: `${deps.publicUrl}/torrents/${torrent.id}`,
-        createdAt: torrent.createdAt,
-      })
-      return { name: torrent.name, bytes }
+      return { name: torrent.name, bytes: await inTurn(() => fileOf(torrent, viewer.passkey)) }
     },
 
     /** @throws ApiError NOT_FOUND, FORBIDDEN, or BAD_REQUEST when there is no such category */
@@ -285,6 +282,18 @@ export function createTorrents(deps: {
     },
 
     purgeDeleted: () => store.purgeDeleted(new Date(clock.now() - DELETED_KEPT_MS)),
+  }
+
+  /** @throws ApiError NOT_FOUND */
+  async function fileOf({ id, createdAt }: Torrent, passkey: string): Promise<Buffer> {
+    const content = await store.source(id)
+    if (content === undefined) throw notFound()
+    return writeTorrentFile(content, {
+      announceUrl: deps.announceUrl(passkey),
+      furtherTiers: deps.socketUrl ? [[deps.socketUrl(passkey)]] : [],
+      comment: `${deps.publicUrl}/torrents/${id}`,
+      createdAt,
+    })
   }
 
   /** Publishes that cached copies of a torrent are outdated. @throws ApiError NOT_FOUND when there is no torrent */
