@@ -153,7 +153,7 @@ function send(response: Response, result: unknown): void {
 }
 
 /** Header and body in one write, without the checks of Express for a conditional request. */
-function sendJson(response: Response, text: string): void {
+function sendJson(response: Response, text: string | Buffer): void {
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)

@@ -50,7 +50,6 @@ test.each([1, 5])(
       most = Math.max(most, memoryOf(pid) - before)
       await sleep(100)
     }
-    console.log(most / 2 ** 20)
     expect(most).toBeLessThan(MAX_GROWTH)
     expect((await client.get(path)).bytes.length).toBeGreaterThan(10_000_000)
     for (const socket of sockets) socket.destroy()

@@ -8,18 +8,15 @@ import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { Release } from '../releases/release.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
 import { chosenCategory } from './chosen-category.ts'
+import { createMakeFile, type DownloadSettings } from './downloads.ts'
 import { type NameFields, nameFieldsOf } from './reread.ts'
-import { type ReadTorrentFile, type TorrentContent, type TorrentFile, writeTorrentFile } from './torrent-file.ts'
-import { createTurns } from './turns.ts'
+import { type ReadTorrentFile, type TorrentContent, type TorrentFile } from './torrent-file.ts'
 
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
 export type TorrentState = (typeof TORRENT_STATES)[number]
 
 /** How long announces of a deleted torrent get the reason. */
 const DELETED_KEPT_MS = 30 * 24 * 3_600_000
-
-/** A file of 10 MiB keeps the event loop for some 50 ms, so many that come at once would keep it for seconds. */
-const DOWNLOADS_AT_ONCE = 2
 
 export type ExternalIds = {
   readonly imdb: number | null
@@ -126,23 +123,21 @@ type Downloader = Viewer & Pick<Account, 'canDownload' | 'passkey'>
 export type Torrents = ReturnType<typeof createTorrents>
 
 /** The catalogue of torrents: upload, search, download, edit, moderate, delete. */
-export function createTorrents(deps: {
-  store: TorrentStore
-  readTorrentFile: ReadTorrentFile
-  categories: Categories
-  publish: PublishInvalidation
-  clock: Clock
-  /** With `manual`, uploads of members wait for a moderator. */
-  approval: 'automatic' | 'manual'
-  /** The field `source` of the info dictionary of every torrent. */
-  source: string
-  publicUrl: string
-  announceUrl: (passkey: string) => string
-  /** Where browsers announce; undefined where they cannot. */
-  socketUrl: ((passkey: string) => string) | undefined
-}) {
+export function createTorrents(
+  deps: DownloadSettings & {
+    store: TorrentStore
+    readTorrentFile: ReadTorrentFile
+    categories: Categories
+    publish: PublishInvalidation
+    clock: Clock
+    /** With `manual`, uploads of members wait for a moderator. */
+    approval: 'automatic' | 'manual'
+    /** The field `source` of the info dictionary of every torrent. */
+    source: string
+  },
+) {
   const { store, categories, clock } = deps
-  const inTurn = createTurns(DOWNLOADS_AT_ONCE)
+  const makeFile = createMakeFile(store, deps)
 
   const publishInvalidation = (torrent: Torrent): Promise<void> =>
     deps.publish(
@@ -247,7 +242,9 @@ export function createTorrents(deps: {
       const own = torrent.uploader?.id === viewer.id
       if (torrent.state === 'rejected') throw apiError('FORBIDDEN', 'This torrent was rejected.')
       if (!viewer.canDownload && !own) throw apiError('FORBIDDEN', 'Downloads are disabled for your account.')
-      return { name: torrent.name, bytes: await inTurn(() => fileOf(torrent, viewer.passkey)) }
+      const bytes = await makeFile(torrent, viewer.passkey)
+      if (bytes === undefined) throw notFound()
+      return { name: torrent.name, bytes }
     },
 
     /** @throws ApiError NOT_FOUND, FORBIDDEN, or BAD_REQUEST when there is no such category */
@@ -282,18 +279,6 @@ export function createTorrents(deps: {
     },
 
     purgeDeleted: () => store.purgeDeleted(new Date(clock.now() - DELETED_KEPT_MS)),
-  }
-
-  /** @throws ApiError NOT_FOUND */
-  async function fileOf({ id, createdAt }: Torrent, passkey: string): Promise<Buffer> {
-    const content = await store.source(id)
-    if (content === undefined) throw notFound()
-    return writeTorrentFile(content, {
-      announceUrl: deps.announceUrl(passkey),
-      furtherTiers: deps.socketUrl ? [[deps.socketUrl(passkey)]] : [],
-      comment: `${deps.publicUrl}/torrents/${id}`,
-      createdAt,
-    })
   }
 
   /** Publishes that cached copies of a torrent are outdated. @throws ApiError NOT_FOUND when there is no torrent */
