@@ -29,13 +29,13 @@ export function readQuery<Name extends string>(
     const name = decode(equals === -1 ? pair : pair.slice(0, equals), createError)
     const value = decode(equals === -1 ? '' : pair.slice(equals + 1), createError)
     const bracketed = names.find((known) => name.startsWith(`${known}[`))
-    if (bracketed !== undefined) throw createError({ name: bracketed, problem: 'is one value, without brackets' })
+    if (bracketed !== undefined) throw createError({ name: bracketed, problem: 'is one value, without brackets.' })
     if (found.has(name)) {
       const known = names.find((each) => each === name)
       throw createError(
         known === undefined
-          ? { name: QUERY, problem: 'a parameter occurs twice' }
-          : { name: known, problem: 'occurs twice' },
+          ? { name: QUERY, problem: 'a parameter occurs twice.' }
+          : { name: known, problem: 'occurs twice.' },
       )
     }
     found.set(name, value)
@@ -52,6 +52,6 @@ function decode(text: string, createError: (problem: InputProblem) => Error): st
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw createError({ name: QUERY, problem: 'holds a malformed percent-escape' })
+    throw createError({ name: QUERY, problem: 'has a malformed percent-escape.' })
   }
 }

@@ -34,6 +34,6 @@ test.each(['/x?env[]=a', '/x?env[x]=a', '/x?env%5B%5D=a'])('%s has brackets', (t
 test.each(['/x?env=%', '/x?env=%zz', '/x?env=%ff', '/x?%=1', '/x?other=%E0%A4'])(
   '%s has a malformed escape',
   (target) => {
-    expect(() => read(target)).toThrow('query: holds a malformed percent-escape')
+    expect(() => read(target)).toThrow('query: has a malformed percent-escape')
   },
 )

@@ -3,20 +3,20 @@ import type { Socket } from 'node:net'
 import { addressKey, plainAddress } from './client-address.ts'
 
 /** How long and how much a server keeps of answers that clients do not read. */
-export type UnreadLimits = Readonly<{
+export type UnreadLimits = {
   /** An answer has to be read in this time, and one second more for each `minBytesPerSecond` of it. */
-  graceMs: number
-  minBytesPerSecond: number
+  readonly graceMs: number
+  readonly minBytesPerSecond: number
   /** Bytes that may wait on one connection, also of answers to pipelined requests. */
-  maxBytesPerConnection: number
+  readonly maxBytesPerConnection: number
   /**
    * Bytes that may wait on all connections. Beyond them, connections of the address (IPv6: its /64) that most of the bytes
    * wait for are closed, the one that has waited longest first: who reads nothing takes the budget from nobody else.
    */
-  maxBytes: number
+  readonly maxBytes: number
   /** How often the deadlines are checked. */
-  sweepMs: number
-}>
+  readonly sweepMs: number
+}
 
 const MIB = 1024 ** 2
 

@@ -55,7 +55,7 @@ test('an expectation that nobody knows is no reason to refuse a request', async 
 test.each([
   ['/api/torrents?page[]=1', 'page: is one value, without brackets.'],
   ['/api/torrents?sort=size&sort=size', 'sort: occurs twice.'],
-  ['/api/torrents?search=%ff', 'query: holds a malformed percent-escape.'],
+  ['/api/torrents?search=%ff', 'query: has a malformed percent-escape.'],
   ['/api/torrents?x=1&x=2', 'query: a parameter occurs twice.'],
   ['/api/torrents?page=1e3', 'page: must be a whole number from 1 to 10000.'],
   ['/api/admin/log?from=2026-01-31T12:00:00Z&to=', 'to: must be a time as ISO 8601, such as 2026-01-31T12:00:00Z.'],

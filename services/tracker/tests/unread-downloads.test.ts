@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await service.end('SIGKILL')
+  await service.process.stop()
   await seed.stop()
 })
 
@@ -40,7 +40,7 @@ test.each([1, 5])(
     const client = createClient(service.url)
     client.cookie = cookie
     expect((await client.get(path)).bytes.length).toBeGreaterThan(10_000_000)
-    const pid = service.child.pid ?? 0
+    const { pid } = service.process
     const before = memoryOf(pid)
     const request = `GET ${path} HTTP/1.1\r\nhost: x\r\ncookie: session=${cookie}\r\n\r\n`.repeat(times)
     const sockets = await Promise.all(Array.from({ length: DOWNLOADS }, () => askUnread(service.url, request)))
@@ -53,6 +53,6 @@ test.each([1, 5])(
     expect(most).toBeLessThan(MAX_GROWTH)
     expect((await client.get(path)).bytes.length).toBeGreaterThan(10_000_000)
     for (const socket of sockets) socket.destroy()
-    expect(service.child.exitCode).toBeNull()
+    expect(service.process.isRunning()).toBe(true)
   },
 )

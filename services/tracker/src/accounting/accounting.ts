@@ -16,7 +16,7 @@ export type BatchContents = {
   readonly changed: readonly SwarmName[]
 }
 
-/** Where deltas accumulate and wait. All methods throw UnavailableError when Redis is unavailable. */
+/** Where deltas accumulate and wait. All methods throw what `isUnavailable` recognises. */
 export type AccountingQueue = {
   /** Takes what accumulated, except where a batch still waits; returns every batch that waits. */
   take(now: number): Promise<readonly Batch[]>
@@ -66,11 +66,11 @@ export type Flusher = {
   /**
    * Writes the batches that waited long enough and takes what accumulated.
    *
-   * @throws UnavailableError when Redis is unavailable. While Postgres is unavailable, batches wait; so does one that
-   *   cannot be read
+   * @throws what `isUnavailable` recognises when Redis is unavailable. While Postgres is unavailable, batches wait; so
+   *   does one that cannot be read
    */
   flush(): Promise<FlushResult>
-  /** Has the next flush correct the counts of swarms that vanished without an announce, as when Redis was emptied. */
+  /** Has the next flush correct the counts of swarms that ended without an announce, as when Redis was emptied. */
   reconcile(): Promise<void>
 }
 

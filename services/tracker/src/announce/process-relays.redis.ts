@@ -1,4 +1,3 @@
-import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
 import { formatRelay, type Processes, type Relays, relayChannel } from './process-relays.ts'
 import type { SocketCounters } from './socket-counters.ts'
@@ -64,20 +63,17 @@ export function createProcesses(redis: Redis | Cluster, process: Buffer): Proces
   const name = process.toString('hex')
   const keyOf = (each: string): string => `tracker:sockets:process:${each}`
   return {
-    beat: () =>
-      orRedisUnavailable(async () => {
-        await Promise.all([redis.set(keyOf(name), 1, 'EX', GONE_AFTER_S), redis.sadd(PROCESSES, name)])
-      }),
-    gone: () =>
-      orRedisUnavailable(async () => {
-        const names = await redis.smembers(PROCESSES)
-        const running = await Promise.all(names.map((each) => redis.exists(keyOf(each))))
-        return names.filter((_, i) => running[i] === 0).map((each) => Buffer.from(each, 'hex'))
-      }),
-    forget: (each) =>
-      orRedisUnavailable(async () => {
-        await redis.del(keyOf(each.toString('hex')))
-        await redis.srem(PROCESSES, each.toString('hex'))
-      }),
+    beat: async () => {
+      await Promise.all([redis.set(keyOf(name), 1, 'EX', GONE_AFTER_S), redis.sadd(PROCESSES, name)])
+    },
+    gone: async () => {
+      const names = await redis.smembers(PROCESSES)
+      const running = await Promise.all(names.map((each) => redis.exists(keyOf(each))))
+      return names.filter((_, i) => running[i] === 0).map((each) => Buffer.from(each, 'hex'))
+    },
+    forget: async (each) => {
+      await redis.del(keyOf(each.toString('hex')))
+      await redis.srem(PROCESSES, each.toString('hex'))
+    },
   }
 }

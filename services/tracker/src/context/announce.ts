@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
-import { type RepeatedTask, repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { Cluster, Redis } from 'ioredis'
 import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
-import { createFlusher, type Flusher, type FlushResult } from '../accounting/accounting.ts'
+import { createFlusher, type Flusher } from '../accounting/accounting.ts'
 import { createAccountingQueue } from '../accounting/accounting-queue.redis.ts'
 import { createLedger } from '../accounting/ledger.store.ts'
 import { createAddressLimits } from '../announce/address-limits.ts'
@@ -21,24 +20,23 @@ import { createIdentify } from '../announce/identify.ts'
 import { createRefusals } from '../announce/refusal.ts'
 import { createScrapes } from '../announce/scrape.ts'
 import type { Sockets } from '../announce/sockets.ws.ts'
-import { createLeadership } from '../background/leadership.redis.ts'
-import { createRedisFunctions } from '../swarm/functions.redis.ts'
+import { createLeadership } from '../leadership/leadership.redis.ts'
+import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import { createSwarmNames } from '../swarm/swarm-names.redis.ts'
 import type { Connections } from './connections.ts'
-import { createSwarmWatch, type SwarmWatch } from './swarm-statistics.ts'
+import { createSwarmStatisticsPart, type SwarmStatisticsPart } from './swarm-statistics.ts'
 import { connectSwarmRedis, minIntervalOf, swarmSettings } from './swarms.ts'
 import { createWebSockets, type WebSockets } from './websocket.ts'
 
 /** The announce engine, joined. */
-export type AnnounceEngine = AnnounceRoutes & {
+export type AnnounceEngine = {
+  readonly routes: AnnounceRoutes
   /** Undefined where they are switched off. */
   readonly sockets: Sockets | undefined
-  /** Writes to Postgres what users transferred, as the process that leads does every few seconds. */
-  readonly flush: () => Promise<FlushResult>
   /** What staff see of the swarms. */
-  readonly watch: SwarmWatch
+  readonly useCases: SwarmStatisticsPart['useCases']
   /** Fails unless the Redis of the swarms answers, where they have one of their own. */
   readonly ping: () => Promise<void>
 }
@@ -50,10 +48,10 @@ const RECONCILE_EVERY_MS = 600_000
 const SAMPLE_EVERY_MS = 10_000
 const PRUNE_EVERY_MS = 3_600_000
 /** Redis syncs its append only file every second, and may be a second late. */
-const SETTLE_S = 3
+export const SETTLE_SECONDS = 3
 
 /**
- * Joins the engine's stores and rules and starts its background tasks.
+ * Joins the engine's stores and rules, with its background tasks.
  *
  * @throws UnavailableError when Redis does not respond
  */
@@ -67,11 +65,11 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     ledger: createLedger(db),
     count: (names) => swarms.count(names),
     clock,
-    settleSeconds: SETTLE_S,
+    settleSeconds: SETTLE_SECONDS,
     onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
-  const watch = createSwarmWatch(connections, redis, swarms)
-  const { routes, ...shared } = createUseCases(connections, redis, swarms, directory, watch)
+  const statistics = createSwarmStatisticsPart(connections, redis, swarms)
+  const { routes, ...shared } = createUseCases(connections, redis, swarms, directory, statistics)
   const sockets = config.WEBSOCKET
     ? await createWebSockets({ ...connections, ...shared, redis, swarms, directory })
     : undefined
@@ -85,12 +83,11 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
       sockets?.revalidateAll()
     },
   })
-  startBackground(connections, redis, { swarms, flusher, sockets, watch })
+  addBackground(connections, redis, { swarms, flusher, sockets, statistics })
   return {
-    ...routes,
+    routes,
     sockets,
-    flush: () => flusher.flush(),
-    watch,
+    useCases: statistics.useCases,
     ping: async () => {
       if (redis !== connections.redis) await redis.ping()
     },
@@ -103,12 +100,12 @@ function createUseCases(
   redis: Redis | Cluster,
   swarms: Swarms,
   directory: Directory,
-  watch: SwarmWatch,
+  statistics: SwarmStatisticsPart,
 ) {
   const mode = config.TRACKER_MODE
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)
-  const counters = watch.watched(createAnnounceMetrics(metrics.registry))
+  const counters = statistics.countedByTime(createAnnounceMetrics(metrics.registry))
   const refusals = createRefusals({
     interval,
     minInterval,
@@ -146,17 +143,18 @@ function createUseCases(
   return { routes, checkAnnounce, scrapes, identify, refusals, counters }
 }
 
-/** Starts the tasks that one process of all has to do. */
-function startBackground(
-  { config, metrics, logger, resources }: Connections,
+/** Adds the tasks that one process of all has to do. */
+function addBackground(
+  { config, metrics, logger, background, resources }: Connections,
   redis: Redis | Cluster,
-  parts: { swarms: Swarms; flusher: Flusher; sockets: WebSockets | undefined; watch: SwarmWatch },
+  parts: { swarms: Swarms; flusher: Flusher; sockets: WebSockets | undefined; statistics: SwarmStatisticsPart },
 ): void {
   const { swarms, flusher, sockets } = parts
-  const { swarmStatistics } = parts.watch.useCases
+  const { swarmStatistics } = parts.statistics.useCases
   const leadership = createLeadership(redis)
-  const repeatAsLeader = (name: string, everyMs: number, task: () => Promise<void>): RepeatedTask =>
-    repeat({
+  resources.defer(() => leadership.release())
+  const addAsLeader = (name: string, everyMs: number, task: () => Promise<void>): void =>
+    background.add({
       everyMs,
       task: async () => {
         if (await leadership.acquire()) await task()
@@ -164,20 +162,11 @@ function startBackground(
       onError: (error) => logger.warn({ err: error, task: name }, 'a background task failed; it is retried'),
     })
   const counters = createAccountingMetrics(metrics.registry)
-  const tasks = [
-    repeatAsLeader('sweep of expired peers', SWEEP_EVERY_MS, () => swarms.sweep()),
-    repeatAsLeader('sample of the swarms', SAMPLE_EVERY_MS, () => swarmStatistics.sample()),
-    repeatAsLeader('pruning of samples', PRUNE_EVERY_MS, () => swarmStatistics.prune()),
-  ]
-  if (sockets)
-    tasks.push(repeatAsLeader('eviction of peers of ended processes', EVICT_EVERY_MS, () => sockets.evictGone()))
-  if (config.TRACKER_MODE === 'private')
-    tasks.push(
-      repeatAsLeader('accounting flush', FLUSH_EVERY_MS, async () => counters.countFlush(await flusher.flush())),
-      repeatAsLeader('reconciliation of swarm counts', RECONCILE_EVERY_MS, () => flusher.reconcile()),
-    )
-  resources.defer(() => leadership.release())
-  resources.defer(async () => {
-    await Promise.all(tasks.map((task) => task.stop()))
-  })
+  addAsLeader('sweep of expired peers', SWEEP_EVERY_MS, () => swarms.sweep())
+  addAsLeader('sample of the swarms', SAMPLE_EVERY_MS, () => swarmStatistics.sample())
+  addAsLeader('pruning of samples', PRUNE_EVERY_MS, () => swarmStatistics.prune())
+  if (sockets) addAsLeader('eviction of peers of ended processes', EVICT_EVERY_MS, () => sockets.evictGone())
+  if (config.TRACKER_MODE !== 'private') return
+  addAsLeader('accounting flush', FLUSH_EVERY_MS, async () => counters.countFlush(await flusher.flush()))
+  addAsLeader('reconciliation of swarm counts', RECONCILE_EVERY_MS, () => flusher.reconcile())
 }

@@ -1,11 +1,11 @@
-import { type Guard, type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
-import { MAX_SESSION_AGE_MS, type Sessions } from '../accounts/sessions.ts'
+import { type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
+import type { Sessions } from '../accounts/sessions.ts'
+import { createVisitorGuards } from '../accounts/visitors.guard.ts'
 import { apiError } from '../errors.ts'
 import { createReadBody } from '../http/input.ts'
 import { createLimits } from '../http/limits.ts'
-import type { Access, SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
+import type { TrackerSurface } from '../http/surface.ts'
 import { createUploadSlots, type UploadLimits } from '../http/upload-slots.ts'
-import { createFindVisitor, isCrossSite, mayAccess } from '../http/visitor.ts'
 import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
 import type { Connections } from './connections.ts'
 
@@ -20,16 +20,9 @@ export type Rest = { readonly serving: Serving<TrackerSurface> }
 
 /** Joins limits, sessions and roles into the guards of the REST surface. */
 export function createRest({ config, logger, redis, metrics }: Connections, sessions: Sessions): Rest {
-  const ownOrigin = new URL(config.PUBLIC_URL).origin
   const uploadSlots = createUploadSlots(UPLOADS)
   createUploadMetrics(metrics.registry, () => uploadSlots.taken())
   const readBody = createReadBody(uploadSlots)
-  const findVisitor = createFindVisitor({
-    secure: config.PUBLIC_URL.startsWith('https:'),
-    cookieMaxAgeMs: MAX_SESSION_AGE_MS,
-    proxies: config.proxies,
-    findSession: (token) => sessions.find(token),
-  })
   const applyLimit = createLimits({
     redis,
     logger,
@@ -37,25 +30,11 @@ export function createRest({ config, logger, redis, metrics }: Connections, sess
     write: config.REST_WRITE_LIMIT,
     authentication: config.AUTH_LIMIT,
   })
-
-  const anyone: Guard<TrackerSurface, Visitor> = async (endpoint, request, response) => {
-    const from = { secFetchSite: request.get('sec-fetch-site'), origin: request.get('origin') }
-    if (endpoint.method !== 'GET' && isCrossSite(from, ownOrigin))
-      throw apiError('FORBIDDEN', 'This request was made by another site.')
-    const visitor = await findVisitor(request, response)
-    // Sign-in attempts are counted by the account they name, so their body is read first.
-    if (endpoint.limit === 'authentication') await readBody(endpoint, request, response, visitor)
-    await applyLimit(endpoint.limit, request, response, visitor)
-    return visitor
-  }
-  const signedIn: Guard<TrackerSurface, SignedInUser> = async (endpoint, request, response) => {
-    const visitor = await anyone(endpoint, request, response)
-    return requireAccess(visitor, endpoint.access)
-  }
-  const guards = { anyone, member: signedIn, moderator: signedIn, admin: signedIn }
+  const { proxies } = config
+  const publicUrl = new URL(config.PUBLIC_URL)
   return {
     serving: {
-      guards,
+      guards: createVisitorGuards({ publicUrl, proxies, sessions, readBody, applyLimit }),
       readBody,
       // A query that nobody reads may be anything.
       readQuery: (request, names) => (names.length === 0 ? {} : readQuery(request.url, names, malformed)),
@@ -69,19 +48,6 @@ export function createRest({ config, logger, redis, metrics }: Connections, sess
   }
 }
 
-function requireAccess(visitor: Visitor, access: Access): SignedInUser {
-  const { session } = visitor
-  if (session === undefined) throw apiError('UNAUTHORIZED', 'Sign in first.')
-  const { state, role } = session.account
-  if (state !== 'active') throw apiError('FORBIDDEN', `This account is ${state}.`)
-  if (!mayAccess(role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
-  return { ...visitor, session }
-}
-
 function malformed({ name, problem }: InputProblem): Error {
-  return apiError('BAD_REQUEST', name === '' ? sentence(`The body ${problem}`) : `${name}: ${sentence(problem)}`)
-}
-
-function sentence(text: string): string {
-  return text.endsWith('.') ? text : `${text}.`
+  return apiError('BAD_REQUEST', name === '' ? `The body ${problem}` : `${name}: ${problem}`)
 }

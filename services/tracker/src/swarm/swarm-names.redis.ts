@@ -1,4 +1,3 @@
-import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
 import type { SwarmName } from './swarm.ts'
 import { TAGS, tagPrefix } from './wire.ts'
@@ -10,11 +9,11 @@ const TAGS_AT_ONCE = 16
  * Reads the names of swarms from the index that the sweep works through.
  *
  * @returns a function that gives so many names at most
- * @throws UnavailableError when Redis is unavailable
+ * @throws what `isUnavailable` recognises when Redis is unavailable
  */
 export function createSwarmNames(redis: Redis | Cluster): (limit: number) => Promise<readonly SwarmName[]> {
   const namesOf = (tag: number, limit: number): Promise<Buffer[]> =>
-    orRedisUnavailable(() => redis.zrangeBuffer(`${tagPrefix(tag)}x`, '0', String(limit - 1)))
+    redis.zrangeBuffer(`${tagPrefix(tag)}x`, '0', String(limit - 1))
   return async (limit) => {
     const names: Buffer[] = []
     for (let first = 0; first < TAGS && names.length < limit; first += TAGS_AT_ONCE) {

@@ -2,7 +2,7 @@ import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-k
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { Cluster, type Redis } from 'ioredis'
-import { createRedisFunctions } from './functions.redis.ts'
+import { createRedisFunctions } from '../redis/functions.redis.ts'
 import type { SwarmCounts, SwarmName, SwarmSettings, Swarms } from './swarm.ts'
 import {
   decodeAnswer,
@@ -74,7 +74,7 @@ export function createRedisSwarms(options: {
     },
 
     announceOverSocket: (peer, socket) => {
-      const bytes = encodeAnnounce({ ...peer, want: 0 }, settings.evictsOldest, 0, socket)
+      const bytes = encodeAnnounce(peer, settings.evictsOldest, 0, socket)
       return announceOverSocketBatched(peer.swarm)({ key: swarmKey(peer.swarm), bytes }).then(decodeSocketAnswer)
     },
 

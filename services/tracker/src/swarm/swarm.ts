@@ -120,7 +120,7 @@ export type Delta = {
 
 /** What all swarms have in common. All times in seconds. */
 export type SwarmSettings = {
-  /** How long a peer lives after its last announce. */
+  /** How long a peer is kept after its last announce. */
   readonly timeToLive: number
   /** Regular announces closer to each other are too soon. */
   readonly minInterval: number
@@ -143,30 +143,30 @@ export type Swarms = {
   /**
    * Carries out one announce as one atomic step.
    *
-   * @throws UnavailableError when it could not be carried out
+   * @throws what `isUnavailable` recognises when it could not be carried out
    */
   announce(announce: PeerAnnounce): Promise<SwarmAnswer>
   /**
    * Likewise for a peer that is reached through a socket. The same client over HTTP and over a socket is one peer, whose
    * record stays until it is stopped, or its socket closed, over both. Peers that have a socket only are counted and
-   * never picked: whoever has the socket knows them.
+   * never picked: the process that has the socket knows them.
    *
    * @returns `held`, and nothing was changed, when another process has a socket of this client
-   * @throws UnavailableError when it could not be carried out
+   * @throws what `isUnavailable` recognises when it could not be carried out
    */
   announceOverSocket(announce: PeerAnnounce, socket: SocketAnnounce): Promise<SocketAnswer>
   /**
    * Ends all sockets that a process has left behind: their peers expire.
    *
-   * @throws UnavailableError when it could not be finished
+   * @throws what `isUnavailable` recognises when it could not be finished
    */
   evict(process: ProcessId): Promise<void>
   /**
    * Counts peers, in the order of the names. A swarm without peers has zeros, and the completions given.
    *
-   * @throws UnavailableError when they could not be read
+   * @throws what `isUnavailable` recognises when they could not be read
    */
   count(swarms: readonly { readonly name: SwarmName; readonly completed: number }[]): Promise<readonly SwarmCounts[]>
-  /** Removes expired peers of swarms in which nobody announces any more. */
+  /** Removes expired peers of swarms without announces. */
   sweep(): Promise<void>
 }

@@ -45,7 +45,7 @@ export const torrentPreviewEndpoints = [
         ...preview,
         files: fileCount,
         firstFiles: [...firstFiles],
-        // A name tells more than the catalogue keeps; the schema leaves that out.
+        // A name has more than the catalogue keeps; the schema drops the rest.
         release: releaseSchema.parse(release),
       }
     },

@@ -20,7 +20,7 @@ const MAX_KNOWN_LARGE = 10_000
 const TURN_BYTES = 256 * 1024
 
 /** All values of an environment, as the text of a JSON object; that of a large one as bytes, which its callers share. */
-export type Fetched = Readonly<{ json: string | Buffer }>
+export type Fetched = { readonly json: string | Buffer }
 
 /** Fetches all values of the caller's project in an environment. */
 export type BatchedFetch = (caller: Caller, env: string) => Promise<Fetched | Stale>

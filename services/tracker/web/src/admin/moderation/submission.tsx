@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes, formatCount, formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../../api/client.ts'
 import { categories, flatten, ownUser } from '../../api/queries.ts'
 import { numbering } from '../../release/numbering.ts'
@@ -18,26 +19,13 @@ export function Submission({ torrent }: { torrent: Torrent }) {
       </h2>
       {state === 'rejected' && stateReason !== null && <p className="notice">Rejected: {stateReason}</p>}
       <ReleaseTags release={release} />
-      <dl className="details submission-facts">
-        {factsOf(torrent).map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-        <div>
-          <dt>Category</dt>
-          <dd>
-            <Category slug={torrent.category} />
-          </dd>
-        </div>
-        <div>
-          <dt>Uploader</dt>
-          <dd>
-            <Uploader name={torrent.uploader} />
-          </dd>
-        </div>
-      </dl>
+      <Details
+        facts={[
+          ...factsOf(torrent),
+          ['Category', <Category slug={torrent.category} />],
+          ['Uploader', <Uploader name={torrent.uploader} />],
+        ]}
+      />
       <h3>Description</h3>
       {description === '' ? <p className="muted">No description.</p> : <p className="description">{description}</p>}
       <h3>
@@ -48,7 +36,7 @@ export function Submission({ torrent }: { torrent: Torrent }) {
   )
 }
 
-function factsOf({ release, created, imdb, tmdb, tvdb }: Torrent): readonly (readonly [string, string])[] {
+function factsOf({ release, created, imdb, tmdb, tvdb }: Torrent): readonly Fact[] {
   const ids = [imdb, tmdb === null ? null : `TMDB ${tmdb}`, tvdb === null ? null : `TVDB ${tvdb}`]
   const known = ids.filter((id) => id !== null)
   return [
