@@ -1,10 +1,7 @@
 import type { Background } from '@vault-and-tracker/service-kit/background'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { withResources } from '@vault-and-tracker/service-kit/resources'
-import type { Config } from './config.ts'
 import { type AccountUseCases, createAccountUseCases } from './context/accounts.ts'
 import { type AnnounceEngine, createAnnounceEngine } from './context/announce.ts'
 import { type Catalogue, createCatalogue } from './context/catalogue.ts'
@@ -42,7 +39,7 @@ export type Context = {
  *
  * @throws UnavailableError when Redis does not respond. Then no connection is left open
  */
-export function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
+export function createContext(options: Omit<Start, 'resources'>): Promise<Context> {
   return withResources(options.logger, (resources) => join({ ...options, resources }))
 }
 

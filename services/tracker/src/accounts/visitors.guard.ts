@@ -64,7 +64,7 @@ export function createVisitorGuards(deps: {
       throw apiError('FORBIDDEN', 'This request was made by another site.')
     const visitor = await visitorOf(request, response)
     // Sign-in attempts are counted by the account they name, so their body is read first.
-    if (endpoint.limit === 'authentication') await readBody(endpoint, request, response)
+    if (endpoint.limit === 'authentication') await readBody(endpoint, request, response, visitor)
     await applyLimit(endpoint.limit, request, response, visitor)
     return visitor
   }

@@ -5,6 +5,7 @@ import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
 import { createFlusher, type Flusher } from '../accounting/accounting.ts'
 import { createAccountingQueue } from '../accounting/accounting-queue.redis.ts'
 import { createLedger } from '../accounting/ledger.store.ts'
+import { createAddressLimits } from '../announce/address-limits.ts'
 import { createAnnounceMetrics } from '../announce/announce.metrics.ts'
 import { type AnnounceRoutes, announceRoutes } from '../announce/announce.routes.ts'
 import { createAnnounces } from '../announce/announce.ts'
@@ -14,6 +15,7 @@ import { createAnnounceLimit } from '../announce/announce-limit.ts'
 import { clientRules } from '../announce/client-rules.ts'
 import { createDirectoryStore } from '../announce/directory.store.ts'
 import { createDirectory, type Directory } from '../announce/directory.ts'
+import { createFullScrape } from '../announce/full-scrape.ts'
 import { createIdentify } from '../announce/identify.ts'
 import { createRefusals } from '../announce/refusal.ts'
 import { createScrapes } from '../announce/scrape.ts'
@@ -22,6 +24,7 @@ import { createLeadership } from '../leadership/leadership.redis.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
+import { createSwarmNames } from '../swarm/swarm-names.redis.ts'
 import type { Connections } from './connections.ts'
 import { createSwarmStatisticsPart, type SwarmStatisticsPart } from './swarm-statistics.ts'
 import { connectSwarmRedis, minIntervalOf, swarmSettings } from './swarms.ts'
@@ -110,6 +113,7 @@ function createUseCases(
     onError: (error, action) => logger.error({ err: error, action }, 'announce or scrape failed'),
   })
   const identify = createIdentify(mode, directory)
+  const counts = createSharedCounts(redis)
   const checkAnnounce = createAnnounceCheck({
     settings: {
       allowPrivatePeers: config.ALLOW_PRIVATE_PEERS,
@@ -118,14 +122,24 @@ function createUseCases(
     },
     identify,
     directory,
-    limit: createAnnounceLimit({ limit: config.ANNOUNCE_LIMIT, counts: createSharedCounts(redis), clock }),
+    limit: createAnnounceLimit({ limit: config.ANNOUNCE_LIMIT, counts, clock }),
     refusals,
   })
   const settings = { interval, minInterval }
   const announces = createAnnounces({ settings, checkAnnounce, swarms, counters, clock, random: Math.random })
-  const scrapes = createScrapes({ mode, identify, directory, swarms, refusals, counters })
+  const fullScrape =
+    mode === 'open' && config.FULL_SCRAPE
+      ? createFullScrape({ names: createSwarmNames(redis), swarms, clock })
+      : undefined
+  const scrapes = createScrapes({ mode, identify, directory, swarms, refusals, counters, fullScrape })
+  const limits = createAddressLimits({
+    scrapes: config.SCRAPE_LIMIT,
+    unknownPasskeys: config.UNKNOWN_PASSKEY_LIMIT,
+    counts,
+    clock,
+  })
   const addressOf = (request: IncomingMessage): string => clientAddress(request, config.proxies)
-  const routes = announceRoutes({ announces, scrapes, refusals, addressOf })
+  const routes = announceRoutes({ announces, scrapes, refusals, limits, addressOf })
   return { routes, checkAnnounce, scrapes, identify, refusals, counters }
 }
 

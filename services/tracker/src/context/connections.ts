@@ -18,6 +18,8 @@ export type Start = {
   readonly logger: Logger
   readonly clock: Clock
   readonly resources: Resources
+  /** What Node gets for a thread; that of this process where it is left out. */
+  readonly nodeArguments?: readonly string[]
 }
 
 /** What every part of the service is joined from. */

@@ -148,7 +148,7 @@ export function toRow(torrent: NewTorrent): InsertObject<Schema, 'torrents'> {
     name: torrent.name,
     category_id: torrent.categoryId,
     size: content.size,
-    file_count: content.files.length,
+    file_count: content.fileCount,
     uploader_id: torrent.uploaderId,
     description: torrent.description,
     imdb_id: externalIds.imdb,

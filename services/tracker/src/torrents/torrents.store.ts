@@ -39,11 +39,13 @@ export function createTorrentStore(db: Db): TorrentStore {
       return ids.flatMap((id) => found.get(id) ?? [])
     },
 
-    files: (id) =>
+    files: (id, { offset, limit }) =>
       db
         .selectFrom('torrent_file_list')
         .select(['path', 'size'])
         .where('torrent_id', '=', id)
+        .where('position', '>=', offset)
+        .where('position', '<', offset + limit)
         .orderBy('position')
         .execute(),
 
@@ -113,15 +115,23 @@ async function insert(trx: Transaction<Schema>, torrent: NewTorrent): Promise<vo
   await trx.insertInto('torrent_stats').values({ torrent_id: id }).execute()
   await trx
     .insertInto('torrent_files')
-    .values({ torrent_id: id, info: content.info, piece_layers: content.pieceLayers })
+    .values({
+      torrent_id: id,
+      info: bufferOf(content.info),
+      piece_layers: content.pieceLayers && bufferOf(content.pieceLayers),
+    })
     .execute()
-  const paths = content.files.map(({ path }) => path)
-  const sizes = content.files.map(({ size }) => size)
   await sql`
     insert into torrent_file_list (torrent_id, position, path, size)
-    select ${id}::uuid, file.position - 1, file.path, file.size
-    from unnest(${paths}::text[], ${sizes}::bigint[]) with ordinality as file (path, size, position)
+    select ${id}::uuid, file.position - 1, file.entry ->> 0, (file.entry ->> 1)::bigint
+    from json_array_elements(convert_from(${bufferOf(content.fileList)}, 'UTF8')::json) with ordinality
+      as file (entry, position)
   `.execute(trx)
+}
+
+/** The same memory as what the driver takes for a bytea. */
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 async function update(trx: Transaction<Schema>, id: string, changes: TorrentChanges): Promise<void> {

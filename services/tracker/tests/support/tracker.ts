@@ -1,6 +1,7 @@
 import {
   createTestClock,
   createTestDatabase,
+  SOURCE_ARGUMENTS,
   type TestClock,
   type TestDatabase,
   testRedis,
@@ -104,7 +105,8 @@ export async function startTracker(
   const config = readConfig(trackerEnv({ databaseUrl: database.appUrl, redisUrl }, { LOG_LEVEL: 'debug', ...env }))
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL, destination })
-  const context = await createContext({ config, logger, clock })
+  // Threads know nothing of the test runner, which compiles for this process only.
+  const context = await createContext({ config, logger, clock, nodeArguments: SOURCE_ARGUMENTS })
   context.background.start()
   const stopping = new AbortController()
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
