@@ -212,7 +212,7 @@ describe('the tables of sentences', () => {
 
   test('answer 429 for the announce limit alone', () => {
     const departures = Object.entries(FAILURES).filter(([, { status }]) => status !== 200)
-    expect(departures.map(([name]) => name)).toEqual(['announce_limit', 'scrape_limit', 'passkey_limit'])
+    expect(departures.map(([name]) => name)).toEqual(['announce_limit'])
   })
 
   test('call an unknown and a deleted torrent unregistered, the word that tools look for', () => {
