@@ -99,6 +99,17 @@ export async function warnOfEviction(redis: Redis, logger: Logger): Promise<void
     logger.warn({ policy }, 'Redis evicts keys when its memory is full; set maxmemory-policy noeviction')
 }
 
+/**
+ * Makes sure that a single connection is enough.
+ *
+ * @param remedy what to configure instead
+ * @throws Error when Redis is a node of a Redis Cluster: it would refuse most keys
+ */
+export async function refuseClusterNode(redis: Redis, remedy: string): Promise<void> {
+  const cluster = await redis.info('cluster').catch(() => '')
+  if (/^cluster_enabled:1/m.test(cluster)) throw new Error(`This Redis is a node of a Redis Cluster. ${remedy}.`)
+}
+
 /** Runs work on Redis. @throws UnavailableError when Redis is unavailable, else the error of the work */
 export async function orRedisUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -36,9 +36,15 @@ export type Context = Readonly<{
 /**
  * Connects to Postgres and Redis and joins the parts.
  *
+ * @param options `swarmClock` is for tests: without it swarms have the time of their Redis, which all processes share
  * @throws UnavailableError when Redis does not respond; everything opened before is closed then
  */
-export function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
+export function createContext(options: {
+  config: Config
+  logger: Logger
+  clock: Clock
+  swarmClock?: Clock
+}): Promise<Context> {
   return withResources(options.logger, (resources) => join({ ...options, resources }))
 }
 
@@ -57,6 +63,6 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     torznabRoutes: torznab.routes,
     torznabLog: torznabAdmin.log,
     metrics: connections.metrics,
-    checks: { ...connections.checks, swarms: announceEngine.ping },
+    checks: { ...connections.checks, swarms: announceEngine.check },
   }
 }

@@ -6,8 +6,6 @@ import type { Delta, SwarmCounts, SwarmName } from '../swarm/swarm.ts'
 export type Batch = {
   readonly id: string
   readonly tag: number
-  /** Seconds since the epoch. */
-  readonly takenAt: number
 }
 
 export type BatchContents = {
@@ -19,7 +17,7 @@ export type BatchContents = {
 /** Where deltas accumulate and wait. All methods throw UnavailableError when Redis is unavailable. */
 export type AccountingQueue = {
   /** Takes what accumulated, except where a batch still waits; returns every batch that waits. */
-  take(now: number): Promise<readonly Batch[]>
+  take(): Promise<readonly Batch[]>
   /** The contents of a batch; empty when it was dropped. @throws Error when something in it has an unknown form */
   read(batch: Batch): Promise<BatchContents>
   drop(batch: Batch): Promise<void>
@@ -30,6 +28,9 @@ export type AccountingQueue = {
 /** The counts that the database keeps of a swarm, for lists and sorting. */
 export type CountedSwarm = Pick<SwarmCounts, 'complete' | 'incomplete'> & { readonly name: SwarmName }
 
+/** A torrent whose count of snatches rose; the second hash is that of a hybrid. */
+export type CompletedTorrent = { readonly infoHash: Buffer; readonly infoHashV2: Buffer | null }
+
 /** A batch with its swarms counted after it was taken: counts are written in the order in which they were read. */
 export type CountedBatch = {
   readonly id: string
@@ -39,8 +40,12 @@ export type CountedBatch = {
 
 /** Where users' and torrents' totals are kept. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
 export type Ledger = {
-  /** Writes all batches, or none. One written before is skipped, with its counts: they may be outdated. */
-  write(batches: readonly CountedBatch[]): Promise<void>
+  /**
+   * Writes all batches, or none. One written before is skipped, with its counts: they may be outdated.
+   *
+   * @returns the torrents that are completed more often than before
+   */
+  write(batches: readonly CountedBatch[]): Promise<readonly CompletedTorrent[]>
   /** The stored counts that are above zero, of torrents that are not deleted. */
   storedCounts(): Promise<readonly CountedSwarm[]>
   /** Deletes the record of which batches were written before a time. None that old can come again. */
@@ -52,7 +57,7 @@ export type Ledger = {
 /** The batches of one flush. */
 export type FlushResult = {
   readonly written: number
-  /** Taken too recently to be written. */
+  /** Seen too recently to be written. */
   readonly waiting: number
   /** Tried again at the next flush. */
   readonly failed: number
@@ -84,8 +89,9 @@ const KEEP_DAYS_MS = 400 * 86_400_000
 /**
  * Creates the flusher.
  *
- * @param options `settleSeconds` is how long a batch waits before it is written. By then Redis has synced its append
- *   only file, so a crash of Redis cannot undo the taking of a batch that was written; `onError` gets the reason why a
+ * @param options `settleSeconds` is how long a batch waits before it is written, from when this process first saw it: no
+ *   other clock counts. By then Redis has synced its append only file, so a crash of Redis cannot undo the taking of a
+ *   batch that was written; `onCompleted` gets torrents that were completed more often; `onError` gets the reason why a
  *   batch has to be retried
  */
 export function createFlusher(options: {
@@ -94,6 +100,7 @@ export function createFlusher(options: {
   count: (swarms: readonly { name: SwarmName; completed: number }[]) => Promise<readonly SwarmCounts[]>
   clock: Clock
   settleSeconds: number
+  onCompleted: (torrents: readonly CompletedTorrent[]) => Promise<void>
   onError: (error: unknown) => void
 }): Flusher {
   const { queue, ledger, clock } = options
@@ -123,7 +130,7 @@ export function createFlusher(options: {
   }
   const write = async (batches: readonly (Batch & BatchContents)[]): Promise<number> => {
     try {
-      await ledger.write(await Promise.all(batches.map(counted)))
+      await options.onCompleted(await ledger.write(await Promise.all(batches.map(counted))))
     } catch (error) {
       // A batch that cannot be written must not stop the others; without a database none can be written.
       if (batches.length > 1 && !isUnavailable(error)) {
@@ -138,11 +145,19 @@ export function createFlusher(options: {
     return batches.length
   }
 
+  let firstSeen: ReadonlyMap<string, number> = new Map()
+  const settled = (batches: readonly Batch[]): readonly Batch[] => {
+    const now = clock.now()
+    // A clock that went back begins to wait anew.
+    const seenAt = ({ id }: Batch): number => Math.min(firstSeen.get(id) ?? now, now)
+    firstSeen = new Map(batches.map((batch) => [batch.id, seenAt(batch)]))
+    return batches.filter((batch) => now - seenAt(batch) >= options.settleSeconds * 1000)
+  }
+
   return {
     flush: async () => {
-      const now = Math.floor(clock.now() / 1000)
-      const waiting = await queue.take(now)
-      const ready = waiting.filter((batch) => now - batch.takenAt >= options.settleSeconds)
+      const waiting = await queue.take()
+      const ready = settled(waiting)
       let group: (Batch & BatchContents)[] = []
       let rows = 0
       let written = 0

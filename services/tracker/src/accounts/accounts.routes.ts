@@ -121,9 +121,12 @@ export const accountEndpoints = [
     method: 'POST',
     path: '/api/auth/logout',
     operationId: 'signOut',
-    summary: 'End this session',
+    summary: 'End this session, whatever the state of the account',
+    access: 'anyone',
     status: 204,
+    errors: ['UNAUTHORIZED'],
     handle: async ({ caller }, { sessions }) => {
+      if (caller.session === undefined) throw apiError('UNAUTHORIZED', 'Sign in first.')
       await sessions.close(caller.session)
       caller.clearSession()
     },

@@ -25,6 +25,8 @@ export type CheckedAnnounce = {
   readonly endpoints: PeerEndpoints
   /** The torrent waits for moderation, so the swarm must not hear of the announce. */
   readonly isPending: boolean
+  /** It is a stop with a passkey that nobody has, or nobody has any more. The swarm has no such peer. */
+  readonly isStopOfNobody?: boolean
   /** The announce for the swarm. */
   readonly peer: PeerAnnounce
 }
@@ -55,9 +57,16 @@ export function createAnnounceCheck(options: {
   const { settings, identify, directory, limit } = options
   const { refuse, refuseOverLimit } = options.refusals
 
+  /** Whose peer stops that is refused otherwise; undefined when nobody has the passkey. */
+  const stopping = (why: FailureName, passkey: Passkey | undefined) =>
+    passkey === undefined ? why : directory.user(passkey)
+
   return async (request, passkey, address, socketOwner) => {
     const identified = identify(passkey)
-    const user = identified instanceof Promise ? await identified : identified
+    const isStop = request.event === 'stopped'
+    const who = identified instanceof Promise ? await identified : identified
+    // Who may not announce any more may stop: a client that is refused repeats it without end.
+    const user = typeof who === 'string' && isStop && !socketOwner ? await stopping(who, passkey) : who
     if (typeof user === 'string') return refuse('announce', user)
 
     const endpoints = socketOwner ? NO_ENDPOINTS : endpointsOf(request, address, settings)
@@ -67,14 +76,14 @@ export function createAnnounceCheck(options: {
     const wait = typeof taken === 'number' ? taken : await taken
     if (wait > 0) return refuseOverLimit(wait)
 
-    const isStop = request.event === 'stopped'
     if (!isClientAllowed(request.peerId, settings.clients)) return refuse('announce', 'client_not_allowed')
     // A peer may stop from any port: it was never accepted with a refused one.
     if (!socketOwner && !isStop && isRefusedPort(request.port)) return refuse('announce', 'refused_port')
     if (!user) {
       const owner = socketOwner ? socketOwner() : addressOwner(endpoints, request)
       const peer = peerOf(request, endpoints, owner, undefined, undefined)
-      return { failure: undefined, user, endpoints, isPending: false, peer }
+      const isStopOfNobody = typeof who === 'string'
+      return { failure: undefined, user, endpoints, isPending: false, isStopOfNobody, peer }
     }
 
     const found = directory.torrent(request.infoHash)
@@ -87,7 +96,8 @@ export function createAnnounceCheck(options: {
     const multipliers = directory.siteMultipliers()
     const site = multipliers instanceof Promise ? await multipliers : multipliers
     const peer = peerOf(request, endpoints, user.owner, torrent, site && accountOf(user, torrent, site))
-    return { failure: undefined, user, endpoints, isPending: torrent.state === 'pending' && !isStop, peer }
+    const isPending = torrent.state === 'pending' && !isStop
+    return { failure: undefined, user, endpoints, isPending, peer }
   }
 }
 

@@ -1,5 +1,6 @@
 import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
+import type { RedisFunctions } from '../swarm/wire.ts'
 import { formatRelay, type Processes, type Relays, relayChannel } from './process-relays.ts'
 import type { SocketCounters } from './socket-counters.ts'
 
@@ -59,15 +60,21 @@ export function createRelays(redis: Redis, counters: SocketCounters): Relays {
   }
 }
 
-/** Which processes run, by a key of each that expires: no clock but that of Redis counts. */
-export function createProcesses(redis: Redis | Cluster, process: Buffer): Processes {
+/**
+ * Which processes run, by a key of each that expires: no clock but that of Redis counts.
+ *
+ * @param functions those of lua/background.lua, which a full Redis carries out: otherwise it would seem that all are gone
+ */
+export function createProcesses(redis: Redis | Cluster, functions: RedisFunctions, process: Buffer): Processes {
   const name = process.toString('hex')
   const keyOf = (each: string): string => `tracker:sockets:process:${each}`
   return {
-    beat: () =>
-      orRedisUnavailable(async () => {
-        await Promise.all([redis.set(keyOf(name), 1, 'EX', GONE_AFTER_S), redis.sadd(PROCESSES, name)])
-      }),
+    beat: async () => {
+      await Promise.all([
+        functions.call('beat', [keyOf(name)], [String(GONE_AFTER_S)]),
+        functions.call('enlist', [PROCESSES], [name]),
+      ])
+    },
     gone: () =>
       orRedisUnavailable(async () => {
         const names = await redis.smembers(PROCESSES)

@@ -15,6 +15,9 @@ import { createAnnounceLimit } from '../announce/announce-limit.ts'
 import { clientRules } from '../announce/client-rules.ts'
 import { createDirectoryStore } from '../announce/directory.store.ts'
 import { createDirectory, type Directory } from '../announce/directory.ts'
+import { createGatheredTransfers } from '../announce/expulsions.redis.ts'
+import { createExpulsionStore } from '../announce/expulsions.store.ts'
+import { createExpulsions, type Expulsions } from '../announce/expulsions.ts'
 import { createIdentify } from '../announce/identify.ts'
 import { createRefusals } from '../announce/refusal.ts'
 import { createScrapes } from '../announce/scrape.ts'
@@ -36,12 +39,14 @@ export type AnnounceEngine = AnnounceRoutes & {
   readonly flush: () => Promise<FlushResult>
   /** What staff see of the swarms. */
   readonly watch: SwarmWatch
-  /** Fails unless the Redis of the swarms answers, where they have one of their own. */
-  readonly ping: () => Promise<void>
+  /** Fails while announces would: the Redis of the swarms is unavailable or full. */
+  readonly check: () => Promise<void>
 }
 
 const FLUSH_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 30_000
+const RELIEVE_EVERY_MS = 5_000
+const EXPEL_EVERY_MS = 500
 const EVICT_EVERY_MS = 5_000
 const RECONCILE_EVERY_MS = 600_000
 const SAMPLE_EVERY_MS = 10_000
@@ -57,7 +62,12 @@ const SETTLE_S = 3
 export async function createAnnounceEngine(connections: Connections): Promise<AnnounceEngine> {
   const { config, db, logger, clock } = connections
   const redis = await connectSwarmRedis(connections)
-  const swarms = createRedisSwarms({ redis, clock, random: Math.random, settings: swarmSettings(config) })
+  const swarms = createRedisSwarms({
+    redis,
+    clock: connections.swarmClock,
+    random: Math.random,
+    settings: swarmSettings(config),
+  })
   const directory = createDirectory({ store: createDirectoryStore(db), clock })
   const flusher = createFlusher({
     queue: createAccountingQueue(redis, createRedisFunctions(redis, 'accounting')),
@@ -65,6 +75,14 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     count: (names) => swarms.count(names),
     clock,
     settleSeconds: SETTLE_S,
+    onCompleted: (torrents) =>
+      connections.invalidations.publish(
+        ...torrents.flatMap(({ infoHash, infoHashV2 }) =>
+          [infoHash, infoHashV2].flatMap((hash) =>
+            hash === null ? [] : [{ kind: 'torrent', infoHash: hash.toString('hex') } as const],
+          ),
+        ),
+      ),
     onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
   const watch = createSwarmWatch(connections, redis, swarms)
@@ -72,10 +90,12 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
   const sockets = config.WEBSOCKET
     ? await createWebSockets({ ...connections, ...shared, redis, swarms, directory })
     : undefined
+  const expulsions = startExpulsions(connections, redis, swarms)
   connections.invalidations.addCache({
     onChange: (change) => {
       directory.forget(change)
       sockets?.forget(change)
+      if (change.kind === 'expelled') expulsions.expel(change.userId)
     },
     onMissed: () => {
       directory.revalidateAll()
@@ -88,9 +108,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     sockets,
     flush: () => flusher.flush(),
     watch,
-    ping: async () => {
-      if (redis !== connections.redis) await redis.ping()
-    },
+    check: () => swarms.check(),
   }
 }
 
@@ -125,11 +143,32 @@ function createUseCases(
     refusals,
   })
   const settings = { interval, minInterval }
-  const announces = createAnnounces({ settings, checkAnnounce, swarms, counters, clock, random: Math.random })
+  const announces = createAnnounces({ settings, checkAnnounce, swarms, counters, random: Math.random })
   const scrapes = createScrapes({ mode, identify, directory, swarms, refusals, counters })
   const addressOf = (request: IncomingMessage): string => clientAddress(request, config.proxies)
   const routes = announceRoutes({ announces, scrapes, refusals, addressOf })
   return { routes, checkAnnounce, scrapes, identify, refusals, counters }
+}
+
+/** Takes users out of their swarms, whichever process hears of it first. */
+function startExpulsions(
+  { config, db, logger, resources }: Connections,
+  redis: Redis | Cluster,
+  swarms: Swarms,
+): Expulsions {
+  const functions = createRedisFunctions(redis, 'background')
+  const onError = (error: unknown): void =>
+    logger.warn({ err: error }, 'could not take a user out of the swarms; it is retried')
+  const expulsions = createExpulsions({
+    gathered: createGatheredTransfers(redis),
+    store: createExpulsionStore(db, 2 * swarmSettings(config).timeToLive),
+    swarms,
+    turnFor: (userId) => createLeadership(functions, `expulsion:${userId}`),
+    onError,
+  })
+  const rounds = repeat({ everyMs: EXPEL_EVERY_MS, task: () => expulsions.run(), onError })
+  resources.defer(() => rounds.stop())
+  return expulsions
 }
 
 /** Starts the tasks that one process of all has to do. */
@@ -140,7 +179,7 @@ function startBackground(
 ): void {
   const { swarms, flusher, sockets } = parts
   const { swarmStatistics } = parts.watch.useCases
-  const leadership = createLeadership(redis)
+  const leadership = createLeadership(createRedisFunctions(redis, 'background'))
   const repeatAsLeader = (name: string, everyMs: number, task: () => Promise<void>): RepeatedTask =>
     repeat({
       everyMs,
@@ -150,8 +189,16 @@ function startBackground(
       onError: (error) => logger.warn({ err: error, task: name }, 'a background task failed; it is retried'),
     })
   const counters = createAccountingMetrics(metrics.registry)
+  const sweep = async (): Promise<void> => {
+    const relieved = await swarms.sweep()
+    if (relieved > 0)
+      logger.warn({ relieved }, 'Redis is full: dropped counters of clients that have been away longest')
+  }
   const tasks = [
-    repeatAsLeader('sweep of expired peers', SWEEP_EVERY_MS, () => swarms.sweep()),
+    repeatAsLeader('sweep of expired peers', SWEEP_EVERY_MS, sweep),
+    repeatAsLeader('sweep of a full Redis', RELIEVE_EVERY_MS, async () => {
+      if (await swarms.isFull()) await sweep()
+    }),
     repeatAsLeader('sample of the swarms', SAMPLE_EVERY_MS, () => swarmStatistics.sample()),
     repeatAsLeader('pruning of samples', PRUNE_EVERY_MS, () => swarmStatistics.prune()),
   ]

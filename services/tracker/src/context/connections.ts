@@ -3,7 +3,13 @@ import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
-import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import {
+  closeRedis,
+  connectRedis,
+  pingRedis,
+  refuseClusterNode,
+  warnOfEviction,
+} from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
 import type { Redis } from 'ioredis'
 import type { Config } from '../config.ts'
@@ -12,7 +18,14 @@ import { withMetricsOfAllWorkers } from '../workers.metrics.ts'
 import { createInvalidations, type Invalidations } from './invalidations.ts'
 
 /** What the service starts with. */
-export type Start = Readonly<{ config: Config; logger: Logger; clock: Clock; resources: Resources }>
+export type Start = Readonly<{
+  config: Config
+  logger: Logger
+  clock: Clock
+  /** Undefined for the time of the Redis of the swarms. */
+  swarmClock?: Clock
+  resources: Resources
+}>
 
 /** What every part of the service is joined from. */
 export type Connections = Start &
@@ -24,10 +37,13 @@ export type Connections = Start &
     checks: Checks
   }>
 
+const CLUSTER_REMEDY =
+  'REDIS_URL must be a single Redis, with replicas if need be; a Cluster can hold the swarms (SWARM_REDIS_URL)'
+
 /**
  * Connects to Postgres and Redis, and subscribes to what other processes change.
  *
- * @throws UnavailableError when Redis does not respond
+ * @throws UnavailableError when Redis does not respond; Error when it is a node of a Cluster
  */
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, resources } = start
@@ -36,6 +52,7 @@ export async function connect(start: Start): Promise<Connections> {
   resources.defer(() => db.destroy())
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
   resources.defer(() => closeRedis(redis))
+  await refuseClusterNode(redis, CLUSTER_REMEDY)
   await warnOfEviction(redis, logger)
   const invalidations = await createInvalidations({ url: config.REDIS_URL, redis, logger, resources })
   const metrics = withMetricsOfAllWorkers(createMetrics())

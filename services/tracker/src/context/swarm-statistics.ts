@@ -32,7 +32,7 @@ export function createSwarmWatch(connections: Connections, redis: Redis | Cluste
     await rate.flush().catch(() => undefined)
   })
   const statistics = createSwarmStatistics({ store: createSwarmStatisticsStore(db), rate, clock })
-  const peers = createPeerList({ redis, clock, settings: swarmSettings(config) })
+  const peers = createPeerList({ redis, clock: connections.swarmClock, settings: swarmSettings(config) })
   const torrentPeers = createTorrentPeers({
     store: createTorrentPeersStore(db),
     peers,

@@ -1,4 +1,4 @@
-import { connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import { connectRedis, refuseClusterNode, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import { connectSwarmCluster } from '../swarm/cluster.redis.ts'
@@ -12,13 +12,14 @@ const KEEP_COUNTERS_S = 21 * DAY_S
 /** Ten gigabits a second. */
 const MAX_BYTES_PER_S = 1.25e9
 const REPEAT_WINDOW_S = 30
+const CLUSTER_REMEDY = 'SWARM_REDIS_URL must name two of its nodes or more, separated by commas'
 /** Clients count from when the answer arrives, and the clocks of some are a little fast. */
 const TOLERANCE = 0.95
 
 /**
  * The Redis of the swarms: the service's, unless another one or a Cluster is configured.
  *
- * @throws UnavailableError when it does not respond
+ * @throws UnavailableError when it does not respond; Error when one URL is a node of a Cluster
  */
 export async function connectSwarmRedis(connections: Connections): Promise<Redis | Cluster> {
   const { config, logger, resources } = connections
@@ -31,6 +32,7 @@ export async function connectSwarmRedis(connections: Connections): Promise<Redis
   }
   const redis = await connectRedis({ url, name: 'tracker-swarm', logger })
   resources.defer(() => redis.disconnect())
+  await refuseClusterNode(redis, CLUSTER_REMEDY)
   await warnOfEviction(redis, logger)
   return redis
 }

@@ -37,7 +37,7 @@ export function createTorznabAdmin(connections: Connections, adminLog: AdminLog)
     onError: (error) => logger.warn({ err: error }, 'could not write the Torznab request log'),
   })
   resources.defer(() => log.close())
-  const leadership = createLeadership(redis, 'torznab-log')
+  const leadership = createLeadership(createRedisFunctions(redis, 'background'), 'torznab-log')
   const pruning = repeat({
     everyMs: PRUNE_EVERY_MS,
     task: async () => {

@@ -23,6 +23,7 @@ import { createSocketMetrics } from '../announce/sockets.metrics.ts'
 import { createSockets, type Sockets } from '../announce/sockets.ws.ts'
 import type { Config } from '../config.ts'
 import { subscribeToChannel } from '../invalidation/invalidation.redis.ts'
+import { createRedisFunctions } from '../swarm/functions.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import { swarmSettings } from './swarms.ts'
 
@@ -101,7 +102,7 @@ export async function createWebSockets(options: {
     onMissed: () => undefined,
   })
   resources.defer(() => subscription.close())
-  const processes = createProcesses(options.redis, processId)
+  const processes = createProcesses(options.redis, createRedisFunctions(options.redis, 'background'), processId)
   let isKnown = false
   // What Redis was not told is ended by another process, when this one is found gone.
   resources.defer(async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import { Cluster, type Redis } from 'ioredis'
 import { type LibraryName, readLibrary } from './libraries.file.ts'
@@ -40,6 +41,11 @@ export function createRedisFunctions(redis: Redis | Cluster, name: LibraryName):
       })
     },
   }
+}
+
+/** Whether a call was refused because Redis is full. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof UnavailableError && error.cause instanceof Error && error.cause.message.startsWith('OOM')
 }
 
 function isFunctionMissing(error: unknown): boolean {

@@ -94,7 +94,7 @@ export async function startTracker(
   const config = readConfig(trackerEnv({ databaseUrl: database.appUrl, redisUrl }, { LOG_LEVEL: 'debug', ...env }))
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL, destination })
-  const context = await createContext({ config, logger, clock })
+  const context = await createContext({ config, logger, clock, swarmClock: clock })
   const stopping = new AbortController()
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT })
