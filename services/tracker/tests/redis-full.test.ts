@@ -34,7 +34,7 @@ beforeAll(async () => {
   redis = new Redis(server.url)
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', AUTH_LIMIT: '50' }, { redisUrl: server.url })
   await tracker.context.useCases.categories.seed()
-  swarms = createRedisSwarms({ redis, clock: { now: tracker.now }, settings: SETTINGS, random: Math.random })
+  swarms = createRedisSwarms({ redis, clock: { now: () => tracker.now() }, settings: SETTINGS, random: Math.random })
   member = await createMember(tracker, 'uploader')
   infoHash = (await uploadTorrent(member, 'Torrent of a full Redis')).infoHash
   alice = await createAnnouncer(tracker, 'alice')

@@ -45,7 +45,7 @@ export function createRest({ config, logger, redis }: Connections, sessions: Ses
     const visitor = await anyone(endpoint, request, response)
     return requireAccess(visitor, endpoint.access)
   }
-  const guards = { anyone, member: signedIn, moderator: signedIn, admin: signedIn }
+  const guards = { anyone, session: signedIn, member: signedIn, moderator: signedIn, admin: signedIn }
   return {
     serving: {
       guards,
@@ -66,7 +66,7 @@ function requireAccess(visitor: Visitor, access: Access): SignedInUser {
   const { session } = visitor
   if (session === undefined) throw apiError('UNAUTHORIZED', 'Sign in first.')
   const { state, role } = session.account
-  if (state !== 'active') throw apiError('FORBIDDEN', `This account is ${state}.`)
+  if (state !== 'active' && access !== 'session') throw apiError('FORBIDDEN', `This account is ${state}.`)
   if (!mayAccess(role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
   return { ...visitor, session }
 }

@@ -1,6 +1,6 @@
 import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { AdminLog } from '../admin-log/admin-log.ts'
-import { createLeadership } from '../background/leadership.redis.ts'
+import { createLeadership } from '../background/background.ts'
 import { createRedisFunctions } from '../swarm/functions.redis.ts'
 import { createTorznabBlocks } from '../torznab/blocks.ts'
 import { createTorznabLimits } from '../torznab/ladder.redis.ts'

@@ -5,7 +5,7 @@ import type { Access, Visitor } from './surface.ts'
 
 /** Whether a role opens an access level. */
 export function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {
-  const rank = { anyone: 0, member: 1, moderator: 2, admin: 3 }
+  const rank = { anyone: 0, session: 1, member: 1, moderator: 2, admin: 3 }
   return rank[role] >= rank[access]
 }
 
