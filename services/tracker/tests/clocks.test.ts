@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually, type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { createFlusher, type Flusher, type Ledger } from '../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.ts'
+import { createLedger } from '../src/accounting/ledger.store.ts'
 import { createRedisFunctions } from '../src/swarm/functions.redis.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import { announce, percentBytes, rawGet } from './support/announcer.ts'
@@ -99,6 +101,25 @@ test('a clock that went back by an hour credits what moved, and lets nobody wait
   now += 3_000
   await flusher.flush()
   expect(uploads).toEqual([5e9])
+})
+
+test('a process a year ahead does not forget which batches were written', async () => {
+  const written = randomUUID()
+  await world.sql("insert into flush_log values ($1, now()), (gen_random_uuid(), now() - interval '31 days')", [
+    written,
+  ])
+  const flusher = createFlusher({
+    queue: createAccountingQueue(redis, createRedisFunctions(redis, 'accounting')),
+    ledger: createLedger(world.db),
+    count: () => Promise.resolve([]),
+    clock: { now: () => Date.now() + 365 * 24 * HOUR_MS },
+    settleSeconds: 3,
+    onCompleted: () => Promise.resolve(),
+    onError: () => undefined,
+  })
+  await flusher.reconcile()
+  const left = "select id from flush_log where id = $1 or flushed_at < now() - interval '30 days'"
+  await expect(world.sql(left, [written])).resolves.toEqual([{ id: written }])
 })
 
 test('a process an hour ahead changes nothing for the others', async () => {

@@ -48,8 +48,8 @@ export type Ledger = {
   write(batches: readonly CountedBatch[]): Promise<readonly CompletedTorrent[]>
   /** The stored counts that are above zero, of torrents that are not deleted. */
   storedCounts(): Promise<readonly CountedSwarm[]>
-  /** Deletes the record of which batches were written before a time. None that old can come again. */
-  deleteBatchLog(before: Date): Promise<void>
+  /** Deletes the record of which batches were written longer ago, by the clock of the database. None that old can come again. */
+  deleteBatchLog(olderThanDays: number): Promise<void>
   /** Deletes what users transferred on the days before a time. Their totals stay. */
   deleteDays(before: Date): Promise<void>
 }
@@ -82,7 +82,7 @@ export type Flusher = {
 /** Rows that one transaction writes, unless a single batch has more. */
 const MAX_ROWS = 20_000
 /** Longer than any process can be stopped between reading a batch and writing it. */
-const KEEP_BATCH_LOG_MS = 30 * 86_400_000
+const KEEP_BATCH_LOG_DAYS = 30
 /** A year and some days, of which members see the year. */
 const KEEP_DAYS_MS = 400 * 86_400_000
 
@@ -187,7 +187,7 @@ export function createFlusher(options: {
         // Not written from here: a batch with newer counts may have been written since they were read.
         await queue.markChanged(outdated.map(({ name }) => name))
       }
-      await ledger.deleteBatchLog(new Date(clock.now() - KEEP_BATCH_LOG_MS))
+      await ledger.deleteBatchLog(KEEP_BATCH_LOG_DAYS)
       await ledger.deleteDays(new Date(clock.now() - KEEP_DAYS_MS))
     },
   }

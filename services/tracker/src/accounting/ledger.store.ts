@@ -38,7 +38,8 @@ export function createLedger(db: Db): Ledger {
       return rows
     },
 
-    deleteBatchLog: async (before) => {
+    deleteBatchLog: async (olderThanDays) => {
+      const before = sql<Date>`now() - make_interval(days => ${olderThanDays})`
       await db.deleteFrom('flush_log').where('flushed_at', '<', before).execute()
     },
 

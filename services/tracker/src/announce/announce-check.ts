@@ -1,4 +1,5 @@
 import { type AnnounceRequest, type FailureName, isRefusedPort, type Passkey } from '@vault-and-tracker/bencode-tracker'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
 import type { AnnounceLimit } from './announce-limit.ts'
@@ -73,7 +74,7 @@ export function createAnnounceCheck(options: {
     if (typeof endpoints === 'string') return refuse('announce', endpoints)
 
     const taken = limit.take(user ? user.limitKey : limitKeyOf(address))
-    const wait = typeof taken === 'number' ? taken : await taken
+    const wait = typeof taken === 'number' ? taken : await (isStop ? taken.catch(uncounted) : taken)
     if (wait > 0) return refuseOverLimit(wait)
 
     if (!isClientAllowed(request.peerId, settings.clients)) return refuse('announce', 'client_not_allowed')
@@ -99,6 +100,12 @@ export function createAnnounceCheck(options: {
     const isPending = torrent.state === 'pending' && !isStop
     return { failure: undefined, user, endpoints, isPending, peer }
   }
+}
+
+/** A stop is carried out by a Redis that is full too, which cannot count it. */
+function uncounted(error: unknown): number {
+  if (!isUnavailable(error)) throw error
+  return 0
 }
 
 const NO_ENDPOINTS: PeerEndpoints = { ipv4: undefined, ipv6: undefined, source: new Uint8Array(0) }
