@@ -4,7 +4,7 @@ import { parseReleaseName } from '../src/releases/release-name.ts'
 import { matchesEpisode } from '../src/search/episode-match.ts'
 import type { SearchQuery } from '../src/search/search.ts'
 import { createRereadStore } from '../src/torrents/reread.store.ts'
-import { createReread, nameFieldsOf } from '../src/torrents/reread.ts'
+import { createReread, nameFieldsOf, READER_VERSION } from '../src/torrents/reread.ts'
 import type { TorrentState } from '../src/torrents/torrents.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
@@ -235,13 +235,13 @@ test('a beginning of two letters or more finds the words that begin so, in every
 })
 
 test('totals are exact up to 5,000', async () => {
-  const fill = (count: number) =>
+  const fill = (count: number, slug = 'software-macos') =>
     tracker.sql(
-      `insert into torrents (id, info_hash, name, category_id, size, file_count, search, created_at)
+      `insert into torrents (id, info_hash, name, category_id, size, file_count, search, reader_version, created_at)
        select gen_random_uuid(), decode(md5(n || $2) || '00000000', 'hex'), 'Many ' || n, id, n, 1,
-         array_to_tsvector(array['many', 'w' || n % 2]), now() - make_interval(days => 1)
-       from categories, generate_series(1, $1::int) as n where slug = 'software-macos'`,
-      [count, String(count)],
+         array_to_tsvector(array['many', 'w' || n % 2, 'x' || n % 20]), ${String(READER_VERSION)}, now() - make_interval(days => 1)
+       from categories, generate_series(1, $1::int) as n where slug = $3`,
+      [count, `${slug}${String(count)}`, slug],
     )
   await fill(5_000)
   await tracker.sql(
@@ -251,6 +251,14 @@ test('totals are exact up to 5,000', async () => {
   const category = 'category=software-macos'
   expect(await list(category)).toMatchObject({ total: 5_000, totalIsExact: true })
   expect(await list('search=many')).toMatchObject({ total: 5_000, totalIsExact: true })
+  expect(await list(`search=x3&${category}`)).toMatchObject({ total: 250, totalIsExact: true })
+  await fill(40, 'software-windows')
+  expect(await list(`search=x3&${category}`)).toMatchObject({ total: 250, totalIsExact: true })
+  expect(await list('search=x3&category=software-windows')).toMatchObject({ total: 2, totalIsExact: true })
+  expect(await list('search=x3')).toMatchObject({ total: 252, totalIsExact: true })
+  await tracker.sql(
+    "delete from torrents where category_id = (select id from categories where slug = 'software-windows')",
+  )
   await fill(1)
   await tracker.sql(
     `insert into torrent_stats (torrent_id, seeders)

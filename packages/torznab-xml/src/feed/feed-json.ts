@@ -1,6 +1,6 @@
 import { jsonAttributes } from '../json.ts'
 import { cleanText } from '../xml/escape-xml.ts'
-import { attributesOf } from './attributes.ts'
+import { addAttributes } from './attributes.ts'
 import { type Feed, type FeedItem, TORRENT_TYPE } from './feed.ts'
 import { rfc822Date } from './rfc822-date.ts'
 
@@ -30,6 +30,8 @@ export function itemsJson(items: readonly FeedItem[]): string {
 }
 
 function jsonItem(item: FeedItem): object {
+  const attributes: object[] = []
+  addAttributes(item, (name, value) => attributes.push(jsonAttributes({ name, value })))
   return {
     title: cleanText(item.title),
     guid: cleanText(item.detailsUrl),
@@ -42,6 +44,6 @@ function jsonItem(item: FeedItem): object {
     category: String(item.categories[0] ?? ''),
     description: cleanText(item.description),
     enclosure: jsonAttributes({ url: item.downloadUrl, length: item.size, type: TORRENT_TYPE }),
-    attr: attributesOf(item).map(([name, value]) => jsonAttributes({ name, value })),
+    attr: attributes,
   }
 }

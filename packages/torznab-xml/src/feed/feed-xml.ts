@@ -1,6 +1,6 @@
 import { buildXml } from '../xml/build-xml.ts'
 import { escapeXml, joinXml, type XmlText, xml } from '../xml/escape-xml.ts'
-import { attributesOf } from './attributes.ts'
+import { addAttributes } from './attributes.ts'
 import { type Feed, type FeedItem, TORRENT_TYPE } from './feed.ts'
 import { rfc822Date } from './rfc822-date.ts'
 
@@ -20,9 +20,7 @@ export function feedFrameXml(feed: Frame): readonly [before: string, after: stri
 
 /** The items, one after the other. */
 export function itemsXml(items: readonly FeedItem[]): XmlText {
-  const pieces: XmlText[] = []
-  for (const item of items) writeItem(pieces, item)
-  return joinXml(pieces)
+  return joinXml(items.map(itemXml))
 }
 
 /** The document without its items, which would take the builder several times as long: a feed is nearly all items. */
@@ -55,41 +53,26 @@ function frameXml({ title, description, siteUrl, selfUrl, offset, total, limits 
   })
 }
 
-/** What stands between the values of an item. The guid has no attribute: xml2js makes an object of an element with one. */
-const BETWEEN = {
-  title: xml`<item><title>`,
-  guid: xml`</title><guid>`,
-  link: xml`</guid><link>`,
-  comments: xml`</link><comments>`,
-  pubDate: xml`</comments><pubDate>`,
-  size: xml`</pubDate><size>`,
-  files: xml`</size><files>`,
-  grabs: xml`</files><grabs>`,
-  description: xml`</grabs><description>`,
-  afterDescription: xml`</description>`,
-  category: xml`<category>`,
-  afterCategory: xml`</category>`,
-  enclosure: xml`<enclosure url="`,
-  length: xml`" length="`,
-  type: xml`" type="`,
-  endOfTag: xml`"/>`,
-  end: xml`</item>`,
-} as const
 const TYPE = escapeXml(TORRENT_TYPE)
 
-/** Adds the pieces of an item. All are joined at once: a text put together bit by bit is copied again when it is sent. */
-function writeItem(pieces: XmlText[], item: FeedItem): void {
-  const { title, guid, link, comments, pubDate, files, grabs, description, endOfTag } = BETWEEN
+/** The guid has no attribute: xml2js makes an object of an element with one. */
+function itemXml(item: FeedItem): XmlText {
   const url = escapeXml(item.downloadUrl)
   const size = escapeXml(item.size)
-  pieces.push(title, escapeXml(item.title), guid, escapeXml(item.detailsUrl), link, url)
-  pieces.push(comments, escapeXml(item.commentsUrl), pubDate, escapeXml(rfc822Date(item.publishedAt)))
-  pieces.push(BETWEEN.size, size, files, escapeXml(item.files), grabs, escapeXml(item.grabs))
-  pieces.push(description, escapeXml(item.description), BETWEEN.afterDescription)
-  for (const id of item.categories) pieces.push(BETWEEN.category, escapeXml(id), BETWEEN.afterCategory)
-  pieces.push(BETWEEN.enclosure, url, BETWEEN.length, size, BETWEEN.type, TYPE, endOfTag)
-  for (const [name, value] of attributesOf(item)) pieces.push(attributeStart(name), escapeXml(value), endOfTag)
-  pieces.push(BETWEEN.end)
+  let categories = ''
+  for (const id of item.categories) categories += `<category>${escapeXml(id)}</category>`
+  let attributes = ''
+  addAttributes(item, (name, value) => {
+    attributes += `${attributeStart(name)}${escapeXml(value)}"/>`
+  })
+  // Every value in it is escaped.
+  return [
+    `<item><title>${escapeXml(item.title)}</title><guid>${escapeXml(item.detailsUrl)}</guid><link>${url}</link>`,
+    `<comments>${escapeXml(item.commentsUrl)}</comments><pubDate>${escapeXml(rfc822Date(item.publishedAt))}</pubDate>`,
+    `<size>${size}</size><files>${escapeXml(item.files)}</files><grabs>${escapeXml(item.grabs)}</grabs>`,
+    `<description>${escapeXml(item.description)}</description>${categories}`,
+    `<enclosure url="${url}" length="${size}" type="${TYPE}"/>${attributes}</item>`,
+  ].join('') as XmlText
 }
 
 /** The names are few, and each stands in nearly every item. */

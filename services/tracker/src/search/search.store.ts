@@ -29,6 +29,12 @@ const FREQUENT = {
   within: { probed: 120, walked: 30_000 },
 } as const
 
+/**
+ * Where so many of the probed ones match within the categories, the index takes longer to combine the matches with the
+ * categories than Postgres to look at the category of each, if there are not many elsewhere.
+ */
+const COMMON = 12
+
 /** A beginning of more words than these is left to the GIN index. */
 const MAX_WORDS_OF_PREFIX = 30
 
@@ -114,7 +120,8 @@ function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
     if (newest < probed || (await countWalked(trx, criteria, walked)) <= MAX_EXACT_TOTAL) {
       // The index is slow at beginnings of frequent words; that there are many matches, whole words tell sooner.
       if (newest === 0 || !(await haveMany(trx, wholeWords(criteria)))) {
-        const result = await fewMatches(trx, criteria, page)
+        const areWithin = newest >= COMMON && (await areMostlyWithin(trx, criteria))
+        const result = await fewMatches(trx, areWithin ? matchesFiltered(criteria) : matches(criteria), page)
         if (result.counted <= MAX_EXACT_TOTAL) return result
       }
     }
@@ -166,10 +173,21 @@ async function haveMany(trx: Db, criteria: Criteria | undefined): Promise<boolea
   return (rows[0]?.counted ?? 0) > MAX_EXACT_TOTAL
 }
 
+/** Whether at least half of the newest torrents that match but for the category are within the categories. */
+async function areMostlyWithin(trx: Db, criteria: Criteria): Promise<boolean> {
+  if (criteria.categoryIds === undefined) return false
+  const anywhere = { ...criteria, categoryIds: undefined }
+  const { rows } = await sql<{ matching: number; within: number }>`
+    select count(*) as matching, count(*) filter (where ${anyCategory(criteria.categoryIds)}) as within
+    from ${walk(anywhere, NEWEST_FIRST, PROBED)} where ${conditions(anywhere, 'row')}`.execute(trx)
+  const { matching, within } = rows[0] ?? { matching: 0, within: 0 }
+  return within > 0 && within >= matching / 2
+}
+
 /** Counts the matches to one beyond the limit, and sorts them when they are not more. */
-async function fewMatches(trx: Db, criteria: Criteria, page: Page): Promise<Result> {
+async function fewMatches(trx: Db, all: RawBuilder<unknown>, page: Page): Promise<Result> {
   const { rows } = await sql<{ counted: number; ids: readonly string[] }>`
-    with found as materialized (${matches(criteria)}),
+    with found as materialized (${all}),
     few as materialized (select * from found limit ${MAX_EXACT_TOTAL + 1}),
     counted as materialized (select count(*) as counted from few)
     select counted, array(
@@ -193,6 +211,11 @@ function matches(criteria: Criteria): RawBuilder<unknown> {
     where deleted_at is null and state = ${criteria.state} and ${conditions(criteria, by)}`
 }
 
+/** The same, of which the index finds all but the category. */
+function matchesFiltered(criteria: Criteria): RawBuilder<unknown> {
+  return sql`${matches({ ...criteria, categoryIds: undefined })} and ${anyCategory(criteria.categoryIds)}`
+}
+
 function withStats(page: Page): RawBuilder<unknown> {
   return isCounted(page) ? sql`join torrent_stats on torrent_stats.torrent_id = id` : sql``
 }
@@ -209,7 +232,7 @@ function walk({ state, categoryIds }: Criteria, page: Walked, most: number): Raw
   const part = (category: RawBuilder<unknown>): RawBuilder<unknown> => {
     const source = isCount
       ? sql`select torrent_id as id, ${sql.ref(sort)} from torrent_stats where ${category}`
-      : sql`select id, created_at, size, search, facets, info_hash, info_hash_v2, download_percent
+      : sql`select id, created_at, size, category_id, search, facets, info_hash, info_hash_v2, download_percent
           from torrents where deleted_at is null and state = ${state} and ${category}`
     return sql`(${source} order by ${by} limit ${most})`
   }
