@@ -3,13 +3,7 @@ import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
-import {
-  closeRedis,
-  connectRedis,
-  pingRedis,
-  refuseClusterNode,
-  warnOfEviction,
-} from '@vault-and-tracker/service-kit/redis'
+import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
 import type { Redis } from 'ioredis'
 import type { Config } from '../config.ts'
@@ -50,9 +44,8 @@ export async function connect(start: Start): Promise<Connections> {
   const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Schema>(pool)
   resources.defer(() => db.destroy())
-  const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
+  const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger, clusterRemedy: CLUSTER_REMEDY })
   resources.defer(() => closeRedis(redis))
-  await refuseClusterNode(redis, CLUSTER_REMEDY)
   await warnOfEviction(redis, logger)
   const invalidations = await createInvalidations({ url: config.REDIS_URL, redis, logger, resources })
   const metrics = withMetricsOfAllWorkers(createMetrics())

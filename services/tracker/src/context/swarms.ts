@@ -1,4 +1,4 @@
-import { connectRedis, refuseClusterNode, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import { connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import { connectSwarmCluster } from '../swarm/cluster.redis.ts'
@@ -30,9 +30,8 @@ export async function connectSwarmRedis(connections: Connections): Promise<Redis
     resources.defer(() => cluster.disconnect())
     return cluster
   }
-  const redis = await connectRedis({ url, name: 'tracker-swarm', logger })
+  const redis = await connectRedis({ url, name: 'tracker-swarm', logger, clusterRemedy: CLUSTER_REMEDY })
   resources.defer(() => redis.disconnect())
-  await refuseClusterNode(redis, CLUSTER_REMEDY)
   await warnOfEviction(redis, logger)
   return redis
 }
