@@ -97,9 +97,11 @@ local function announce(key, bytes)
   local known, notes = up ~= nil, 0
   local added_up, added_down, seconds = 0, 0, 0
   if known and not (socket and stops and not socket_only) then
-    local passed = is_future(last) and settings.ttl or max(settings.now - last, 0)
+    local passed, more_up, more_down = settings.now - last, a.up - up, a.down - down
+    if passed < 0 then passed = is_future(last) and settings.ttl or 0 end
+    if more_up < 0 then more_up = 0 end
+    if more_down < 0 then more_down = 0 end
     local possible = (passed + 1) * settings.max_rate
-    local more_up, more_down = max(a.up - up, 0), max(a.down - down, 0)
     if timing then
       a.up, a.down = min(a.up, up), min(a.down, down)
     elseif more_up <= possible and more_down <= possible then

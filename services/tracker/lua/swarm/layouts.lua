@@ -35,8 +35,7 @@ local SWARM, SWARM_LENGTH = '>I4I4I4I4I4I4I4I3I4I4', 39
 local SOCKETS = '>I4I4'
 local COUNTS = '>I4I4I4'
 local NO_COUNTS = '\0\0\0\0\0\0\0\0\0\0\0\0'
--- credited up and down, actual up and down, seed seconds, last seen, left, state and ROLES times 16, completed at, first
--- seen
+-- credited up and down, actual up and down, seed seconds, last seen, left, state and ROLES, completed at, first seen
 local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
 local REMEMBERED = '>I7I7I4'
 local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I4I1c32c8', 134
@@ -51,7 +50,7 @@ local IS_ACCOUNTED, WANTS_IDS, EVICTS, OVER_SOCKET, TAKES_OVER, CLOSES = 1, 2, 4
 local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL, HELD = 0, 1, 2, 3, 4
 local REJOINED, IMPLAUSIBLE, RECOVERING, ELSEWHERE = 1, 2, 4, 8
 -- ROLES: something was left in an announce of the user; they completed after one
-local LEECHED, SNATCHED = 1, 2
+local LEECHED, SNATCHED = 16, 32
 
 -- An announce removes expired records, and looks at no more than this many for it.
 local STEPS_PER_ANNOUNCE = 8

@@ -79,11 +79,12 @@ local function check_timing(at, last4, last6, flags, seeder, paused)
   if seeder ~= has(flags, IS_SEEDER) or paused ~= has(flags, IS_PAUSED) then return nil end
   local last = a.families == IPV4 and last4 or a.families == IPV6 and last6 or min(last4, last6)
   local interval = has(flags, IS_RECOVERING) and settings.recovery_interval or settings.min_interval
-  if last == 0 or settings.now - last >= interval or is_future(last) then return nil end
+  local passed = settings.now - last
+  if last == 0 or passed >= interval or passed < 0 and is_future(last) then return nil end
   local bytes = record(at)
   if has(a.families, IPV4) and sub(bytes, 11, 16) ~= a.ipv4 then return nil end
   if has(a.families, IPV6) and sub(bytes, 20, 37) ~= a.ipv6 then return nil end
-  return settings.now - last <= settings.repeat_window and 'repeated' or 'too_soon', last
+  return passed <= settings.repeat_window and 'repeated' or 'too_soon', last
 end
 
 -- A share in per cent, fractions dropped: of hundreds and the rest apart, since the product of both may be more than a
@@ -102,9 +103,9 @@ local function account(up, down, seconds)
   if value then
     local _
     credited_up, credited_down, all_up, all_down, seeding, _, _, roles, completed_at, first = read(DELTA, value)
-    roles = floor(roles / 16)
+    roles = roles - roles % LEECHED
   end
-  if (a.state == LEECHER or a.state == PAUSED) and not has(roles, LEECHED) then roles = roles + LEECHED end
+  if a.left > 0 and a.state ~= STOPPED and roles % SNATCHED < LEECHED then roles = roles + LEECHED end
   -- Whether one that nothing was left before is a snatch, the database knows: something may have been left earlier.
   if a.event == COMPLETED and a.state == SEEDER and not has(roles, SNATCHED) then
     if has(roles, LEECHED) then
@@ -115,8 +116,7 @@ local function account(up, down, seconds)
   end
   call('HSET', key, a.account, pack(DELTA,
     credited_up + share(up, a.up_percent), credited_down + share(down, a.down_percent),
-    all_up + up, all_down + down, seeding + seconds, settings.now, a.left, a.state + roles * 16, completed_at,
-    first))
+    all_up + up, all_down + down, seeding + seconds, settings.now, a.left, a.state + roles, completed_at, first))
 end
 
 -- Writes the record of the announcing peer, at its old place or a new one. An address of the other family is kept
