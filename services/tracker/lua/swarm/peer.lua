@@ -90,6 +90,7 @@ end
 -- A share in per cent, fractions dropped: of hundreds and the rest apart, since the product of both may be more than a
 -- number holds exactly.
 local function share(bytes, percent)
+  if percent == 100 then return bytes end
   local rest = bytes % 100
   return (bytes - rest) / 100 * percent + floor(rest * percent / 100)
 end
