@@ -1,10 +1,13 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { capture, Fault, findProgram } from '../../packages/dev-env/src/processes/command.mjs'
 
 /**
  * Programs of which one is needed, and how to get it; `otherwise` names other ways.
  *
- * @typedef {{ programs: string[], debianPackage: string, purpose: string, otherwise: string }} Kind
+ * `module` is a module of Python that has no program.
+ *
+ * @typedef {{ programs: string[], debianPackage: string, purpose: string, otherwise: string, module?: string }} Kind
  */
 
 const POLICY = '/usr/sbin/policy-rc.d'
@@ -17,38 +20,32 @@ export const REDIS = {
   otherwise: ' (or brew install redis), set REDIS_URL to a Redis you have, or use docker compose up instead',
 }
 
+/** @param {string} debianPackage @param {string} purpose @param {string} brew @returns {Kind} */
+const forTests = (debianPackage, purpose, brew = '', programs = [debianPackage]) => ({
+  programs,
+  debianPackage,
+  purpose,
+  otherwise: brew === '' ? '' : ` (or brew install ${brew})`,
+})
+
 const CLIENT_TEST = 'The end-to-end test of the tracker'
 
-/**
- * What only tests need: BitTorrent clients that transfer real files, a browser, a proxy in front, and another XML
- * parser.
- *
- * @type {Kind[]}
- */
+/** What only tests need: BitTorrent clients that transfer files, a browser, a proxy in front, another XML parser. */
 export const TEST_PROGRAMS = [
-  { programs: ['aria2c'], debianPackage: 'aria2', purpose: CLIENT_TEST, otherwise: ' (or brew install aria2)' },
+  forTests('aria2', CLIENT_TEST, 'aria2', ['aria2c']),
+  forTests('transmission-daemon', CLIENT_TEST, 'transmission-cli'),
+  forTests('transmission-cli', CLIENT_TEST, 'transmission-cli', ['transmission-show']),
+  forTests('qbittorrent-nox', CLIENT_TEST),
+  forTests('chromium', 'The test of the web application', '', ['chromium', 'chromium-browser', 'google-chrome']),
+  forTests('openssl', CLIENT_TEST),
+  forTests('nginx', CLIENT_TEST, 'nginx'),
+  forTests('python3', 'The test of Torznab documents'),
+  forTests('python3-dotenv', 'The test of the formats of vault export', '', ['python-dotenv']),
   {
-    programs: ['transmission-daemon'],
-    debianPackage: 'transmission-daemon',
-    purpose: CLIENT_TEST,
-    otherwise: ' (or brew install transmission-cli)',
+    ...forTests('python3-cryptography', 'The test of the recipes for signing', '', ['python3']),
+    module: 'cryptography',
   },
-  {
-    programs: ['transmission-show'],
-    debianPackage: 'transmission-cli',
-    purpose: CLIENT_TEST,
-    otherwise: ' (or brew install transmission-cli)',
-  },
-  { programs: ['qbittorrent-nox'], debianPackage: 'qbittorrent-nox', purpose: CLIENT_TEST, otherwise: '' },
-  {
-    programs: ['chromium', 'chromium-browser', 'google-chrome'],
-    debianPackage: 'chromium',
-    purpose: 'The test of the web application',
-    otherwise: '',
-  },
-  { programs: ['openssl'], debianPackage: 'openssl', purpose: CLIENT_TEST, otherwise: '' },
-  { programs: ['nginx'], debianPackage: 'nginx', purpose: CLIENT_TEST, otherwise: ' (or brew install nginx)' },
-  { programs: ['python3'], debianPackage: 'python3', purpose: 'The test of Torznab documents', otherwise: '' },
+  forTests('curl', 'The test of the recipes for signing', 'curl'),
 ]
 
 /**
@@ -71,8 +68,14 @@ export async function ensurePrograms(kinds, step) {
 }
 
 /** @param {Kind} kind */
-function isPresent({ programs }) {
+function isPresent({ programs, module }) {
+  if (module !== undefined) return hasModule(module)
   return programs.some((name) => findProgram(name) !== undefined)
+}
+
+/** What Debian installs, Debian's own Python finds. @param {string} name */
+function hasModule(name) {
+  return ['python3', '/usr/bin/python3'].some((python) => spawnSync(python, ['-c', `import ${name}`]).status === 0)
 }
 
 /**

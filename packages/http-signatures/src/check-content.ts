@@ -17,7 +17,7 @@ const HASH = { 'sha-256': 'sha256', 'sha-512': 'sha512' }
 export function checkContent(
   request: TimelyRequest,
   body: Uint8Array,
-  options: Readonly<{ required?: boolean }> = {},
+  options: { readonly required?: boolean } = {},
 ): AcceptedRequest {
   const { contentDigest } = SignedRequest.evidence(request)
   if (contentDigest !== undefined) matchDigests(contentDigest, body)

@@ -8,7 +8,7 @@ const D = mod(-121665n * power(121666n, P - 2n))
 const SQRT_MINUS_ONE = power(2n, (P - 1n) / 4n)
 
 /** Extended homogeneous coordinates: x = X/Z, y = Y/Z, xy = T/Z. */
-export type Point = Readonly<{ X: bigint; Y: bigint; Z: bigint; T: bigint }>
+export type Point = { readonly X: bigint; readonly Y: bigint; readonly Z: bigint; readonly T: bigint }
 
 const IDENTITY: Point = { X: 0n, Y: 1n, Z: 1n, T: 0n }
 

@@ -3,7 +3,7 @@ import { from32BytesBase64Url } from './encoding.ts'
 const MAX_JWK_LENGTH = 4096
 
 /** An Ed25519 JWK (RFC 8037 section 2), read strictly. `d` is 'absent' in a public key. */
-export type OkpJwk = Readonly<{ x: Uint8Array; d: Uint8Array | 'absent' }>
+export type OkpJwk = { readonly x: Uint8Array; readonly d: Uint8Array | 'absent' }
 
 /**
  * Reads a JWK JSON string: kty OKP, crv Ed25519, x and d in canonical base64url. Other members are ignored.

@@ -17,23 +17,23 @@ import { profileComponents, signatureBase } from './signature-base.ts'
 export type DigestAlgorithm = 'sha-256' | 'sha-512'
 
 /** A request to sign. */
-export type RequestToSign = Readonly<{
+export type RequestToSign = {
   /** The method, as it will be given to fetch. */
-  method: string
+  readonly method: string
   /** The absolute http or https URL, as it will be given to fetch. */
-  url: string | URL
+  readonly url: string | URL
   /** The project's name. */
-  project: string
-  key: SigningKey
+  readonly project: string
+  readonly key: SigningKey
   /** Now, in whole seconds since 1970. */
-  created: number
+  readonly created: number
   /** 32 hex digits from a good random source, never used before. */
-  nonce: string
+  readonly nonce: string
   /** The exact body that will be sent. When given, the signature covers its digest. */
-  body?: string | Uint8Array
+  readonly body?: string | Uint8Array
   /** Default sha-256. */
-  digest?: DigestAlgorithm
-}>
+  readonly digest?: DigestAlgorithm
+}
 
 /** The headers to send, for `fetch(url, { headers })`. Content-Digest is there when a body was given. */
 export type SignatureHeaders = {
@@ -73,7 +73,11 @@ export function signPrepared(request: RequestToSign, contentDigest: string | und
 }
 
 /** The method, authority and URI as fetch puts them on the wire. */
-function wireForm({ method, url }: RequestToSign): Readonly<{ method: string; authority: string; targetUri: string }> {
+function wireForm({ method, url }: RequestToSign): {
+  readonly method: string
+  readonly authority: string
+  readonly targetUri: string
+} {
   const upper = method.toUpperCase()
   const sent = UPPERCASED.has(upper) ? upper : method
   demand(METHOD.test(sent), 'the method is not a token')

@@ -3,37 +3,45 @@ import { SignatureError } from './errors.ts'
 import { readOkpJwk } from './jwk.ts'
 
 /** A private key ready to sign. The key itself is out of reach: logging or serialising this shows the public half. */
-export type SigningKey = Readonly<{
+export type SigningKey = {
   /** 64 lower-case hex digits. */
-  publicKeyHex: string
+  readonly publicKeyHex: string
   /** The 64-byte Ed25519 signature of `message` (RFC 8032 section 5.1.6). */
-  sign: (message: Uint8Array) => Uint8Array
-}>
+  readonly sign: (message: Uint8Array) => Uint8Array
+}
 
 /** A new key pair, ready to be registered and stored. */
-export type GeneratedKeyPair = Readonly<{
+export type GeneratedKeyPair = {
   /** 64 lower-case hex digits. */
-  publicKeyHex: string
+  readonly publicKeyHex: string
   /** A JWK JSON string with members kty, crv, d and x, in this order. */
-  privateJwk: string
-}>
+  readonly privateJwk: string
+}
 
 /** The two halves of a key pair, 32 bytes each. `seed` is the private one. */
-export type KeyPairBytes = Readonly<{ seed: Uint8Array; publicKey: Uint8Array }>
+export type KeyPairBytes = { readonly seed: Uint8Array; readonly publicKey: Uint8Array }
 
-/** Reads a private JWK; the caller still has to hold the public half against the private one. */
-export function readPrivateJwk(jwk: string): KeyPairBytes {
-  const read = readOkpJwk(jwk)
+/** A private key that was read: its seed, and the public half that a JWK states and a seed alone does not. */
+export type ReadPrivateKey = Readonly<{ seed: Uint8Array; stated: Uint8Array | undefined }>
+
+/** Reads a private JWK, or takes the 32 bytes of a seed. The caller still has to hold the stated public half against it. */
+export function readPrivateKey(key: string | Uint8Array): ReadPrivateKey {
+  if (typeof key !== 'string') {
+    if (key.length !== 32) throw new SignatureError('invalid_private_key', 'a seed has 32 bytes')
+    return { seed: Uint8Array.from(key), stated: undefined }
+  }
+  const read = readOkpJwk(key)
   if (read === undefined || read.d === 'absent') {
     throw new SignatureError('invalid_private_key', 'not an Ed25519 private JWK')
   }
-  return { seed: read.d, publicKey: read.x }
+  return { seed: read.d, stated: read.x }
 }
 
-/** Makes a signing key, provided that the public key the JWK states is the one its private half yields. */
-export function signingKey(stated: Uint8Array, derived: Uint8Array, sign: SigningKey['sign']): SigningKey {
+/** Makes a signing key, provided that the public key a JWK states is the one its private half yields. */
+export function signingKey(stated: Uint8Array | undefined, derived: Uint8Array, sign: SigningKey['sign']): SigningKey {
   const publicKeyHex = toHex(derived)
-  if (toHex(stated) !== publicKeyHex) throw new SignatureError('invalid_private_key', 'd and x do not belong together')
+  if (stated !== undefined && toHex(stated) !== publicKeyHex)
+    throw new SignatureError('invalid_private_key', 'd and x do not belong together')
   return { publicKeyHex, sign }
 }
 

@@ -2,12 +2,12 @@
 export type Component = readonly [name: string, value: string]
 
 /** The covered values of this package's profile. */
-export type ProfileValues = Readonly<{
-  method: string
-  authority: string
-  targetUri: string
-  contentDigest: string | undefined
-}>
+export type ProfileValues = {
+  readonly method: string
+  readonly authority: string
+  readonly targetUri: string
+  readonly contentDigest: string | undefined
+}
 
 /**
  * Builds a signature base (RFC 9421 section 2.5): one line per component, `@signature-params` last, no final newline.

@@ -1,44 +1,44 @@
 /** The parts of a received request that a signature covers, exactly as they came off the wire. */
-export type ReceivedMessage = Readonly<{
+export type ReceivedMessage = {
   /** The request method as received, for example `GET`; never changed in case (RFC 9421 section 2.2.1). */
-  method: string
+  readonly method: string
   /** What the client used to reach us; behind a trusted proxy that is the proxy's scheme, not the socket's. */
-  scheme: 'http' | 'https'
+  readonly scheme: 'http' | 'https'
   /** The request target as received, Express's `originalUrl`: it has to start with one slash. */
-  target: string
+  readonly target: string
   /** Node's `req.rawHeaders`: name, value, name, value. The joined `req.headers` hides duplicates. */
-  rawHeaders: readonly string[]
-}>
+  readonly rawHeaders: readonly string[]
+}
 
 /** What a signed request says about itself. Before `verifySignature` has passed, these are only claims. */
-export type SignatureClaims = Readonly<{
+export type SignatureClaims = {
   /** The project's name: `keyid` and Signature-Agent without `.agents.vault.local`. */
-  project: string
+  readonly project: string
   /** The public key the sender says it used, 64 lower-case hex digits. It selects a key, it never supplies one. */
-  publicKeyHex: string
+  readonly publicKeyHex: string
   /** Unix time in seconds. */
-  created: number
+  readonly created: number
   /** Unix time in seconds, always `created + 300`. */
-  expires: number
+  readonly expires: number
   /** 32 hex digits, lower-cased: two spellings of one nonce are one nonce. */
-  nonce: string
+  readonly nonce: string
   /** Whether `"content-digest"` is among the covered components, so that the signature binds the body. */
-  coversContent: boolean
-}>
+  readonly coversContent: boolean
+}
 
 /** What the parser keeps for the later checks; never shown to callers. */
-export type Evidence = Readonly<{
-  method: string
-  scheme: 'http' | 'https'
-  target: string
-  host: string
+export type Evidence = {
+  readonly method: string
+  readonly scheme: 'http' | 'https'
+  readonly target: string
+  readonly host: string
   /** The Content-Digest field value, when covered. */
-  contentDigest: string | undefined
+  readonly contentDigest: string | undefined
   /** The Signature-Input member without its label: the value of `@signature-params`. */
-  signatureParams: string
+  readonly signatureParams: string
   /** 64 bytes. */
-  signature: Uint8Array
-}>
+  readonly signature: Uint8Array
+}
 
 /** How far a request has come. The order of the union is the order of the checks. */
 export type Stage = 'parsed' | 'verified' | 'timely' | 'accepted'

@@ -23,14 +23,14 @@ function invalid(message: string): SignatureError {
 }
 
 /** The Signature-Input member, read. `signatureParams` is its text without the label. */
-export type SignatureInput = Readonly<{
-  signatureParams: string
-  coversContent: boolean
-  created: number
-  expires: number
-  nonce: string
-  keyid: string
-}>
+export type SignatureInput = {
+  readonly signatureParams: string
+  readonly coversContent: boolean
+  readonly created: number
+  readonly expires: number
+  readonly nonce: string
+  readonly keyid: string
+}
 
 /** Parses `sig1=("@method" …);created=…;expires=…;nonce="…";keyid="…"` (RFC 9421 section 4.1). */
 export function parseSignatureInput(value: string): SignatureInput {
@@ -91,7 +91,10 @@ export function parseSignature(value: string): string {
 }
 
 /** Parses `sig1=<project>.agents.vault.local;pubkey="<hex>"`, and holds `keyid` against it. */
-export function parseSignatureAgent(value: string, keyid: string): Readonly<{ project: string; publicKeyHex: string }> {
+export function parseSignatureAgent(
+  value: string,
+  keyid: string,
+): { readonly project: string; readonly publicKeyHex: string } {
   const [, agent, publicKeyHex] = AGENT.exec(value) ?? []
   if (agent === undefined || publicKeyHex === undefined) throw invalid('Signature-Agent is malformed')
   if (agent !== keyid) throw invalid('keyid and Signature-Agent differ')

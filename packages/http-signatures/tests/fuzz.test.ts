@@ -6,7 +6,7 @@ import { AGENT, CREATED, check, fieldOf, NONCE, outcome, PRIVATE_JWK, signingKey
 const SEED = Number(process.env['FUZZ_SEED'] ?? 9421)
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 4000)
 
-type Random = Readonly<{ below: (limit: number) => number; pick: <T>(items: readonly T[]) => T }>
+type Random = { readonly below: (limit: number) => number; readonly pick: <T>(items: readonly T[]) => T }
 
 /** Mulberry32: small, and the same everywhere. */
 function seeded(seed: number): Random {

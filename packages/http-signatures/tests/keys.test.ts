@@ -129,6 +129,15 @@ describe('a private key', () => {
     expect(generateKeyPair().privateJwk).not.toBe(generateKeyPair().privateJwk)
   })
 
+  test('is imported from its seed as from its JWK', () => {
+    const seed = Buffer.from(D, 'base64url')
+    expect(importPrivateKey(seed).publicKeyHex).toBe(HEX)
+    expect(outcome(() => importPrivateKey(seed.subarray(1)))).toEqual({
+      code: 'invalid_private_key',
+      message: 'a seed has 32 bytes',
+    })
+  })
+
   test('cannot be read from the key that signs with it', () => {
     const key = importPrivateKey(PRIVATE_JWK)
     expect(JSON.stringify(key)).toBe(`{"publicKeyHex":"${HEX}"}`)

@@ -38,6 +38,11 @@ describe('the portable entry', () => {
     expect(portable.importPrivateKey(privateJwk).publicKeyHex).toBe(publicKeyHex)
   })
 
+  test('imports a seed as the main entry does', () => {
+    const seed = Uint8Array.from({ length: 32 }, (_, i) => i)
+    expect(portable.importPrivateKey(seed).publicKeyHex).toBe(node.importPrivateKey(seed).publicKeyHex)
+  })
+
   test('refuses d and x that do not belong together', () => {
     const { x } = JSON.parse(node.generateKeyPair().privateJwk) as { x: string }
     const mixed = JSON.stringify({ ...(JSON.parse(PRIVATE_JWK) as object), x })

@@ -32,25 +32,25 @@ export const COVERED_WITH_CONTENT = '("@method" "@authority" "@target-uri" "cont
 export const PARAMS = `;created=${CREATED};expires=${CREATED + 300};nonce="${NONCE}";keyid="${AGENT}"`
 
 /** A request in the making. `craft` signs whatever it says, so that a test breaks one rule and nothing else. */
-export type Draft = Readonly<{
-  method: string
-  scheme: 'http' | 'https'
-  host: string
-  target: string
+export type Draft = {
+  readonly method: string
+  readonly scheme: 'http' | 'https'
+  readonly host: string
+  readonly target: string
   /** What is signed as `@authority`; by default the host. */
-  authority: string
+  readonly authority: string
   /** The Signature-Input value. */
-  input: string
+  readonly input: string
   /** The Signature-Agent value. */
-  agent: string
+  readonly agent: string
   /** The Content-Digest value. */
-  digest: string | undefined
+  readonly digest: string | undefined
   /** The text around the base64 of the signature. */
-  wrap: (base64: string) => string
-  signature: (bytes: Uint8Array) => Uint8Array
+  readonly wrap: (base64: string) => string
+  readonly signature: (bytes: Uint8Array) => Uint8Array
   /** Applied to the finished header list. */
-  headers: (rawHeaders: string[]) => string[]
-}>
+  readonly headers: (rawHeaders: string[]) => string[]
+}
 
 export function craft(changes: Partial<Draft> = {}): ReceivedMessage {
   const draft: Draft = {
@@ -84,7 +84,7 @@ export function craft(changes: Partial<Draft> = {}): ReceivedMessage {
 }
 
 /** What the service knows when a request arrives. */
-export type Situation = Readonly<{ now?: number; body?: string; contentRequired?: boolean }>
+export type Situation = { readonly now?: number; readonly body?: string; readonly contentRequired?: boolean }
 
 /** Runs all four steps, as the service does. */
 export function check(message: ReceivedMessage, { now = NOW, body = '', contentRequired = false }: Situation = {}) {
@@ -92,7 +92,7 @@ export function check(message: ReceivedMessage, { now = NOW, body = '', contentR
   return checkContent(timely, Buffer.from(body), { required: contentRequired })
 }
 
-export type Refusal = Readonly<{ code: SignatureErrorCode; message: string }>
+export type Refusal = { readonly code: SignatureErrorCode; readonly message: string }
 
 /** The refusal that `action` ends in, or 'accepted'. Any other error goes through and fails the test. */
 export function outcome(action: () => unknown): Refusal | 'accepted' {

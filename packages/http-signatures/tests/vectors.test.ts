@@ -49,12 +49,17 @@ describe('RFC 9421 appendix B.2.6, signing a request using ed25519', () => {
   })
 })
 
-type Wycheproof = Readonly<{
-  testGroups: readonly Readonly<{
-    publicKey: Readonly<{ pk: string }>
-    tests: readonly Readonly<{ tcId: number; msg: string; sig: string; result: 'valid' | 'invalid' }>[]
-  }>[]
-}>
+type Wycheproof = {
+  readonly testGroups: readonly {
+    readonly publicKey: { readonly pk: string }
+    readonly tests: readonly {
+      readonly tcId: number
+      readonly msg: string
+      readonly sig: string
+      readonly result: 'valid' | 'invalid'
+    }[]
+  }[]
+}
 
 describe('Wycheproof, Ed25519', () => {
   const { testGroups } = fixture('ed25519_test.json') as Wycheproof
@@ -68,7 +73,7 @@ describe('Wycheproof, Ed25519', () => {
   })
 })
 
-type Speccheck = readonly Readonly<{ message: string; pub_key: string; signature: string }>[]
+type Speccheck = readonly { readonly message: string; readonly pub_key: string; readonly signature: string }[]
 
 describe('ed25519-speccheck, "Taming the many EdDSAs"', () => {
   const cases = fixture('speccheck_cases.json') as Speccheck

@@ -5,14 +5,14 @@ import { operationalPaths } from './operational.ts'
 type Json = Record<string, unknown>
 
 /** An OpenAPI 3.1 document as plain JSON. */
-export type OpenApiDocument = Readonly<{
-  openapi: '3.1.0'
-  info: Json
-  servers: readonly Json[]
-  tags: readonly Json[]
-  paths: Readonly<Record<string, Readonly<Record<string, Json>>>>
-  components: Json
-}>
+export type OpenApiDocument = {
+  readonly openapi: '3.1.0'
+  readonly info: Json
+  readonly servers: readonly Json[]
+  readonly tags: readonly Json[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>
+  readonly components: Json
+}
 
 /** What a document says beyond its endpoints. */
 export type DocumentOptions<S extends Surface> = {

@@ -1,6 +1,9 @@
 import type { z } from 'zod'
 
-/** What is wrong with a part of a request: the parameter or member by name, '' for the whole, and what it has to be. */
+/**
+ * What is wrong with a part of a request: the parameter or member by name, '' for the whole, and the end of a sentence that
+ * begins with it, such as `must be a string.`
+ */
 export type InputProblem = { readonly name: string; readonly problem: string }
 
 /** An unknown member is named while its name looks like a misspelt one: anything else could be a secret in the wrong place. */
@@ -23,15 +26,16 @@ export function parseInput<T extends z.ZodType>(
 }
 
 function problemOf([issue]: readonly z.core.$ZodIssue[]): InputProblem {
-  if (issue === undefined) return { name: '', problem: 'is malformed' }
+  if (issue === undefined) return { name: '', problem: 'is malformed.' }
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys
     return MEMBER_NAME.test(key)
-      ? { name: key, problem: 'is not known here' }
-      : { name: '', problem: 'has an unknown member' }
+      ? { name: key, problem: 'is not known here.' }
+      : { name: '', problem: 'has an unknown member.' }
   }
   const name = issue.path.map(String).join('.')
-  return { name, problem: issue.code === 'invalid_union' ? problemOfUnion(issue) : issue.message }
+  const problem = issue.code === 'invalid_union' ? problemOfUnion(issue) : issue.message
+  return { name, problem: problem.endsWith('.') ? problem : `${problem}.` }
 }
 
 /** What is wrong with a value that fits none of several schemas: what the first schema says that takes its type. */

@@ -204,17 +204,17 @@ test('files and JSON text are answered as they are', async () => {
 })
 
 test.each([
-  [{}, 'name|is required'],
-  [{ name: 1 }, 'name|must be a string'],
-  [{ name: 'too long' }, 'name|must be at most 5 characters long'],
-  [{ name: 'a', count: 0 }, 'count|must be at least 1'],
-  [{ name: 'a', count: 1.5 }, 'count|must be a whole number'],
-  [{ name: 'a', kind: 'c' }, 'kind|must be one of a, b'],
-  [{ name: 'a', code: 'long' }, 'code|must be at most 3 characters long'],
-  [{ name: 'a', code: 1 }, 'code|is malformed'],
-  [{ name: 'a', other: 1 }, 'other|is not known here'],
-  [{ name: 'a', 'a secret: x y z': 1 }, '|has an unknown member'],
-  [[], '|must be an object'],
+  [{}, 'name|is required.'],
+  [{ name: 1 }, 'name|must be a string.'],
+  [{ name: 'too long' }, 'name|must be at most 5 characters long.'],
+  [{ name: 'a', count: 0 }, 'count|must be at least 1.'],
+  [{ name: 'a', count: 1.5 }, 'count|must be a whole number.'],
+  [{ name: 'a', kind: 'c' }, 'kind|must be one of a, b.'],
+  [{ name: 'a', code: 'long' }, 'code|must be at most 3 characters long.'],
+  [{ name: 'a', code: 1 }, 'code|is malformed.'],
+  [{ name: 'a', other: 1 }, 'other|is not known here.'],
+  [{ name: 'a', 'a secret: x y z': 1 }, '|has an unknown member.'],
+  [[], '|must be an object.'],
 ])('the body %j is refused with %j', async (body, message) => {
   await request(shop()).put('/items/1').set('x-role', 'staff').send(body).expect(400, { code: 'malformed', message })
 })

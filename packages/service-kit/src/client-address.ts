@@ -4,10 +4,10 @@ import ipaddr from 'ipaddr.js'
 import proxyaddr from 'proxy-addr'
 
 /** The proxies whose forwarding headers are trusted. */
-export type TrustedProxies = Readonly<{
+export type TrustedProxies = {
   /** Whether an address belongs to a trusted proxy; false for text that is no address. */
   isTrusted(address: string, hop?: number): boolean
-}>
+}
 
 /** A range of all addresses is unknown to proxy-addr; its two halves are not. */
 const HALVES: Readonly<Record<string, readonly string[]>> = {

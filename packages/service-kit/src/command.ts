@@ -6,31 +6,31 @@ import { EnvError } from './env.ts'
 import { ApiError, errorCode, isError } from './errors.ts'
 
 /** What a command uses of the process it runs in. Tests inject their own. */
-export type Terminal = Readonly<{
-  args: readonly string[]
-  env: Readonly<Record<string, string | undefined>>
-  stdin: Readable
-  stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
-}>
+export type Terminal = {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly stdin: Readable
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+}
 
 /** One action of a command, as `defineAction` makes it. */
-export type Action = Readonly<{
-  summary: string
-  inputs: Readonly<z.ZodRawShape>
-  run: (input: Readonly<Record<string, unknown>>, terminal: Terminal) => Promise<number>
-}>
+export type Action = {
+  readonly summary: string
+  readonly inputs: Readonly<z.ZodRawShape>
+  readonly run: (input: Readonly<Record<string, unknown>>, terminal: Terminal) => Promise<number>
+}
 
 /** A command that an operator runs. */
-export type Command = Readonly<{
-  name: string
+export type Command = {
+  readonly name: string
   /** Actions by the word that selects them, or the only action of a command without such a word. */
-  actions: Readonly<Record<string, Action>> | Action
+  readonly actions: Readonly<Record<string, Action>> | Action
   /** Printed after the usage. */
-  notes?: string
+  readonly notes?: string
   /** Exit status of an error that is not wrong usage; 1 for every error by default. */
-  exitStatus?: (error: unknown) => number
-}>
+  readonly exitStatus?: (error: unknown) => number
+}
 
 /** Wrong usage. The message is printed with the usage, and the exit status is 2. */
 export class UsageError extends Error {
@@ -119,7 +119,7 @@ export function isMain(meta: ImportMeta): boolean {
   return script !== undefined && existsSync(script) && realpathSync(script) === meta.filename
 }
 
-type Selected = Readonly<{ action: Action; input: Readonly<Record<string, unknown>> }>
+type Selected = { readonly action: Action; readonly input: Readonly<Record<string, unknown>> }
 
 function select(command: Command, args: readonly string[]): Selected | 'help' {
   const { actions } = command

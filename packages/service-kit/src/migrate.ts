@@ -6,7 +6,7 @@ import { connectionUrl, parseEnv } from './env.ts'
 import { createKysely } from './postgres.ts'
 
 /** The database to migrate: `url` connects as its owner, `runtimeRole` is the role that the service connects as. */
-export type MigrationTarget = Readonly<{ url: string; runtimeRole: string }>
+export type MigrationTarget = { readonly url: string; readonly runtimeRole: string }
 
 /** Brings a database to the newest schema. Returns the names of the migrations that ran now. */
 export type Migrate = (target: MigrationTarget) => Promise<readonly string[]>

@@ -15,13 +15,13 @@ const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, parseInt8)
 
 /** What a pool needs. `name` appears in pg_stat_activity; `size` is the number of connections at most. */
-export type PoolOptions = Readonly<{
-  url: string
-  name: string
-  size: number
-  logger: Logger
-  statementTimeoutMs?: number
-}>
+export type PoolOptions = {
+  readonly url: string
+  readonly name: string
+  readonly size: number
+  readonly logger: Logger
+  readonly statementTimeoutMs?: number
+}
 
 /**
  * A connection pool. A query that gets no connection or exceeds the statement timeout fails, so that queries do not
@@ -73,13 +73,13 @@ class PoolOwner<Database> extends Kysely<Database> {
 }
 
 /** What a command's work on a database needs; its logger writes to `destination`. */
-export type CommandDatabase = Readonly<{
-  url: string
-  name: string
-  level: string
-  destination: DestinationStream
-  statementTimeoutMs?: number
-}>
+export type CommandDatabase = {
+  readonly url: string
+  readonly name: string
+  readonly level: string
+  readonly destination: DestinationStream
+  readonly statementTimeoutMs?: number
+}
 
 /** Runs a command's work on a database, and closes the connections whether the work succeeds or fails. */
 export async function withDatabase<Database, Result>(

@@ -2,7 +2,6 @@ import type { Writable } from 'node:stream'
 import { type Cluster, Redis, type RedisOptions } from 'ioredis'
 import { UnavailableError } from './errors.ts'
 import type { Logger } from './logger.ts'
-import { isRedisUnavailable } from './unavailable.ts'
 
 /**
  * Connects to Redis and waits until it responds.
@@ -117,15 +116,6 @@ export async function warnOfEviction(redis: Redis, logger: Logger): Promise<void
   const policy = /^maxmemory_policy:(.+?)\r?$/m.exec(memory)?.[1] ?? 'noeviction'
   if (policy !== 'noeviction')
     logger.warn({ policy }, 'Redis evicts keys when its memory is full; set maxmemory-policy noeviction')
-}
-
-/** Runs work on Redis. @throws UnavailableError when Redis is unavailable, else the error of the work */
-export async function orRedisUnavailable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw isRedisUnavailable(error) ? new UnavailableError('redis', { cause: error }) : error
-  }
 }
 
 /** @throws UnavailableError when Redis does not respond */

@@ -2,17 +2,17 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** How long and how much a server keeps of answers that clients do not read. */
-export type UnreadLimits = Readonly<{
+export type UnreadLimits = {
   /** An answer has to be read in this time, and one second more for each `minBytesPerSecond` of it. */
-  graceMs: number
-  minBytesPerSecond: number
+  readonly graceMs: number
+  readonly minBytesPerSecond: number
   /** Bytes that may wait on one connection, also of answers to pipelined requests. */
-  maxBytesPerConnection: number
+  readonly maxBytesPerConnection: number
   /** Bytes that may wait on all connections. Beyond them, those that have waited longest are closed. */
-  maxBytes: number
+  readonly maxBytes: number
   /** How often the deadlines are checked. */
-  sweepMs: number
-}>
+  readonly sweepMs: number
+}
 
 const MIB = 1024 ** 2
 

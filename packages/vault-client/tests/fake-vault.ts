@@ -10,24 +10,47 @@ import {
   verifySignature,
 } from '@vault-and-tracker/http-signatures'
 
+export type ForcedAnswer = { status: number; body?: string; headers?: Record<string, string> } | 'dropped' | 'lost'
+
 /** A server that verifies signatures as the vault does and keeps secrets in memory, so that the client is tested alone. */
 export async function startFakeVault(publicKeyHex: string): Promise<{
   url: string
   secrets: Map<string, string>
-  seen: { method: string; target: string; covered: boolean }[]
+  seen: { method: string; target: string; covered: boolean; nonce: string }[]
+  /** Every request gets this answer from now on. */
   answerWith: (status: number, body: string) => void
+  /** The next requests get these answers, `lost` ones after they were carried out; then all goes on as before. */
+  answerNext: (...answers: ForcedAnswer[]) => void
+  /** What the Date header says, as a difference to this machine's clock. */
+  clockMs: number
   [Symbol.asyncDispose]: () => Promise<void>
 }> {
   const key = createVerifyKey(parsePublicKey(publicKeyHex))
   const secrets = new Map<string, string>()
-  const seen: { method: string; target: string; covered: boolean }[] = []
+  const seen: { method: string; target: string; covered: boolean; nonce: string }[] = []
+  const next: ForcedAnswer[] = []
+  const state = { clockMs: 0 }
   let forced: { status: number; body: string } | undefined
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
+      const forcedNow = next.shift()
       const reply = (status: number, body: unknown): void => {
+        if (forcedNow === 'lost') {
+          request.socket.destroy()
+          return
+        }
+        response.setHeader('date', new Date(Date.now() + state.clockMs).toUTCString())
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      }
+      if (forcedNow === 'dropped') {
+        request.socket.destroy()
+        return
+      }
+      if (forcedNow !== undefined && forcedNow !== 'lost') {
+        response.writeHead(forcedNow.status, forcedNow.headers).end(forcedNow.body ?? '{}')
+        return
       }
       if (forced) {
         response.writeHead(forced.status).end(forced.body)
@@ -38,12 +61,13 @@ export async function startFakeVault(publicKeyHex: string): Promise<{
       const target = request.url ?? ''
       try {
         const parsed = parseSignedRequest({ scheme: 'http', method, target, rawHeaders: request.rawHeaders })
-        checkContent(checkWindow(verifySignature(parsed, [key]), Date.now()), body)
+        checkContent(checkWindow(verifySignature(parsed, [key]), Date.now() + state.clockMs), body)
       } catch (error) {
         reply(401, { error: error instanceof SignatureError ? error.code : 'internal_error' })
         return
       }
-      seen.push({ method, target, covered: request.headers['content-digest'] !== undefined })
+      const nonce = /nonce="([0-9a-f]+)"/.exec(String(request.headers['signature-input']))?.[1] ?? ''
+      seen.push({ method, target, covered: request.headers['content-digest'] !== undefined, nonce })
       if (method === 'PUT') {
         const { key: name, value } = JSON.parse(body.toString()) as { key: string; value: string }
         secrets.set(name, value)
@@ -59,6 +83,15 @@ export async function startFakeVault(publicKeyHex: string): Promise<{
     url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     secrets,
     seen,
+    answerNext: (...answers) => {
+      next.push(...answers)
+    },
+    get clockMs() {
+      return state.clockMs
+    },
+    set clockMs(ms) {
+      state.clockMs = ms
+    },
     answerWith: (status, body) => {
       forced = { status, body }
     },

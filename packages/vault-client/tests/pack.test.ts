@@ -7,11 +7,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { startFakeVault } from './fake-vault.ts'
 
-// What `npm publish` would upload, installed into an empty project. Nothing is fetched: the one dependency from outside
-// is packed from where it is installed.
+// What `npm publish` would upload, installed into an empty project. Nothing is fetched: the dependencies from outside
+// are packed from where they are installed.
 const CLIENT = dirname(import.meta.dirname)
 const SIGNATURES = join(CLIENT, '../http-signatures')
 const ROOT = join(CLIENT, '../..')
+const OTHERS = ['commander', 'dotenv']
 
 const folder = mkdtempSync(join(tmpdir(), 'vault-client-pack-'))
 const tarballs = join(folder, 'tarballs')
@@ -31,11 +32,14 @@ beforeAll(async () => {
   // One after the other: both compile, and one needs the other.
   for (const part of [SIGNATURES, CLIENT])
     await run(part, 'npx', '--yes', manifest.packageManager, 'pack', '--pack-destination', tarballs)
-  const dependency = realpathSync(join(SIGNATURES, 'node_modules/tweetnacl'))
-  await run(folder, 'npm', 'pack', dependency, '--ignore-scripts', '--pack-destination', tarballs)
+  for (const dependency of [
+    join(SIGNATURES, 'node_modules/tweetnacl'),
+    ...OTHERS.map((name) => join(CLIENT, 'node_modules', name)),
+  ])
+    await run(folder, 'npm', 'pack', realpathSync(dependency), '--ignore-scripts', '--pack-destination', tarballs)
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
   const files = readdirSync(tarballs).map((name) => join(tarballs, name))
-  expect(files).toHaveLength(3)
+  expect(files).toHaveLength(3 + OTHERS.length)
   await run(project, 'npm', 'install', '--offline', '--no-audit', '--no-fund', ...files)
 })
 
@@ -86,6 +90,6 @@ test('an application in TypeScript gets the types', async () => {
 })
 
 test('the vault command runs', async () => {
-  expect(await run(project, 'npx', '--no-install', 'vault', '--help')).toContain('usage: vault <command>')
+  expect(await run(project, 'npx', '--no-install', 'vault', '--help')).toContain('Usage: vault [options] [command]')
   expect(JSON.parse(await run(project, 'npx', '--no-install', 'vault', 'keygen'))).toMatchObject({ crv: 'Ed25519' })
 })

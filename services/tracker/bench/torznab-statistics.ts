@@ -6,10 +6,14 @@ import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-e
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { createHttpServer } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { type Context, createContext } from '../src/context.ts'
+import type { Schema } from '../src/db/schema.ts'
 import { CLIENT_FAMILIES } from '../src/torznab/client-family.ts'
+import { createRequestLogStore } from '../src/torznab/request-log.store.ts'
+import { createRequestLog } from '../src/torznab/request-log.ts'
 import { startDatabases } from './databases.ts'
 import { USERS } from './numbering.ts'
 import { signIn } from './search-client.ts'
@@ -21,6 +25,7 @@ const REPEATS = 200
 const folder = temporaryFolder('bench-torznab')
 const databases = await startDatabases(folder)
 const { client } = databases
+const logger = createLogger({ name: 'bench', level: 'warn' })
 
 const print = (...cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(' | ')} |\n`)
 const ms = (value: number): string => value.toFixed(1)
@@ -76,8 +81,20 @@ async function measureAll(context: Context, url: string, users: readonly string[
   await measure('users by part of the name', () => get(`users?search=${String(randomInt(1_000))}`))
   await measure('blocked users', () => get('users?blocked=true'))
 
+  const ignore = (): void => undefined
+  const pool = createPool({ url: databases.databaseUrl, name: 'bench', size: 1, logger })
+  const log = createRequestLog({
+    store: createRequestLogStore(createKysely<Schema>(pool)),
+    settings: () => context.useCases.torznabConfiguration.current(),
+    counters: { countWritten: ignore, countDropped: ignore, setWaiting: ignore },
+    clock: systemClock,
+    keepDays: LOG_DAYS,
+    onError: (error) => {
+      throw error
+    },
+  })
   const record = (): void =>
-    context.torznabLog.record({
+    log.record({
       function: 'tvsearch',
       rawQuery: 'q=an+example+show&season=3&ep=4&cat=5000,5040',
       results: 17,
@@ -90,10 +107,11 @@ async function measureAll(context: Context, url: string, users: readonly string[
     'writing a batch of 1,000 requests',
     async () => {
       for (let i = 0; i < 1_000; i++) record()
-      await context.torznabLog.flush()
+      await log.flush()
     },
     100,
   )
+  await pool.end()
   session.close()
 }
 
@@ -118,7 +136,6 @@ try {
     PUBLIC_URL: 'http://tracker.test',
     ...{ REST_READ_LIMIT: '0', REST_WRITE_LIMIT: '0', AUTH_LIMIT: '0' },
   })
-  const logger = createLogger({ name: 'bench', level: 'warn' })
   const context = await createContext({ config, logger, clock: systemClock })
   const server = createHttpServer(context, { logger, stopping: new AbortController().signal })
   const running = await listen(server, { host: '127.0.0.1', port: 0 })

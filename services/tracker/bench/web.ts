@@ -1,5 +1,5 @@
 // Loads the web application in Chromium with nothing cached and prints bytes, requests and times. See docs/performance.md.
-// Usage: pnpm build && pnpm --filter tracker bench:web [torrents] [samples]
+// Fails where the first route is above its budget of bytes. Usage: pnpm build && pnpm --filter tracker bench:web [torrents] [samples]
 import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { launchChromium } from '../tests/support/chromium.ts'
@@ -10,8 +10,11 @@ import { machine } from './world.ts'
 const torrents = Number(process.argv[2] ?? 1_000_000)
 const samples = Number(process.argv[3] ?? 10)
 
+/** The most of a first route, in bytes on the wire. */
+const BUDGET = { script: 120_000, bytes: 200_000 }
+
 /** What a cold load took. Bytes are those on the wire, headers included; times are in milliseconds. */
-type Load = { script: number; bytes: number; requests: number; listAfter: number }
+type Load = { script: number; bytes: number; requests: number; dataRequests: number; listAfter: number }
 
 const folder = temporaryFolder('bench')
 const world = await startSearchWorld(folder, torrents)
@@ -22,16 +25,18 @@ try {
   const loads: Load[] = []
   for (let n = 0; n < samples; n += 1) loads.push(await coldLoad(browser, service.url, cookie))
   const answers = await typeAndWait(browser, service.url, cookie)
-  const first = loads[0]
+  const [first] = loads
+  if (first === undefined || first.script > BUDGET.script || first.bytes > BUDGET.bytes) process.exitCode = 1
   process.stdout.write(
     [
       `${new Date().toISOString().slice(0, 10)}, ${machine()}, ${torrents.toLocaleString('en')} torrents, nothing cached`,
       '',
       `| First route                         |        |`,
       `| ----------------------------------- | -----: |`,
-      `| script, kB on the wire              | ${kilobytes(first?.script)} |`,
-      `| everything, kB on the wire          | ${kilobytes(first?.bytes)} |`,
+      `| script, kB on the wire, at most 120 | ${kilobytes(first?.script)} |`,
+      `| all, kB on the wire, at most 200    | ${kilobytes(first?.bytes)} |`,
       `| requests                            | ${String(first?.requests).padStart(6)} |`,
+      `| of these, for data                  | ${String(first?.dataRequests).padStart(6)} |`,
       `| list visible after, ms, median      | ${milliseconds(median(loads.map(({ listAfter }) => listAfter)))} |`,
       `| list visible after, ms, slowest     | ${milliseconds(Math.max(...loads.map(({ listAfter }) => listAfter)))} |`,
       `| answer while typing, ms, median     | ${milliseconds(median(answers))} |`,
@@ -68,9 +73,10 @@ async function coldLoad(browser: Browser, url: string, cookie: string): Promise<
   const [context, page] = await openSignedIn(browser, url, cookie)
   const devtools = await context.newCDPSession(page)
   const scripts = new Set<string>()
-  const load = { script: 0, bytes: 0, requests: 0 }
-  devtools.on('Network.responseReceived', ({ requestId, type }) => {
+  const load = { script: 0, bytes: 0, requests: 0, dataRequests: 0 }
+  devtools.on('Network.responseReceived', ({ requestId, type, response }) => {
     load.requests += 1
+    if (response.url.includes('/api/')) load.dataRequests += 1
     if (type === 'Script') scripts.add(requestId)
   })
   devtools.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {

@@ -17,7 +17,7 @@ import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createTrackerServer } from './http/server.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
-import { siteEndpoints } from './site-settings/site.routes.ts'
+import { siteInformationEndpoints } from './site-settings/site-information.routes.ts'
 import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
@@ -33,7 +33,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...accountEndpoints,
   ...standingEndpoints,
   ...torznabUsageEndpoints,
-  ...siteEndpoints,
+  ...siteInformationEndpoints,
   ...categoryEndpoints,
   ...torrentPreviewEndpoints,
   ...torrentEndpoints,
@@ -80,7 +80,7 @@ export function describeApi(): OpenApiDocument {
  * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
  */
 export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
-  return createTrackerServer(createApp(context, options), context.announceEngine)
+  return createTrackerServer(createApp(context, options), context)
 }
 
 /** What `pnpm build` makes of `web`; the same folder seen from the sources and from what was compiled. */

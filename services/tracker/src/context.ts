@@ -1,3 +1,4 @@
+import type { Background } from '@vault-and-tracker/service-kit/background'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
@@ -17,27 +18,30 @@ import { createTorznabAdmin, type TorznabAdmin } from './context/torznab-admin.t
 export type UseCases = AccountUseCases &
   Catalogue['useCases'] &
   TorznabAdmin['useCases'] &
-  AnnounceEngine['watch']['useCases'] &
+  AnnounceEngine['useCases'] &
   StaffOverview
 
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
-export type Context = Readonly<{
-  useCases: UseCases
-  rest: Rest
-  announceEngine: AnnounceEngine
-  torznabRoutes: TorznabApi['routes']
-  torznabLog: TorznabAdmin['log']
-  metrics: Metrics
-  checks: Checks
-  /** Stops the background tasks and closes the connections; requests must have ended. */
-  close: () => Promise<void>
-}>
+export type Context = {
+  readonly useCases: UseCases
+  readonly rest: Rest
+  readonly announces: AnnounceEngine['routes']
+  /** Undefined where WebSockets are switched off. */
+  readonly sockets: AnnounceEngine['sockets']
+  readonly torznabRoutes: TorznabApi['routes']
+  /** Nothing runs in the background before it is started. */
+  readonly background: Pick<Background, 'start' | 'stop'>
+  readonly metrics: Pick<Metrics, 'middleware' | 'handler'>
+  readonly checks: Checks
+  /** Closes the connections; requests and background tasks must have ended. */
+  readonly close: () => Promise<void>
+}
 
 /**
  * Connects to Postgres and Redis and joins the parts.
  *
  * @param options `swarmClock` is for tests: without it swarms have the time of their Redis, which all processes share
- * @throws UnavailableError when Redis does not respond; everything opened before is closed then
+ * @throws UnavailableError when Redis does not respond. Then no connection is left open
  */
 export function createContext(options: {
   config: Config
@@ -51,18 +55,19 @@ export function createContext(options: {
 async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const accounts = await createAccountUseCases(connections)
-  const catalogue = createCatalogue(connections, accounts.announceUrl)
-  const announceEngine = await createAnnounceEngine(connections)
-  const torznabAdmin = createTorznabAdmin(connections, catalogue.useCases.adminLog)
-  const torznab = createTorznabApi(connections, { catalogue, torznabAdmin })
-  const ownUseCases = { ...accounts, ...catalogue.useCases, ...torznabAdmin.useCases, ...announceEngine.watch.useCases }
+  const catalogue = createCatalogue(connections, accounts)
+  const engine = await createAnnounceEngine(connections)
+  const torznabAdmin = createTorznabAdmin(connections, { ...accounts, ...catalogue.useCases })
+  const useCases = { ...accounts, ...catalogue.useCases, ...torznabAdmin.useCases, ...engine.useCases }
+  const { metrics, background, checks } = connections
   return {
-    useCases: { ...ownUseCases, ...createStaffOverview(connections, ownUseCases) },
+    useCases: { ...useCases, ...createStaffOverview(connections, useCases) },
     rest: createRest(connections, accounts.sessions),
-    announceEngine,
-    torznabRoutes: torznab.routes,
-    torznabLog: torznabAdmin.log,
-    metrics: connections.metrics,
-    checks: { ...connections.checks, swarms: announceEngine.check },
+    announces: engine.routes,
+    sockets: engine.sockets,
+    torznabRoutes: createTorznabApi(connections, { catalogue, torznabAdmin }).routes,
+    background,
+    metrics: { middleware: metrics.middleware, handler: metrics.handler },
+    checks: { ...checks, swarms: engine.check },
   }
 }

@@ -18,11 +18,12 @@ await run(logger, async (scope) => {
   }
   const context = await createContext({ config, logger, clock: systemClock })
   scope.defer('connections', () => context.close())
-
+  scope.defer('background tasks', () => context.background.stop())
+  context.background.start()
   const server = createHttpServer(context, { logger, stopping: scope.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT })
   scope.defer('HTTP server', async () => {
-    await Promise.all([running.drain(), context.announceEngine.sockets?.drain()])
+    await Promise.all([running.drain(), context.sockets?.drain()])
   })
   logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'listening')
 })

@@ -26,7 +26,7 @@ export async function startWorkers(scope: Scope, count: number, logger: Logger):
     worker.on('message', (message: unknown) => replyWithMetrics(worker, message))
     worker.once('exit', (code, signal) => {
       if (scope.signal.aborted) return
-      logger.error({ worker: worker.process.pid, code, signal }, 'a worker ended; another takes its place')
+      logger.error({ worker: worker.process.pid, code, signal }, 'a worker ended; another one is started')
       setTimeout(
         () => {
           if (!scope.signal.aborted) start()

@@ -35,7 +35,7 @@ async function setPercents(percents: AccountingCase['percents'], userId: string,
   await tracker.sql(`update users ${set} where id = $3`, [user?.up ?? 100, user?.down ?? 100, userId])
   await tracker.sql(`update torrents ${set} where id = $3`, [torrent?.up ?? 100, torrent?.down ?? 100, torrentId])
   await tracker.sql(`update site_settings ${set}`, [site?.up ?? 100, site?.down ?? 100])
-  await tellOfChange(redis, { kind: 'site' })
+  await tellOfChange(redis, { kind: 'site-settings' })
 }
 
 async function totalsOf(
@@ -69,11 +69,11 @@ test('a batch that was taken is written when three seconds passed, by which Redi
   const waits = { written: 0, waiting: 1, failed: 0 }
   for (const passed of [0, 0, 2_000]) {
     tracker.advance(passed)
-    expect(await tracker.context.announceEngine.flush()).toEqual(waits)
+    expect(await tracker.flush()).toEqual(waits)
     expect(await totalsOf(member, torrent.id)).toBeUndefined()
   }
   tracker.advance(1_000)
-  await tracker.context.announceEngine.flush()
+  await tracker.flush()
   expect(await totalsOf(member, torrent.id)).toMatchObject(expected({}))
 })
 
@@ -94,7 +94,7 @@ test.each(ACCOUNTING_CASES.map((each) => [each.name, each] as const))('%s', asyn
     const passed = writes ? await writeAccounting(tracker) : 0
     if (step.before === 'redis emptied') await redis.flushdb()
     tracker.advance(((step.after ?? 0) - passed) * 1000)
-    if (step.before === 'taken') await tracker.context.announceEngine.flush()
+    if (step.before === 'taken') await tracker.flush()
     const reply = await announce(tracker.url, members[step.who ?? 'alice'].passkey, {
       infoHash: step.v2 === true ? twin.toString('hex') : torrent.infoHash,
       peerId: step.peerId ?? (step.who === 'bob' ? '-BB0001-abcdefghijkl' : '-AA0001-abcdefghijkl'),

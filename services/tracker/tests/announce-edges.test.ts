@@ -110,7 +110,7 @@ test('an announce whose connection is gone is refused and registers nobody', asy
   const before = await metricOf(tracker, NOT_USABLE)
   const server = createHttpServer((request: IncomingMessage, response) => {
     request.socket.destroy()
-    tracker.context.announceEngine.answer(request, response)
+    tracker.context.announces.answer(request, response)
   })
   const running = await listen(server, { host: '127.0.0.1', port: 0 })
   const lost = announce(`http://127.0.0.1:${String(running.port)}`, passkey, { infoHash, left: 0 })
@@ -133,7 +133,7 @@ test('a batch that cannot be read is counted as failed, and the others are writt
     return (await metricOf(tracker, 'tracker_accounting_failures_total')) > 0 && user?.['uploaded'] === '1000'
   })
   tracker.advance(4_000)
-  expect((await tracker.context.announceEngine.flush()).failed).toBe(1)
+  expect((await tracker.flush()).failed).toBe(1)
   expect(tracker.logged()).toContain('an accounting delta in Redis has an unknown form')
   await redis.del(await redis.keysBuffer(`{${tag}}:flush*`))
 })

@@ -96,15 +96,15 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
   const reply = await seed(15_000)
   expect(reply.fields['complete']).toBe(1)
   expectUnavailable(await announce(tracker.url, uncached.passkey, { infoHash }))
-  const round = await tracker.context.announceEngine.flush()
+  const round = await tracker.flush()
   tracker.advance(4_000)
   expect(round.written).toBe(0)
-  expect((await tracker.context.announceEngine.flush()).written).toBe(0)
+  expect((await tracker.flush()).written).toBe(0)
   tracker.advance(1_800_000)
   await seed(16_000)
   await servers.postgres.restart()
   await eventually(async () => {
-    await tracker.context.announceEngine.flush()
+    await tracker.flush()
     tracker.advance(4_000)
     return (await uploaded().catch(() => 0)) === before + 6_000
   })

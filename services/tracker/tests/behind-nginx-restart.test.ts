@@ -1,8 +1,9 @@
 import { Agent, type RequestOptions, request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually, freePort, type Nginx, startNginx, type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
+import { eventually, freePort, type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
 import type { Client } from './support/client.ts'
+import { type Nginx, startNginx } from './support/nginx.ts'
 import { createTrackerDatabase, startTracker, type TestTracker } from './support/tracker.ts'
 
 const CLIENTS = 32

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await browser.stop()
-  await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])
+  await Promise.all([one.process.stop(), two.process.stop()])
   await world.stop()
 })
 

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { createFlusher, type Flusher, type Ledger } from '../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'
-import { createRedisFunctions } from '../src/swarm/functions.redis.ts'
+import { createRedisFunctions } from '../src/redis/functions.redis.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import { announce, percentBytes, rawGet } from './support/announcer.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
   ahead = await startTrackerProcess({ ...environment, NODE_OPTIONS: `--import=${AN_HOUR_AHEAD}` })
 })
 afterAll(async () => {
-  await Promise.all([right.end('SIGTERM'), ahead.end('SIGTERM')])
+  await Promise.all([right.process.stop(), ahead.process.stop()])
   redis.disconnect()
   await world.stop()
 })

@@ -60,8 +60,8 @@ test('a connection that fell silent is replaced, and what it missed is reported'
     silence()
     await eventually(() => missed > 0)
     // Whoever revalidates must get what comes after.
-    await publisher.publish(invalidationChannel(publisher.options.db ?? 0), '{"kind":"site"}')
-    await eventually(() => heard.includes('site'))
+    await publisher.publish(invalidationChannel(publisher.options.db ?? 0), '{"kind":"site-settings"}')
+    await eventually(() => heard.includes('site-settings'))
   } finally {
     subscription.close()
   }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { makeTorrent } from './support/make-torrent.ts'
+import { requestsAreWritten } from './support/torznab-log.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -25,7 +26,7 @@ test('the overview has a number of each part of the site', async () => {
   await tracker.sql(`update users set last_seen_at = $1 where username <> 'away'`, [new Date(tracker.now() - 60_000)])
   for (let i = 0; i < 3; i += 1) await tracker.client().get('/api/torznab?t=search&apikey=wrong')
   await tracker.redisClient.zadd('torznab:blocks', tracker.now() + 1_000, '203.0.113.9', tracker.now() - 1, '192.0.2.1')
-  await tracker.context.torznabLog.flush()
+  await requestsAreWritten(tracker)
   expect((await moderator.get('/api/admin/overview')).json).toEqual({
     pending: 2,
     torrents: 1,

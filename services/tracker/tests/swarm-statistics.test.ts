@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { eventually } from '@vault-and-tracker/dev-env'
+import type { AnnounceTally } from '../src/swarm-statistics/announce-rate.ts'
+import { createAnnounceTallies } from '../src/swarm-statistics/announce-tallies.redis.ts'
 import { createSwarmStatisticsStore } from '../src/swarm-statistics/swarm-statistics.store.ts'
 import { writeAccounting } from './support/accounting.ts'
 import { announce } from './support/announcer.ts'
@@ -32,6 +35,12 @@ afterAll(async () => {
   await tracker.stop()
 })
 
+/** Waits until the processes have passed on what they counted in the span of ten seconds that the clock shows. */
+async function tallied(isComplete: (tally: AnnounceTally) => boolean): Promise<void> {
+  const tallies = createAnnounceTallies(tracker.redisClient)
+  await eventually(async () => isComplete(await tallies.sum(Math.floor(tracker.now() / 10_000), 1)))
+}
+
 type Peer = Record<string, unknown> & { readonly user: { readonly username: string } | null }
 
 const peersOf = (answer: Answer): readonly Peer[] => (answer.json as { items: readonly Peer[] }).items
@@ -49,10 +58,8 @@ test('the counts are those of the whole swarm, whichever process was announced t
   expect((await announce(replica.url, '0'.repeat(40), { infoHash: torrent.infoHash })).fields).toHaveProperty(
     'failure reason',
   )
-  for (const each of [tracker, replica]) {
-    await each.context.announceEngine.watch.passOn()
-    each.advance(10_000)
-  }
+  await tallied(({ announces, refused }) => announces === 3 && refused === 1)
+  for (const each of [tracker, replica]) each.advance(10_000)
   await writeAccounting(tracker)
   for (const client of [admin, moderator])
     expect((await client.get('/api/admin/swarms')).json).toEqual({
@@ -227,8 +234,8 @@ test('a sample is of the last whole minute, with the announces of all processes'
     await announce(each.url, (await createAnnouncer(tracker, each === tracker ? 'fay' : 'gus')).passkey, {
       infoHash: 'f'.repeat(40),
     })
-    await each.context.announceEngine.watch.passOn()
   }
+  await tallied(({ refused }) => refused === 2)
   tracker.advance(MINUTE + 14_000)
   await tracker.context.useCases.swarmStatistics.sample()
   const written = () =>

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { Client } from './support/client.ts'
 import { createMember } from './support/members.ts'
 import { setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
+import { requestsAreWritten } from './support/torznab-log.ts'
 import type { TestTracker } from './support/tracker.ts'
 
 const MINUTE = 60_000
@@ -43,8 +44,8 @@ test('what a block refuses is no violation of a limit by those who share the add
   const quiet = await createMember(site.tracker, 'quiet')
   for (let i = 0; i < 11; i++) await ask(noisy.passkey, '203.0.113.5')
   for (let i = 0; i < 3; i++) expect((await ask(quiet.passkey, '203.0.113.5')).status).toBe(429)
-  await site.tracker.context.torznabLog.flush()
   const usage = async (name: string) => (await admin.get(`/api/admin/torznab/users?search=${name}`)).json
+  await requestsAreWritten(site.tracker)
   expect(await usage('quiet')).toMatchObject({ items: [{ requests: 3, errors: 3, violations: 0 }] })
   expect(await usage('noisy')).toMatchObject({ items: [{ requests: 11, errors: 10, violations: 10 }] })
 })

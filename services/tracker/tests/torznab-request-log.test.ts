@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { Client } from './support/client.ts'
-import { type LoggingTracker, SEARCH, startLoggingTracker } from './support/torznab-log.ts'
+import { type LoggingTracker, requestsAreWritten, startLoggingTracker } from './support/torznab-log.ts'
 import type { TestTracker } from './support/tracker.ts'
 import { startTrackerProcess } from './support/tracker-process.ts'
 
@@ -10,12 +10,14 @@ let alice: string
 let bob: string
 let clear: LoggingTracker['clear']
 let answered: LoggingTracker['answered']
+let note: LoggingTracker['note']
+let write: LoggingTracker['write']
 let listed: LoggingTracker['listed']
 
 const SETTINGS = '/api/admin/torznab/settings'
 
 beforeAll(async () => {
-  ;({ tracker, admin, alice, bob, clear, answered, listed } = await startLoggingTracker())
+  ;({ tracker, admin, alice, bob, clear, answered, note, write, listed } = await startLoggingTracker())
 })
 
 beforeEach(() => clear())
@@ -108,13 +110,12 @@ test.each([
 })
 
 test('what is logged is what the switch said when a request was answered', async () => {
-  const { torznabLog } = tracker.context
-  torznabLog.record({ ...SEARCH, userId: alice, rawQuery: 'q=while+on' })
+  note({ rawQuery: 'q=while+on' })
   await admin.patch(SETTINGS, { logging: false })
-  await torznabLog.flush()
-  torznabLog.record({ ...SEARCH, userId: alice, rawQuery: 'q=while+off' })
+  await write()
+  note({ rawQuery: 'q=while+off' })
   await admin.patch(SETTINGS, { logging: true })
-  await torznabLog.flush()
+  await write()
   expect((await listed()).map(({ query }) => query)).toEqual(['q=while on'])
 })
 
@@ -169,7 +170,7 @@ test('requests to the API are logged as they were answered, caps and refusals to
   await ask(`?t=tvsearch&q=no+such+show&season=2&apikey=${passkey}`, 'Sonarr/4.0.10.2544 (alpine 3.20.3)')
   await ask(`?t=search&q=x&apikey=${'0'.repeat(40)}`, 'curl/8.11.0')
   await ask(`/download?id=${'1'.repeat(40)}&apikey=${passkey}`, 'CrossSeed/6.13.7')
-  await tracker.context.torznabLog.flush()
+  await requestsAreWritten(tracker)
   const rows = (await admin.get('/api/admin/torznab/requests')).json as { items: unknown[] }
   expect(rows.items.toReversed()).toMatchObject([
     { function: 'caps', user: null, error: null, client: 'Prowlarr' },
@@ -190,7 +191,8 @@ test('a process that is asked to stop logs all that it answered, and two count w
   )
   const statuses = await Promise.all(asks.map(async (url) => (await fetch(`${url}&apikey=${passkey}`)).status))
   expect(new Set(statuses)).toEqual(new Set([200]))
-  expect(await Promise.all(processes.map((one) => one.end('SIGTERM')))).toEqual([0, 0])
+  const ended = await Promise.all(processes.map((one) => one.process.stop()))
+  expect(ended.map(({ code }) => code)).toEqual([0, 0])
   const logged = await tracker.sql('select count(*)::int as n from torznab_requests')
   const counted = await tracker.sql("select requests::int as n from torznab_counts where span = 'day' and kind = 'all'")
   const ofUser = await tracker.sql('select requests::int as n from torznab_users')

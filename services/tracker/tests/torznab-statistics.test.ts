@@ -14,7 +14,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const PATH = '/api/admin/torznab/statistics'
 
-type Step = { start: string; requests: number; errors: number; averageMs: number | null }
+type Step = { start: string; requests: number; errors: number; averageMs: number | null; p95Ms: number | null }
 type Statistics = {
   from: string
   to: string
@@ -106,7 +106,12 @@ test('the last 24 hours: totals, functions, clients, by hour, and the time befor
   expect(found.series.items).toHaveLength(24)
   expect(found.series.items.at(-1)).toMatchObject({ requests: 2, errors: 0, averageMs: 20 })
   expect(found.series.items.at(-6)).toMatchObject({ requests: 2, errors: 2, averageMs: 20 })
-  expect(found.series.items.at(-2)).toMatchObject({ requests: 0, errors: 0, averageMs: null })
+  expect(found.series.items.at(-2)).toMatchObject({ requests: 0, errors: 0, averageMs: null, p95Ms: null })
+  for (const [step, slowest] of [
+    [-1, 30],
+    [-6, 20],
+  ] as const)
+    expect(Math.abs((found.series.items.at(step)?.p95Ms ?? 0) / slowest - 1)).toBeLessThan(0.05)
 })
 
 test('longer ranges, and a range of everything', async () => {

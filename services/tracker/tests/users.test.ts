@@ -209,7 +209,7 @@ test('every change that the announce engine may have cached is published after i
     { kind: 'torrent', infoHash },
     { kind: 'torrent', infoHash },
     { kind: 'torrent', infoHash },
-    { kind: 'site' },
+    { kind: 'site-settings' },
     'done',
   ])
 })

@@ -24,7 +24,7 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  await tracker.end('SIGTERM')
+  await tracker.process.stop()
   await world.stop()
   removeTemporaryFolder(folder)
 })
@@ -36,7 +36,7 @@ function memoryFile(): string {
 /** Bytes of the heap in use after a collection. */
 async function heapUsed(): Promise<number> {
   rmSync(memoryFile(), { force: true })
-  tracker.child.kill('SIGUSR2')
+  process.kill(tracker.process.pid, 'SIGUSR2')
   await eventually(() => existsSync(memoryFile()))
   return (JSON.parse(readFileSync(memoryFile(), 'utf8')) as { heapUsed: number }).heapUsed
 }

@@ -26,7 +26,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()))
 })
 afterAll(async () => {
-  await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])
+  await Promise.all([one.process.stop(), two.process.stop()])
   await world.stop()
 })
 
@@ -92,7 +92,7 @@ test('the peers of a killed process leave the counts', async () => {
   for (const user of [1, 2, 3])
     await (await connect(doomed.url, user)).announce(infoHash, { event: 'started', left: user === 1 ? 0 : 1000 })
   expect(await counts(infoHash)).toBe('1/3')
-  await doomed.end('SIGKILL')
+  await doomed.process.kill()
   await eventually(async () => (await counts(infoHash)) === '0/1', 40_000)
 })
 
@@ -101,7 +101,7 @@ test('a process that stops closes its sockets with 1001, and their peers are gon
   const stopping = await startTrackerProcess({ DATABASE_URL: world.database.appUrl, REDIS_URL: world.redisUrl })
   const client = await connect(stopping.url, 0)
   await client.announce(infoHash, { event: 'started' })
-  expect(await stopping.end('SIGTERM')).toBe(0)
+  expect((await stopping.process.stop()).code).toBe(0)
   await eventually(() => client.closeCode() !== undefined)
   expect(client.closeCode()).toBe(1001)
   expect(await counts(infoHash)).toBe('0/0')
@@ -121,7 +121,7 @@ test('the offers of a peer in the swarm do not wait for Redis', async () => {
     expect(reply['failure reason']).toMatch(/temporarily unavailable/)
     await eventually(() => b.offersReceived().length === 1)
   } finally {
-    await tracker.end('SIGKILL')
+    await tracker.process.kill()
     await redis.stop()
     removeTemporaryFolder(dataDir)
   }
@@ -148,11 +148,11 @@ test('a Redis that goes away and comes back empty loses no socket, and no peer f
       await eventually(() => a.offersReceived().length === 1)
       expect([a.closeCode(), b.closeCode()]).toEqual([undefined, undefined])
     } finally {
-      await tracker.end('SIGTERM')
+      await tracker.process.stop()
       await again.stop()
     }
   } finally {
-    await tracker.end('SIGKILL')
+    await tracker.process.kill()
     removeTemporaryFolder(dataDir)
   }
 })

@@ -33,7 +33,7 @@ function childrenOf(pid: number): number[] {
 
 test('workers share port, swarm and metrics; a dead one is replaced; all stop together', async () => {
   const tracker = await startTrackerProcess({ ...environment(), TRACKER_WORKERS: '2' })
-  const pid = tracker.child.pid ?? 0
+  const { pid } = tracker.process
   const first = childrenOf(pid)
   expect(first).toHaveLength(2)
   const members = await Promise.all(
@@ -55,7 +55,7 @@ test('workers share port, swarm and metrics; a dead one is replaced; all stop to
     expect(reply.status).toBe(200)
   }
   const all = childrenOf(pid)
-  expect(await tracker.end('SIGTERM')).toBe(0)
+  expect((await tracker.process.stop()).code).toBe(0)
   for (const child of all) expect(() => process.kill(child, 0)).toThrow()
 })
 
@@ -78,5 +78,6 @@ test('two replicas find peers across each other, and one hears of a passkey that
   })
   const accepted = await announce(two.url, reset.member('passkey'), { infoHash: torrent.infoHash, port: 7002 })
   expect(accepted.fields['complete']).toBe(1)
-  expect(await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])).toEqual([0, 0])
+  const ended = await Promise.all([one.process.stop(), two.process.stop()])
+  expect(ended.map(({ code }) => code)).toEqual([0, 0])
 })

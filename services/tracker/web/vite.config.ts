@@ -6,6 +6,8 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
 const OUT = 'dist'
+/** All libraries but the one that draws charts. */
+const LIBRARIES = /[\\/]node_modules[\\/](?!.*uplot)/
 /** Smaller files are not worth a header. */
 const MIN_BYTES = 512
 
@@ -60,5 +62,11 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // What every page needs of libraries is one file, which stays in the browser when the application changes.
+        codeSplitting: { groups: [{ name: 'libraries', test: LIBRARIES }] },
+      },
+    },
   },
 })

@@ -2,16 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import {
-  freePort,
-  provisionDatabase,
-  removeTemporaryFolder,
-  startPostgres,
-  startRedis,
-  temporaryFolder,
-} from '@vault-and-tracker/dev-env'
+import { freePort, provisionDatabase, startDurableServers } from '@vault-and-tracker/dev-env'
 import { generateKeyPair, importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
 import pg from 'pg'
 import { migrate } from '../src/db/migrations.ts'
@@ -37,11 +29,8 @@ export type Vault = { url: string; port: number; pid: number; stop(): Promise<vo
 
 /** Postgres with fsync and synchronous commits, Redis with its append-only file, a migrated database. */
 export async function startServers(): Promise<Servers> {
-  const folder = temporaryFolder('bench')
-  const [postgres, redis] = await Promise.all([
-    startPostgres({ dataDir: join(folder, 'postgres'), durable: true }),
-    startRedis({ dataDir: join(folder, 'redis'), durable: true }),
-  ])
+  const stores = await startDurableServers('bench')
+  const { folder, postgres, redis } = stores
   const owner = { name: 'vault_owner', password: randomBytes(16).toString('hex') }
   const app = { name: 'vault_app', password: randomBytes(16).toString('hex') }
   await provisionDatabase(postgres.url, { database: 'vault', owner, app })
@@ -56,8 +45,7 @@ export async function startServers(): Promise<Servers> {
       (await admin.query<Row>(text, values)).rows,
     stop: async () => {
       await admin.end()
-      await Promise.all([postgres.stop(), redis.stop()])
-      removeTemporaryFolder(folder)
+      await stores.stop()
     },
   }
 }

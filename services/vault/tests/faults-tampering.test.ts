@@ -4,7 +4,7 @@ import { startVault, type TestVault } from './support/vault.ts'
 
 const FAILED = [
   500,
-  { error: 'decryption_failed', message: 'a stored value does not decrypt; nothing of it is answered' },
+  { error: 'decryption_failed', message: 'A stored value does not decrypt; nothing of it is answered.' },
 ]
 /** Longer than data keys are kept in memory. */
 const KEPT_MS = 300_000

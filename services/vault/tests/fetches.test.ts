@@ -15,7 +15,7 @@ afterAll(async () => {
   await vault.stop()
 })
 
-type Place = Readonly<{ project: string; key: Key; env: string }>
+type Place = { readonly project: string; readonly key: Key; readonly env: string }
 
 async function put({ project, key, env }: Place, name: string, value: string): Promise<void> {
   const body = { key: name, value, env }

@@ -50,7 +50,7 @@ test.each([
   expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
   expect(head).toMatch(/Content-Type: application\/json/i)
   expect(head).toMatch(/Cache-Control: no-store/i)
-  expect(JSON.parse(body)).toEqual({ error: 'invalid_request', message: 'this is not a request of HTTP/1.1' })
+  expect(JSON.parse(body)).toEqual({ error: 'invalid_request', message: 'This is not a request of HTTP/1.1.' })
 })
 
 test.each([

@@ -117,7 +117,7 @@ test('an environment grows to what can be fetched in one answer, and no further'
   const refused = await write('LAST', large)
   expect([refused.status, refused.body]).toEqual([
     400,
-    { error: 'invalid_request', message: 'the environment would hold more than 64 MiB' },
+    { error: 'invalid_request', message: 'The environment would have more than 64 MiB.' },
   ])
   expect(await vault.sql('select count(*)::int as n from secret_versions')).toEqual(before)
   expect((await write('SMALL', 'v2')).status).toBe(200)

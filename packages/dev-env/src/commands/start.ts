@@ -70,11 +70,7 @@ export async function start(options: StartOptions): Promise<void> {
   }
 }
 
-/**
- * Makes sure that the services can listen on their ports.
- *
- * @throws {Fault} naming the variables to set
- */
+/** Makes sure that the services can listen on their ports. @throws {Fault} naming the variables to set */
 export async function requireFreePorts(ports: Pick<Settings, 'vaultPort' | 'trackerPort'>): Promise<void> {
   const problems: string[] = []
   for (const name of SERVICES) {

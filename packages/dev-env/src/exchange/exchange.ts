@@ -70,10 +70,18 @@ function sha256(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex')
 }
 
-/**
- * Starts aria2 on one address. Everything by which it could find a peer without the tracker is off: distributed hash
- * table, peer exchange and local discovery. It does not read the user's configuration.
- */
+/** Everything by which aria2 could find a peer without the tracker is off, and it does not read the user's configuration. */
+const WITHOUT_DISCOVERY =
+  '--no-conf=true --enable-dht=false --enable-dht6=false --enable-peer-exchange=false --bt-enable-lpd=false'.split(' ')
+
+/** With the tracker's own interval, the first client would get the other as a peer only much later. */
+const FIXED = (
+  '--bt-tracker-interval=2 --disable-ipv6=true --file-allocation=none --allow-overwrite=true --bt-hash-check-seed=true ' +
+  '--seed-ratio=0.0 --bt-stop-timeout=0 --summary-interval=0 --console-log-level=notice --enable-color=false ' +
+  '--show-console-readout=false'
+).split(' ')
+
+/** Starts aria2 on one address. */
 async function startClient(
   role: 'seeder' | 'leecher',
   torrent: Buffer,
@@ -84,30 +92,15 @@ async function startClient(
   writeFileSync(torrentFile, torrent, { mode: 0o600 })
   const seeds = role === 'seeder'
   const args = [
-    '--no-conf=true',
-    '--enable-dht=false',
-    '--enable-dht6=false',
-    '--enable-peer-exchange=false',
-    '--bt-enable-lpd=false',
-    '--disable-ipv6=true',
+    ...WITHOUT_DISCOVERY,
+    ...FIXED,
     `--interface=${address}`,
     `--listen-port=${await freePort()}`,
-    // Otherwise the first client would get the other as a peer only after the tracker's interval.
-    '--bt-tracker-interval=2',
     `--dir=${folder}`,
     `--index-out=1=${PAYLOAD}`,
-    '--file-allocation=none',
-    '--allow-overwrite=true',
     `--check-integrity=${seeds}`,
-    '--bt-hash-check-seed=true',
     // In minutes: the seeder runs until it is stopped, the leecher ends when it is complete.
     `--seed-time=${seeds ? 1440 : 0}`,
-    '--seed-ratio=0.0',
-    '--bt-stop-timeout=0',
-    '--summary-interval=0',
-    '--console-log-level=notice',
-    '--enable-color=false',
-    '--show-console-readout=false',
     torrentFile,
   ]
   return await startProcess({

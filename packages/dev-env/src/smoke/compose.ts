@@ -3,10 +3,7 @@ import { networkInterfaces } from 'node:os'
 
 /** Runs Compose, v2 or 1.29, in the repository. */
 export interface Compose {
-  /**
-   * @returns what it printed
-   * @throws with what it printed, when it fails
-   */
+  /** @returns what it printed @throws with what it printed, when it fails */
   run(args: string[], input?: string): string
   /** Runs a program in the container of a service. */
   exec(service: string, command: string[], input?: string): string

@@ -6,6 +6,8 @@ import { startRedis } from '../redis/redis.ts'
 
 /** A Postgres and a Redis that nobody else uses, and that lose nothing when they are killed. */
 export interface DurableServers {
+  /** A temporary folder, with their data. */
+  readonly folder: string
   readonly postgres: PrivateServer
   readonly redis: PrivateServer
   /** Stops both and deletes their data. */
@@ -20,6 +22,7 @@ export async function startDurableServers(purpose: string): Promise<DurableServe
     startRedis({ dataDir: join(folder, 'redis'), durable: true }),
   ])
   return {
+    folder,
     postgres,
     redis,
     stop: async () => {

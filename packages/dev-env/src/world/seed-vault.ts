@@ -17,9 +17,7 @@ const SECRETS: Record<string, Record<string, string>> = {
   },
 }
 
-/**
- * Registers the demo project and stores its secrets, if they are missing. What the user has changed is not touched.
- */
+/** Registers the demo project and stores its secrets, if they are missing. What the user has changed is not touched. */
 export async function seedVault(url: string, vault: WorldState['vault'], adminToken: string): Promise<void> {
   const headers = { authorization: `Bearer ${adminToken}` }
   const body = { name: vault.project, publicKey: vault.publicKey }

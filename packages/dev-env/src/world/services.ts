@@ -91,11 +91,7 @@ export function servicePaths(dataDir: string, name: ServiceName | 'web'): { pidF
   return { pidFile: join(dataDir, 'services', `${name}.json`), logFile: join(dataDir, 'logs', `${name}.log`) }
 }
 
-/**
- * Stops services that an earlier run in this data directory could not stop.
- *
- * @returns whether there were any
- */
+/** Stops services that an earlier run in this data directory could not stop. @returns whether there were any */
 export async function stopLeftoverServices(dataDir: string): Promise<boolean> {
   const stopped = await Promise.all(SERVICES.map((name) => stopLeftover(servicePaths(dataDir, name).pidFile)))
   return stopped.includes(true)

@@ -1,11 +1,12 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Button } from '../form/button.tsx'
 
 /** A modal dialog. The browser keeps the focus inside, gives it back, and closes on Escape. `data-focus` is focused first. */
 export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Closed while it is still in the document: afterwards the browser gives the focus to nobody.
+  useLayoutEffect(() => {
     const dialog = element.current
     dialog?.showModal()
     dialog?.querySelector<HTMLElement>('[data-focus]')?.focus()

@@ -1,4 +1,5 @@
 export { Confirm, Dialog } from './dialog.tsx'
+export { FormDialog } from './form-dialog.tsx'
 export { Gauge } from './gauge.tsx'
 export { Empty, Pending, Problem } from './states.tsx'
 export { toast, toastProblem } from './toast.ts'

@@ -8,6 +8,8 @@ export type Column<Row> = {
   readonly head: string
   readonly cell: (row: Row) => ReactNode
   readonly sort?: string
+  /** What the orders are called, ascending and descending, where least and most would mislead. */
+  readonly orders?: readonly [asc: string, desc: string]
   /** Numbers stand at the end of their cell. */
   readonly align?: 'end'
   /** The column that names the row; it takes the room that is left. */
@@ -63,7 +65,7 @@ export function Table<Row>(props: {
 }
 
 function Head<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
-  const { head, sort, align } = column
+  const { head, sort, align, orders = ['least first', 'most first'] } = column
   if (sorting === undefined || sort === undefined)
     return (
       <th role="columnheader" scope="col" data-align={align} data-main={column.isMain}>
@@ -87,7 +89,7 @@ function Head<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting 
   )
   return (
     <th role="columnheader" scope="col" data-align={align} aria-sort={isSorted ? direction : undefined}>
-      {sorting.link(sort, next, content, `Sort by ${head.toLowerCase()}, ${next === 'asc' ? 'least' : 'most'} first`)}
+      {sorting.link(sort, next, content, `Sort by ${head.toLowerCase()}, ${orders[next === 'asc' ? 0 : 1]}`)}
     </th>
   )
 }

@@ -1,9 +1,8 @@
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
+import type { RedisFunctions } from '../redis/functions.redis.ts'
 import { decodeDelta } from '../swarm/delta-wire.ts'
 import type { Delta } from '../swarm/swarm.ts'
-import type { RedisFunctions } from '../swarm/wire.ts'
 import { TAGS, tagOf, tagPrefix } from '../swarm/wire.ts'
 import type { AccountingQueue, Batch } from './accounting.ts'
 
@@ -28,23 +27,21 @@ export function createAccountingQueue(redis: Redis | Cluster, functions: RedisFu
       })
     },
 
-    read: (batch) =>
-      orRedisUnavailable(async () => {
-        const key = batchKey(batch)
-        const deltas: Delta[] = []
-        for await (const [field, value] of pairs(redis, key)) deltas.push(decodeDelta(field, value))
-        return { deltas, changed: await redis.smembersBuffer(`${key}:dirty`) }
-      }),
+    read: async (batch) => {
+      const key = batchKey(batch)
+      const deltas: Delta[] = []
+      for await (const [field, value] of pairs(redis, key)) deltas.push(decodeDelta(field, value))
+      return { deltas, changed: await redis.smembersBuffer(`${key}:dirty`) }
+    },
 
     drop: async (batch) => {
       await functions.call('drop', [`${tagPrefix(batch.tag)}flushing`], [batch.id])
     },
 
-    markChanged: (names) =>
-      orRedisUnavailable(async () => {
-        // One command each, since a command to a Cluster may have keys of one slot.
-        await Promise.all(names.map((name) => redis.sadd(`${tagPrefix(tagOf(name))}dirty`, name)))
-      }),
+    markChanged: async (names) => {
+      // One command each, since a command to a Cluster may have keys of one slot.
+      await Promise.all(names.map((name) => redis.sadd(`${tagPrefix(tagOf(name))}dirty`, name)))
+    },
   }
 }
 

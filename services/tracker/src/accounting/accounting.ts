@@ -1,5 +1,6 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
+import type { Invalidation } from '../invalidation/invalidation.ts'
 import type { Delta, SwarmCounts, SwarmName } from '../swarm/swarm.ts'
 
 /** Deltas taken out of Redis together. The id keeps them from being written twice. */
@@ -14,7 +15,7 @@ export type BatchContents = {
   readonly changed: readonly SwarmName[]
 }
 
-/** Where deltas accumulate and wait. All methods throw UnavailableError when Redis is unavailable. */
+/** Where deltas accumulate and wait. All methods throw what `isUnavailable` recognises. */
 export type AccountingQueue = {
   /** Takes what accumulated, except where a batch still waits; returns every batch that waits. */
   take(): Promise<readonly Batch[]>
@@ -30,6 +31,13 @@ export type CountedSwarm = Pick<SwarmCounts, 'complete' | 'incomplete'> & { read
 
 /** A torrent whose count of snatches rose; the second hash is that of a hybrid. */
 export type CompletedTorrent = { readonly infoHash: Buffer; readonly infoHashV2: Buffer | null }
+
+/** What changed of a torrent whose count of snatches rose. */
+export function changesOf({ infoHash, infoHashV2 }: CompletedTorrent): readonly Invalidation[] {
+  return [infoHash, infoHashV2].flatMap((hash) =>
+    hash === null ? [] : [{ kind: 'torrent', infoHash: hash.toString('hex') } as const],
+  )
+}
 
 /** A batch with its swarms counted after it was taken: counts are written in the order in which they were read. */
 export type CountedBatch = {
@@ -71,11 +79,11 @@ export type Flusher = {
   /**
    * Writes the batches that waited long enough and takes what accumulated.
    *
-   * @throws UnavailableError when Redis is unavailable. While Postgres is unavailable, batches wait; so does one that
-   *   cannot be read
+   * @throws what `isUnavailable` recognises when Redis is unavailable. While Postgres is unavailable, batches wait; so
+   *   does one that cannot be read
    */
   flush(): Promise<FlushResult>
-  /** Has the next flush correct the counts of swarms that vanished without an announce, as when Redis was emptied. */
+  /** Has the next flush correct the counts of swarms that ended without an announce, as when Redis was emptied. */
   reconcile(): Promise<void>
 }
 

@@ -67,7 +67,7 @@ const newPassword = z
   .string()
   .min(PASSWORD_LENGTH.min, `must be at least ${PASSWORD_LENGTH.min} characters long`)
   .max(PASSWORD_LENGTH.max, `must be at most ${PASSWORD_LENGTH.max} characters long`)
-/** A password to be checked: any text that is not absurdly long, since what was once allowed must stay usable. */
+/** A password to be checked: any text up to a length, since what was once allowed must stay usable. */
 const password = z.string().max(1_024)
 
 const endpoint = endpoints<{

@@ -2,11 +2,12 @@ import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgre
 import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../db/admin-log.ts'
+import { recordAdminAction } from '../db/admin-log-entries.store.ts'
 import { escapeLike } from '../db/like.ts'
 import type { Db, Schema, UsersTable } from '../db/schema.ts'
+import { countForTotal } from '../db/totals.store.ts'
 import { apiError } from '../errors.ts'
-import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
+import { totalOf } from '../lists/total.ts'
 import type { Account, AccountChanges, AccountStore } from './accounts.ts'
 
 /** Accounts in Postgres. */
@@ -168,16 +169,8 @@ export function createAccountStore(db: Db): AccountStore {
           ...(state === undefined ? [] : [eb('state', '=', state)]),
         ])
       })
-      const [{ counted }, rows] = await Promise.all([
-        db
-          .selectFrom(
-            matching
-              .select('id')
-              .limit(MAX_EXACT_TOTAL + 1)
-              .as('counted'),
-          )
-          .select((eb) => eb.fn.countAll<number>().as('counted'))
-          .executeTakeFirstOrThrow(),
+      const [counted, rows] = await Promise.all([
+        countForTotal(db, matching.select('id')),
         matching
           .selectAll()
           .orderBy('created_at', 'desc')

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
-import type { ActedBy } from '../admin-log/admin-log.ts'
+import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { Total } from '../lists/total.ts'
@@ -136,9 +136,6 @@ export function createAccounts(deps: {
 }) {
   const { store, passwords, publish, clock } = deps
 
-  const actedBy = (staff: Account | undefined): ActedBy | undefined =>
-    staff && { actorId: staff.id, at: new Date(clock.now()) }
-
   /** @throws ApiError CONFLICT when the name or address is taken */
   async function create(
     input: { username: string; email: string; password: string; role: Role },
@@ -211,7 +208,7 @@ export function createAccounts(deps: {
      * @throws ApiError NOT_FOUND
      */
     async resetPasskey(id: string, by?: Account): Promise<Account> {
-      const replaced = isId(id) ? await store.replacePasskey(id, newPasskey(), actedBy(by)) : undefined
+      const replaced = isId(id) ? await store.replacePasskey(id, newPasskey(), actedBy(clock, by?.id)) : undefined
       const { account, oldPasskey } = requireFound(replaced)
       const expelled = { kind: 'expelled', userId: account.id } as const
       await publish({ kind: 'user', passkey: oldPasskey }, { kind: 'user', passkey: account.passkey }, expelled)
@@ -229,7 +226,9 @@ export function createAccounts(deps: {
       const excludes = changes.state !== undefined && changes.state !== 'active'
       if (id === by?.id && (demotes || excludes))
         throw apiError('CONFLICT', 'You cannot change your own role or state; another administrator can.')
-      const account = requireFound(isId(id) ? await store.change(id, changes, actedBy(by), reason) : undefined)
+      const account = requireFound(
+        isId(id) ? await store.change(id, changes, actedBy(clock, by?.id), reason) : undefined,
+      )
       await publish({ kind: 'user', passkey: account.passkey })
       if (excludes) await publish({ kind: 'expelled', userId: account.id })
       return account
@@ -250,11 +249,15 @@ export function createAccounts(deps: {
       return requireFound(await store.byUsername(username))
     },
 
+    /** The id of a user by id or name; undefined for an unknown name. Whether an id exists is not checked. */
+    findId: async (idOrName: string): Promise<string | undefined> =>
+      isId(idOrName) ? idOrName : (await store.byUsername(idOrName))?.id,
+
     list: (query: AccountQuery) => store.list(query),
 
     /** Ends every session of a user. @param by the administrator who does it @throws ApiError NOT_FOUND */
     async endSessions(id: string, by?: Account): Promise<void> {
-      requireFound(isId(id) ? await store.incrementSessionEpoch(id, actedBy(by)) : undefined)
+      requireFound(isId(id) ? await store.incrementSessionEpoch(id, actedBy(clock, by?.id)) : undefined)
     },
   }
 }

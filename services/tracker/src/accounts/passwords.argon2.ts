@@ -13,7 +13,7 @@ const PARAMETERS = { algorithm: ARGON2ID, memoryCost: 19_456, timeCost: 2, paral
 const CONCURRENT = 2
 const WAITING = 64
 
-/** Argon2id passwords, a bounded number of them at once: a flood of sign-ins is refused, not queued up. */
+/** Argon2id passwords, a bounded number of them at once: too many sign-ins at once are refused, not queued. */
 export async function createPasswords(): Promise<Passwords> {
   const slots = createSlots(CONCURRENT, WAITING)
   const decoy = await hash(randomBytes(16).toString('hex'), PARAMETERS)

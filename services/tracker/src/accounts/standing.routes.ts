@@ -42,7 +42,7 @@ const days = z
 const endpoint = endpoints<{ transferHistory: TransferHistory; seedingDuties: SeedingDuties }>()
 const read = { tag: 'accounts', method: 'GET', limit: 'read', access: 'member' } as const
 
-/** How a member stands: transfers over time, and what is still to be seeded. */
+/** What a member transferred over time, and what is still to be seeded. */
 export const standingEndpoints = [
   endpoint({
     ...read,

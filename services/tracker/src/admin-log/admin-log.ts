@@ -1,4 +1,5 @@
-import type { Total } from '../lists/total.ts'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { type Total, totalOf } from '../lists/total.ts'
 
 /** What administrators and moderators do that is kept in the admin log. */
 export const ADMIN_ACTIONS = [
@@ -29,6 +30,13 @@ export type Target = { readonly type: TargetType; readonly id: string | null; re
 
 /** Who does something, and when. */
 export type ActedBy = { readonly actorId: string; readonly at: Date }
+
+/** The same for an action of this moment; undefined where it was not a member of the staff. */
+export function actedBy(clock: Clock, actorId: string): ActedBy
+export function actedBy(clock: Clock, actorId: string | undefined): ActedBy | undefined
+export function actedBy(clock: Clock, actorId: string | undefined): ActedBy | undefined {
+  return actorId === undefined ? undefined : { actorId, at: new Date(clock.now()) }
+}
 
 /** Fields by name, as JSON can hold them. */
 export type Fields = Readonly<Record<string, string | number | boolean | null>>
@@ -63,11 +71,9 @@ export function changedFields<Known extends Fields>(
 }
 
 /** Which entries, the newest first. What is undefined does not matter. */
-export type AdminLogQuery = {
+type EntryFilter = {
   readonly page: number
   readonly limit: number
-  /** Id or name of who did it; an unknown user did nothing. */
-  readonly actor: string | undefined
   readonly action: AdminAction | undefined
   /** Id of what it was done to. */
   readonly target: string | undefined
@@ -76,12 +82,40 @@ export type AdminLogQuery = {
   readonly to: Date | undefined
 }
 
+/** The same by who did it: the id or name of a user; an unknown user did nothing. */
+export type AdminLogQuery = EntryFilter & { readonly actor: string | undefined }
+
+/** The same by the id of the user. */
+export type StoredAdminLogQuery = EntryFilter & { readonly actorId: string | undefined }
+
+type Listed = { readonly items: readonly AdminLogEntry[] } & Total
+
 /**
- * The admin log. Entries are never changed or deleted: the run-time role has no right to. All methods throw
- * what `isUnavailable` recognises when Postgres is unavailable.
+ * The store of the admin log. Entries are never changed or deleted: the run-time role has no right to. All methods
+ * throw what `isUnavailable` recognises when Postgres is unavailable.
  */
-export type AdminLog = {
-  /** Records what was done outside of Postgres, right after it. What is done in Postgres is recorded by its store. */
+export type AdminLogStore = {
   record(entry: NewAdminLogEntry): Promise<void>
-  list(query: AdminLogQuery): Promise<{ readonly items: readonly AdminLogEntry[] } & Total>
+  list(query: StoredAdminLogQuery): Promise<Listed>
+}
+
+/** The use cases of the admin log. */
+export type AdminLog = ReturnType<typeof createAdminLog>
+
+/** @param deps `findUserId` finds a user by id or name */
+export function createAdminLog(deps: {
+  store: AdminLogStore
+  findUserId: (idOrName: string) => Promise<string | undefined>
+}) {
+  const { store, findUserId } = deps
+  return {
+    /** Records what was done outside of Postgres, right after it. What is done in Postgres is recorded by its store. */
+    record: (entry: NewAdminLogEntry): Promise<void> => store.record(entry),
+
+    list: async ({ actor, ...filter }: AdminLogQuery): Promise<Listed> => {
+      const actorId = actor === undefined ? undefined : await findUserId(actor)
+      if (actor !== undefined && actorId === undefined) return { items: [], ...totalOf(0) }
+      return store.list({ ...filter, actorId })
+    },
+  }
 }

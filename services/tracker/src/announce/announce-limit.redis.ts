@@ -1,19 +1,17 @@
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
-import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
 import type { SharedCounts } from './announce-limit.ts'
 
 /** Counts in Redis. */
 export function createSharedCounts(redis: Redis | Cluster): SharedCounts {
   return {
-    add: (key, by, windowSeconds) =>
-      orRedisUnavailable(async () => {
-        const name = `limit:announce:${key}`
-        const results = await redis.multi().incrby(name, by).expire(name, windowSeconds, 'NX').exec()
-        const [error, total] = results?.[0] ?? [null, undefined]
-        if (error) throw error
-        if (typeof total !== 'number') throw new UnavailableError('redis')
-        return total
-      }),
+    add: async (key, by, windowSeconds) => {
+      const name = `limit:announce:${key}`
+      const results = await redis.multi().incrby(name, by).expire(name, windowSeconds, 'NX').exec()
+      const [error, total] = results?.[0] ?? [null, undefined]
+      if (error) throw error
+      if (typeof total !== 'number') throw new UnavailableError('redis')
+      return total
+    },
   }
 }

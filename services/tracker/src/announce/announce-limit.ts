@@ -6,7 +6,7 @@ export type SharedCounts = {
    * Adds to the count of a key, which is deleted after the window.
    *
    * @returns the count
-   * @throws UnavailableError when Redis is unavailable
+   * @throws what `isUnavailable` recognises when Redis is unavailable
    */
   add(key: string, by: number, windowSeconds: number): Promise<number>
 }
@@ -17,7 +17,7 @@ export type AnnounceLimit = {
    * Counts one announce.
    *
    * @returns 0, or the seconds until the next announce is accepted; most calls do not use Redis
-   * @throws UnavailableError when it depends on a shared count that cannot be read
+   * @throws what `isUnavailable` recognises when it depends on a shared count that cannot be read
    */
   take(key: string): number | Promise<number>
 }

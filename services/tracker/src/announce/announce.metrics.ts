@@ -12,13 +12,13 @@ export function createAnnounceMetrics(registry: Registry): AnnounceCounters {
   })
   const failures = new Counter({
     name: 'tracker_failures_total',
-    help: 'Announces and scrapes refused, by reason.',
+    help: 'Announces and scrapes refused, by rule.',
     labelNames: ['action', 'rule'],
     registers: [registry],
   })
   const warnings = new Counter({
     name: 'tracker_warnings_total',
-    help: 'Announces answered with a warning, by reason.',
+    help: 'Announces answered with a warning, by rule.',
     labelNames: ['rule'],
     registers: [registry],
   })

@@ -110,12 +110,12 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
           if (infoHash !== undefined) torrents.forget(infoHash)
           break
         }
-        case 'site':
+        case 'site-settings':
           siteMultipliers.forget(GLOBAL)
           break
         case 'expelled':
         case 'categories':
-        case 'torznab':
+        case 'torznab-settings':
           break
       }
     },

@@ -1,4 +1,3 @@
-import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
 import { TAGS, tagPrefix } from '../swarm/wire.ts'
 import type { GatheredTransfers } from './expulsions.ts'
@@ -33,12 +32,11 @@ export function createGatheredTransfers(redis: Redis | Cluster): GatheredTransfe
       : [...accumulating, ...(await fieldsOf(`${prefix}flush:${batch}`, pattern))]
   }
   return {
-    torrentsOf: (user) =>
-      orRedisUnavailable(async () => {
-        const escaped = [...user].flatMap((byte) => (SPECIAL.has(byte) ? [0x5c, byte] : [byte]))
-        const pattern = Buffer.from([...escaped, 0x2a])
-        const found = await Promise.all(Array.from({ length: TAGS }, (_, tag) => fieldsOfTag(tag, pattern)))
-        return [...new Set(found.flat().map((field) => field.subarray(16).toString('hex')))]
-      }),
+    torrentsOf: async (user) => {
+      const escaped = [...user].flatMap((byte) => (SPECIAL.has(byte) ? [0x5c, byte] : [byte]))
+      const pattern = Buffer.from([...escaped, 0x2a])
+      const found = await Promise.all(Array.from({ length: TAGS }, (_, tag) => fieldsOfTag(tag, pattern)))
+      return [...new Set(found.flat().map((field) => field.subarray(16).toString('hex')))]
+    },
   }
 }

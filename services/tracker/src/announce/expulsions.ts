@@ -1,8 +1,8 @@
 import { isId } from '@vault-and-tracker/service-kit/ids'
-import type { Leadership } from '../background/background.ts'
+import type { Leadership } from '../leadership/leadership.ts'
 import type { SwarmName, Swarms } from '../swarm/swarm.ts'
 
-/** What Redis holds of a user that is not in the database yet. Throws UnavailableError when Redis is unavailable. */
+/** What Redis holds of a user that is not in the database yet. Throws what `isUnavailable` recognises when Redis is unavailable. */
 export type GatheredTransfers = {
   /** The ids of the torrents that the user announced since the last flush. @param user the 16 bytes of the id */
   torrentsOf(user: Buffer): Promise<readonly string[]>

@@ -1,6 +1,5 @@
-import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
-import type { RedisFunctions } from '../swarm/wire.ts'
+import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { formatRelay, type Processes, type Relays, relayChannel } from './process-relays.ts'
 import type { SocketCounters } from './socket-counters.ts'
 
@@ -61,11 +60,11 @@ export function createRelays(redis: Redis, counters: SocketCounters): Relays {
 }
 
 /**
- * Which processes run, by a key of each that expires: no clock but that of Redis counts.
- *
- * @param functions those of lua/background.lua, which a full Redis carries out: otherwise it would seem that all are gone
+ * Which processes run, by a key of each that expires: no clock but that of Redis counts. A full Redis renews it too:
+ * otherwise it would seem that all are gone.
  */
-export function createProcesses(redis: Redis | Cluster, functions: RedisFunctions, process: Buffer): Processes {
+export function createProcesses(redis: Redis | Cluster, process: Buffer): Processes {
+  const functions = createRedisFunctions(redis, 'background')
   const name = process.toString('hex')
   const keyOf = (each: string): string => `tracker:sockets:process:${each}`
   return {
@@ -75,16 +74,14 @@ export function createProcesses(redis: Redis | Cluster, functions: RedisFunction
         functions.call('enlist', [PROCESSES], [name]),
       ])
     },
-    gone: () =>
-      orRedisUnavailable(async () => {
-        const names = await redis.smembers(PROCESSES)
-        const running = await Promise.all(names.map((each) => redis.exists(keyOf(each))))
-        return names.filter((_, i) => running[i] === 0).map((each) => Buffer.from(each, 'hex'))
-      }),
-    forget: (each) =>
-      orRedisUnavailable(async () => {
-        await redis.del(keyOf(each.toString('hex')))
-        await redis.srem(PROCESSES, each.toString('hex'))
-      }),
+    gone: async () => {
+      const names = await redis.smembers(PROCESSES)
+      const running = await Promise.all(names.map((each) => redis.exists(keyOf(each))))
+      return names.filter((_, i) => running[i] === 0).map((each) => Buffer.from(each, 'hex'))
+    },
+    forget: async (each) => {
+      await redis.del(keyOf(each.toString('hex')))
+      await redis.srem(PROCESSES, each.toString('hex'))
+    },
   }
 }

@@ -27,7 +27,7 @@ export type RelayMessage =
 /** Sends messages to other processes; those to the same one share a publication. Never fails: what is lost is counted. */
 export type Relays = { send(process: string, message: RelayMessage): void; close(): Promise<void> }
 
-/** Which processes of the tracker run. All throw UnavailableError when Redis is away. */
+/** Which processes of the tracker run. All throw what `isUnavailable` recognises. */
 export type Processes = {
   /** Says that this process runs; it counts as gone 15 seconds after the last time. */
   beat(): Promise<void>

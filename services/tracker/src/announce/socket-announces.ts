@@ -45,7 +45,7 @@ export type SocketOutcome =
   | { readonly failure: undefined; readonly holder: ProcessId; readonly peer: PeerAnnounce }
   | SocketReply
 
-/** The announces over sockets of one process. All throw UnavailableError when Postgres or Redis is needed and away. */
+/** The announces over sockets of one process. All throw what `isUnavailable` recognises. */
 export type SocketAnnounces = {
   /** @param takesOver the process that has noted this client does not have it any more */
   announce(announce: SocketRequest, takesOver: boolean): Promise<SocketOutcome>

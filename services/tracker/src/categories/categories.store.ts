@@ -1,7 +1,7 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { changedFields, type Fields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../db/admin-log.ts'
+import { recordAdminAction } from '../db/admin-log-entries.store.ts'
 import type { CategoriesTable, Db, Schema } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'
 import { apiError } from '../errors.ts'
@@ -122,7 +122,7 @@ export function createCategoryStore(db: Db): CategoryStore {
           .where('torrents.deleted_at', 'is', null)
           .where('categories.deleted_at', 'is', null)
           .executeTakeFirstOrThrow()
-        // Torrents keep the id: a million of them would take minutes to change, and it brings them back.
+        // Torrents keep the id: a million of them would take minutes to change, and a category with the slug gets them back.
         const removed = await trx
           .updateTable('categories')
           .set({ deleted_at: now, parent_id: null })
@@ -159,7 +159,7 @@ export function createCategoryStore(db: Db): CategoryStore {
   }
 }
 
-/** One change of the tree at a time; lists go on. An upload that refers to a category waits, or is waited for. */
+/** One change of the tree at a time; lists are not blocked. An upload that refers to a category waits, or the change waits for it. */
 async function lockTree(trx: Transaction<Schema>): Promise<void> {
   await sql`lock table categories in exclusive mode`.execute(trx)
 }

@@ -1,9 +1,11 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import { torznabIdOfSlug } from '@vault-and-tracker/torznab-xml'
-import type { ActedBy } from '../admin-log/admin-log.ts'
+import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
+import { leafCategoryFor } from '../releases/leaf-category.ts'
+import type { ParsedRelease } from '../releases/release.ts'
 import { STANDARD_TREE, type StandardCategory } from './standard-tree.ts'
 
 /** A category. Categories are a tree of two levels; a root has no parent. */
@@ -121,8 +123,6 @@ export function parentFor(all: readonly Category[], slug: string | null, categor
 export function createCategories(deps: { store: CategoryStore; publish: PublishInvalidation; clock: Clock }) {
   const { store, clock } = deps
   const now = (): Date => new Date(clock.now())
-  const actedBy = (actorId: string | undefined): ActedBy | undefined =>
-    actorId === undefined ? undefined : { actorId, at: now() }
   const publishChange = (): Promise<void> => deps.publish({ kind: 'categories' })
 
   return {
@@ -130,16 +130,23 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
     idsWithDeleted: () => store.idsWithDeleted(),
     count: () => store.count(),
 
-    /** The category that a slug names. @throws ApiError BAD_REQUEST when there is none */
-    async bySlug(slug: string): Promise<Category> {
-      const found = findBySlug(await store.all(), slug)
-      if (found === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
-      return found
+    /**
+     * The category that a release is put into: the one that a slug names or, when it is a root, the subcategory that
+     * fits the release. Automation tools do not search roots.
+     *
+     * @throws ApiError BAD_REQUEST when there is no such category
+     */
+    async forRelease(slug: string, release: ParsedRelease): Promise<Category> {
+      const all = await store.all()
+      const chosen = findBySlug(all, slug)
+      if (chosen === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
+      if (chosen.parentId !== null) return chosen
+      return leafCategoryFor(release, chosen, withSubcategories(all, chosen).slice(1))
     },
 
     /** Creates the standard tree. @throws ApiError CONFLICT when any category exists */
     async seed(actorId?: string): Promise<readonly Category[]> {
-      if (!(await store.seed(standardCategories(), now(), actedBy(actorId))))
+      if (!(await store.seed(standardCategories(), now(), actedBy(clock, actorId))))
         throw apiError('CONFLICT', 'There are categories already. Delete all of them to seed again.')
       await publishChange()
       return store.all()
@@ -166,14 +173,14 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
       const parentId = parentFor(all, input.parent ?? null)
       const position = input.position ?? all.filter((category) => category.parentId === parentId).length
       const category = { id: newId(), slug: input.slug, name: input.name, torznabId, parentId, position }
-      const created = await store.create(category, now(), actedBy(actorId))
+      const created = await store.create(category, now(), actedBy(clock, actorId))
       await publishChange()
       return created
     },
 
     /** @throws ApiError NOT_FOUND, CONFLICT when the slug is taken, or BAD_REQUEST as `parentFor` */
     async change(id: string, changes: CategoryChanges, actorId?: string): Promise<Category> {
-      const changed = isId(id) ? await store.change(id, changes, actedBy(actorId)) : undefined
+      const changed = isId(id) ? await store.change(id, changes, actedBy(clock, actorId)) : undefined
       if (changed === undefined) throw apiError('NOT_FOUND', 'There is no such category.')
       await publishChange()
       return changed
@@ -181,14 +188,14 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
 
     /** @throws ApiError NOT_FOUND, or CONFLICT when it holds torrents or subcategories */
     async remove(id: string, actorId?: string): Promise<void> {
-      if (!isId(id) || !(await store.remove(id, actedBy(actorId))))
+      if (!isId(id) || !(await store.remove(id, actedBy(clock, actorId))))
         throw apiError('NOT_FOUND', 'There is no such category.')
       await publishChange()
     },
 
     /** Deletes all categories. Their torrents stay, and have no category until one with the same slug is made. */
     async removeAll(actorId?: string): Promise<RemovedCategories> {
-      const removed = await store.removeAll(now(), actedBy(actorId))
+      const removed = await store.removeAll(now(), actedBy(clock, actorId))
       await publishChange()
       return removed
     },
@@ -199,7 +206,7 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
      * @throws ApiError CONFLICT when these are not the ids of all categories
      */
     async arrange(ids: readonly string[], actorId?: string): Promise<readonly Category[]> {
-      if (!ids.every(isId) || !(await store.arrange(ids, actedBy(actorId))))
+      if (!ids.every(isId) || !(await store.arrange(ids, actedBy(clock, actorId))))
         throw apiError('CONFLICT', 'The categories were changed in the meantime. Load them again.')
       await publishChange()
       return store.all()

@@ -42,6 +42,6 @@ export async function createAccountUseCases({ config, db, redis, invalidations, 
     }),
     /** Where a user announces. */
     announceUrl: (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`,
-    site: { registration: config.REGISTRATION, torznabUrl: `${config.PUBLIC_URL}/api/torznab` },
+    siteInformation: { registration: config.REGISTRATION, torznabUrl: `${config.PUBLIC_URL}/api/torznab` },
   }
 }

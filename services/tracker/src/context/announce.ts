@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
-import { type RepeatedTask, repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { Cluster, Redis } from 'ioredis'
 import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
-import { createFlusher, type Flusher, type FlushResult } from '../accounting/accounting.ts'
+import { changesOf, createFlusher, type Flusher } from '../accounting/accounting.ts'
 import { createAccountingQueue } from '../accounting/accounting-queue.redis.ts'
 import { createLedger } from '../accounting/ledger.store.ts'
 import { createAnnounceMetrics } from '../announce/announce.metrics.ts'
@@ -22,29 +21,29 @@ import { createIdentify } from '../announce/identify.ts'
 import { createRefusals } from '../announce/refusal.ts'
 import { createScrapes } from '../announce/scrape.ts'
 import type { Sockets } from '../announce/sockets.ws.ts'
-import { createLeadership } from '../background/background.ts'
-import { createRedisFunctions } from '../swarm/functions.redis.ts'
+import { createLeadership } from '../leadership/leadership.redis.ts'
+import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import type { Connections } from './connections.ts'
-import { createSwarmWatch, type SwarmWatch } from './swarm-statistics.ts'
+import { createSwarmStatisticsPart, type SwarmStatisticsPart } from './swarm-statistics.ts'
 import { connectSwarmRedis, minIntervalOf, swarmSettings } from './swarms.ts'
 import { createWebSockets, type WebSockets } from './websocket.ts'
 
 /** The announce engine, joined. */
-export type AnnounceEngine = AnnounceRoutes & {
+export type AnnounceEngine = {
+  readonly routes: AnnounceRoutes
   /** Undefined where they are switched off. */
   readonly sockets: Sockets | undefined
-  /** Writes to Postgres what users transferred, as the process that leads does every few seconds. */
-  readonly flush: () => Promise<FlushResult>
   /** What staff see of the swarms. */
-  readonly watch: SwarmWatch
+  readonly useCases: SwarmStatisticsPart['useCases']
   /** Fails while announces would: the Redis of the swarms is unavailable or full. */
   readonly check: () => Promise<void>
 }
 
 const FLUSH_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 30_000
+/** How often a full Redis is noticed. */
 const RELIEVE_EVERY_MS = 5_000
 const EXPEL_EVERY_MS = 500
 const EVICT_EVERY_MS = 5_000
@@ -52,10 +51,10 @@ const RECONCILE_EVERY_MS = 600_000
 const SAMPLE_EVERY_MS = 10_000
 const PRUNE_EVERY_MS = 3_600_000
 /** Redis syncs its append only file every second, and may be a second late. */
-const SETTLE_S = 3
+export const SETTLE_SECONDS = 3
 
 /**
- * Joins the engine's stores and rules and starts its background tasks.
+ * Joins the engine's stores and rules, with its background tasks.
  *
  * @throws UnavailableError when Redis does not respond
  */
@@ -74,23 +73,16 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     ledger: createLedger(db),
     count: (names) => swarms.count(names),
     clock,
-    settleSeconds: SETTLE_S,
-    onCompleted: (torrents) =>
-      connections.invalidations.publish(
-        ...torrents.flatMap(({ infoHash, infoHashV2 }) =>
-          [infoHash, infoHashV2].flatMap((hash) =>
-            hash === null ? [] : [{ kind: 'torrent', infoHash: hash.toString('hex') } as const],
-          ),
-        ),
-      ),
+    settleSeconds: SETTLE_SECONDS,
+    onCompleted: (torrents) => connections.invalidations.publish(...torrents.flatMap(changesOf)),
     onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
-  const watch = createSwarmWatch(connections, redis, swarms)
-  const { routes, ...shared } = createUseCases(connections, redis, swarms, directory, watch)
+  const statistics = createSwarmStatisticsPart(connections, redis, swarms)
+  const { routes, ...shared } = createUseCases(connections, redis, swarms, directory, statistics)
   const sockets = config.WEBSOCKET
     ? await createWebSockets({ ...connections, ...shared, redis, swarms, directory })
     : undefined
-  const expulsions = startExpulsions(connections, redis, swarms)
+  const expulsions = addExpulsions(connections, redis, swarms)
   connections.invalidations.addCache({
     onChange: (change) => {
       directory.forget(change)
@@ -102,12 +94,11 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
       sockets?.revalidateAll()
     },
   })
-  startBackground(connections, redis, { swarms, flusher, sockets, watch })
+  addBackground(connections, redis, { swarms, flusher, sockets, statistics })
   return {
-    ...routes,
+    routes,
     sockets,
-    flush: () => flusher.flush(),
-    watch,
+    useCases: statistics.useCases,
     check: () => swarms.check(),
   }
 }
@@ -118,12 +109,12 @@ function createUseCases(
   redis: Redis | Cluster,
   swarms: Swarms,
   directory: Directory,
-  watch: SwarmWatch,
+  statistics: SwarmStatisticsPart,
 ) {
   const mode = config.TRACKER_MODE
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)
-  const counters = watch.watched(createAnnounceMetrics(metrics.registry))
+  const counters = statistics.countedByTime(createAnnounceMetrics(metrics.registry))
   const refusals = createRefusals({
     interval,
     minInterval,
@@ -151,37 +142,36 @@ function createUseCases(
 }
 
 /** Takes users out of their swarms, whichever process hears of it first. */
-function startExpulsions(
-  { config, db, logger, resources }: Connections,
+function addExpulsions(
+  { config, db, logger, background }: Connections,
   redis: Redis | Cluster,
   swarms: Swarms,
 ): Expulsions {
-  const functions = createRedisFunctions(redis, 'background')
   const onError = (error: unknown): void =>
     logger.warn({ err: error }, 'could not take a user out of the swarms; it is retried')
   const expulsions = createExpulsions({
     gathered: createGatheredTransfers(redis),
     store: createExpulsionStore(db, 2 * swarmSettings(config).timeToLive),
     swarms,
-    turnFor: (userId) => createLeadership(functions, `expulsion:${userId}`),
+    turnFor: (userId) => createLeadership(redis, `expulsion:${userId}`),
     onError,
   })
-  const rounds = repeat({ everyMs: EXPEL_EVERY_MS, task: () => expulsions.run(), onError })
-  resources.defer(() => rounds.stop())
+  background.add({ everyMs: EXPEL_EVERY_MS, task: () => expulsions.run(), onError })
   return expulsions
 }
 
-/** Starts the tasks that one process of all has to do. */
-function startBackground(
-  { config, metrics, logger, resources }: Connections,
+/** Adds the tasks that one process of all has to do. */
+function addBackground(
+  { config, metrics, logger, background, resources }: Connections,
   redis: Redis | Cluster,
-  parts: { swarms: Swarms; flusher: Flusher; sockets: WebSockets | undefined; watch: SwarmWatch },
+  parts: { swarms: Swarms; flusher: Flusher; sockets: WebSockets | undefined; statistics: SwarmStatisticsPart },
 ): void {
   const { swarms, flusher, sockets } = parts
-  const { swarmStatistics } = parts.watch.useCases
-  const leadership = createLeadership(createRedisFunctions(redis, 'background'))
-  const repeatAsLeader = (name: string, everyMs: number, task: () => Promise<void>): RepeatedTask =>
-    repeat({
+  const { swarmStatistics } = parts.statistics.useCases
+  const leadership = createLeadership(redis)
+  resources.defer(() => leadership.release())
+  const addAsLeader = (name: string, everyMs: number, task: () => Promise<void>): void =>
+    background.add({
       everyMs,
       task: async () => {
         if (await leadership.acquire()) await task()
@@ -194,23 +184,14 @@ function startBackground(
     if (relieved > 0)
       logger.warn({ relieved }, 'Redis is full: dropped counters of clients that have been away longest')
   }
-  const tasks = [
-    repeatAsLeader('sweep of expired peers', SWEEP_EVERY_MS, sweep),
-    repeatAsLeader('sweep of a full Redis', RELIEVE_EVERY_MS, async () => {
-      if (await swarms.isFull()) await sweep()
-    }),
-    repeatAsLeader('sample of the swarms', SAMPLE_EVERY_MS, () => swarmStatistics.sample()),
-    repeatAsLeader('pruning of samples', PRUNE_EVERY_MS, () => swarmStatistics.prune()),
-  ]
-  if (sockets)
-    tasks.push(repeatAsLeader('eviction of peers of ended processes', EVICT_EVERY_MS, () => sockets.evictGone()))
-  if (config.TRACKER_MODE === 'private')
-    tasks.push(
-      repeatAsLeader('accounting flush', FLUSH_EVERY_MS, async () => counters.countFlush(await flusher.flush())),
-      repeatAsLeader('reconciliation of swarm counts', RECONCILE_EVERY_MS, () => flusher.reconcile()),
-    )
-  resources.defer(() => leadership.release())
-  resources.defer(async () => {
-    await Promise.all(tasks.map((task) => task.stop()))
+  addAsLeader('sweep of expired peers', SWEEP_EVERY_MS, sweep)
+  addAsLeader('sweep of a full Redis', RELIEVE_EVERY_MS, async () => {
+    if (await swarms.isFull()) await sweep()
   })
+  addAsLeader('sample of the swarms', SAMPLE_EVERY_MS, () => swarmStatistics.sample())
+  addAsLeader('pruning of samples', PRUNE_EVERY_MS, () => swarmStatistics.prune())
+  if (sockets) addAsLeader('eviction of peers of ended processes', EVICT_EVERY_MS, () => sockets.evictGone())
+  if (config.TRACKER_MODE !== 'private') return
+  addAsLeader('accounting flush', FLUSH_EVERY_MS, async () => counters.countFlush(await flusher.flush()))
+  addAsLeader('reconciliation of swarm counts', RECONCILE_EVERY_MS, () => flusher.reconcile())
 }

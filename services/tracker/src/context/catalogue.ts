@@ -1,5 +1,5 @@
-import { repeat } from '@vault-and-tracker/service-kit/repeat'
-import { createAdminLog } from '../admin-log/admin-log.store.ts'
+import { createAdminLogStore } from '../admin-log/admin-log.store.ts'
+import { createAdminLog } from '../admin-log/admin-log.ts'
 import { createCategoryStore } from '../categories/categories.store.ts'
 import { createCategories } from '../categories/categories.ts'
 import { createSearchStore } from '../search/search.store.ts'
@@ -11,6 +11,7 @@ import { createReread } from '../torrents/reread.ts'
 import { createTorrentStore } from '../torrents/torrents.store.ts'
 import { createTorrents, type Torrents } from '../torrents/torrents.ts'
 import { createCatalogueState } from '../torznab/catalogue-state.ts'
+import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
 
 const PURGE_EVERY_MS = 3_600_000
@@ -19,20 +20,16 @@ const REREAD_EVERY_MS = 5_000
 /** The catalogue, joined. */
 export type Catalogue = ReturnType<typeof createCatalogue>
 
-/**
- * Joins categories, torrents, search and what staff set and see of them, and starts the background tasks.
- *
- * @param announceUrl where the user of a passkey announces
- */
-export function createCatalogue(connections: Connections, announceUrl: (passkey: string) => string) {
+/** Joins categories, torrents, search and what staff set and see of them, with their background tasks. */
+export function createCatalogue(connections: Connections, { accounts, announceUrl }: AccountUseCases) {
   const { config, db, invalidations, clock } = connections
   const { publish } = invalidations
   const categories = createCategories({ store: createCategoryStore(db), publish, clock })
-  const siteSettings = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
+  const siteConfiguration = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
   const catalogueState = createCatalogueState({
     categories: () => categories.all(),
     categoryIds: () => categories.idsWithDeleted(),
-    multipliers: () => siteSettings.read(),
+    multipliers: () => siteConfiguration.read(),
     clock,
   })
   invalidations.addCache({ onChange: catalogueState.forget, onMissed: catalogueState.revalidateAll })
@@ -56,27 +53,25 @@ export function createCatalogue(connections: Connections, announceUrl: (passkey:
     announceUrl,
     socketUrl: config.WEBSOCKET ? (passkey) => announceUrl(passkey).replace(/^http/i, 'ws') : undefined,
   })
-  startBackground(connections, torrents)
-  return { useCases: { categories, torrents, search, siteSettings, adminLog: createAdminLog(db) }, catalogueState }
+  addBackground(connections, torrents)
+  const adminLog = createAdminLog({ store: createAdminLogStore(db), findUserId: accounts.findId })
+  return { useCases: { categories, torrents, search, siteConfiguration, adminLog }, catalogueState }
 }
 
-function startBackground({ db, logger, resources }: Connections, torrents: Torrents): void {
-  const purge = repeat({
+function addBackground({ db, logger, background }: Connections, torrents: Torrents): void {
+  background.add({
     everyMs: PURGE_EVERY_MS,
     task: async () => {
       await torrents.purgeDeleted()
     },
-    onError: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; the next round tries again'),
+    onError: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; it is retried'),
   })
-  const reread = repeat({
+  background.add({
     everyMs: REREAD_EVERY_MS,
     task: createReread({
       store: createRereadStore(db),
       onUnreadable: (error, torrent) => logger.error({ err: error, torrent }, 'could not read the name of a torrent'),
     }),
-    onError: (error) => logger.warn({ err: error }, 'could not read release names again; the next round tries again'),
-  })
-  resources.defer(async () => {
-    await Promise.all([purge.stop(), reread.stop()])
+    onError: (error) => logger.warn({ err: error }, 'could not read release names again; it is retried'),
   })
 }

@@ -1,3 +1,4 @@
+import { type Background, createBackground } from '@vault-and-tracker/service-kit/background'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
@@ -12,24 +13,24 @@ import { withMetricsOfAllWorkers } from '../workers.metrics.ts'
 import { createInvalidations, type Invalidations } from './invalidations.ts'
 
 /** What the service starts with. */
-export type Start = Readonly<{
-  config: Config
-  logger: Logger
-  clock: Clock
+export type Start = {
+  readonly config: Config
+  readonly logger: Logger
+  readonly clock: Clock
   /** Undefined for the time of the Redis of the swarms. */
-  swarmClock?: Clock
-  resources: Resources
-}>
+  readonly swarmClock?: Clock
+  readonly resources: Resources
+}
 
 /** What every part of the service is joined from. */
-export type Connections = Start &
-  Readonly<{
-    db: Db
-    redis: Redis
-    invalidations: Invalidations
-    metrics: Metrics
-    checks: Checks
-  }>
+export type Connections = Start & {
+  readonly db: Db
+  readonly redis: Redis
+  readonly invalidations: Invalidations
+  readonly metrics: Metrics
+  readonly background: Background
+  readonly checks: Checks
+}
 
 const CLUSTER_REMEDY =
   'REDIS_URL must be a single Redis, with replicas if need be; a Cluster can hold the swarms (SWARM_REDIS_URL)'
@@ -50,5 +51,5 @@ export async function connect(start: Start): Promise<Connections> {
   const invalidations = await createInvalidations({ url: config.REDIS_URL, redis, logger, resources })
   const metrics = withMetricsOfAllWorkers(createMetrics())
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) }
-  return { ...start, db, redis, invalidations, metrics, checks }
+  return { ...start, db, redis, invalidations, metrics, background: createBackground(), checks }
 }

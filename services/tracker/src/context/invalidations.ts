@@ -14,7 +14,7 @@ export type Invalidations = {
   addCache(cache: InvalidationHandlers): void
 }
 
-/** @throws UnavailableError when Redis does not respond */
+/** @throws what `isUnavailable` recognises when Redis does not respond */
 export async function createInvalidations(options: {
   url: string
   redis: Redis

@@ -1,4 +1,3 @@
-import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { Cluster, Redis } from 'ioredis'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
 import { createPeerList } from '../swarm/peer-list.redis.ts'
@@ -15,21 +14,18 @@ import { swarmSettings } from './swarms.ts'
 /** Twice in each span of ten seconds that announces are counted by. */
 const PASS_ON_EVERY_MS = 5_000
 
-export type SwarmWatch = ReturnType<typeof createSwarmWatch>
+export type SwarmStatisticsPart = ReturnType<typeof createSwarmStatisticsPart>
 
-/** Joins what staff see of the swarms, and starts passing on how many announces this process answers. */
-export function createSwarmWatch(connections: Connections, redis: Redis | Cluster, swarms: Swarms) {
-  const { config, db, logger, clock, resources } = connections
+/** Joins what staff see of the swarms, and in the background passes on how many announces this process answers. */
+export function createSwarmStatisticsPart(connections: Connections, redis: Redis | Cluster, swarms: Swarms) {
+  const { config, db, logger, clock, background } = connections
   const rate = createAnnounceRate({ tallies: createAnnounceTallies(connections.redis), clock })
-  const passingOn = repeat({
+  background.add({
     everyMs: PASS_ON_EVERY_MS,
     task: () => rate.flush(),
     onError: (error) => logger.warn({ err: error }, 'could not pass on the count of announces; it is retried'),
-  })
-  resources.defer(async () => {
-    await passingOn.stop()
-    // What is lost when Redis is away as well is a few seconds of a chart.
-    await rate.flush().catch(() => undefined)
+    // Without Redis, the last few seconds of a chart are lost.
+    atStop: () => rate.flush().catch(() => undefined),
   })
   const statistics = createSwarmStatistics({ store: createSwarmStatisticsStore(db), rate, clock })
   const peers = createPeerList({ redis, clock: connections.swarmClock, settings: swarmSettings(config) })
@@ -41,7 +37,7 @@ export function createSwarmWatch(connections: Connections, redis: Redis | Cluste
   return {
     useCases: { swarmStatistics: statistics, torrentPeers },
     /** The same counters, which also count announces by time. */
-    watched: (counters: AnnounceCounters): AnnounceCounters => ({
+    countedByTime: (counters: AnnounceCounters): AnnounceCounters => ({
       ...counters,
       countAnnounce: (event) => {
         rate.countAnnounce()
@@ -52,6 +48,5 @@ export function createSwarmWatch(connections: Connections, redis: Redis | Cluste
         counters.countFailure(action, failure)
       },
     }),
-    passOn: () => rate.flush(),
   }
 }

@@ -21,7 +21,9 @@ const TOLERANCE = 0.95
  *
  * @throws UnavailableError when it does not respond; Error when one URL is a node of a Cluster
  */
-export async function connectSwarmRedis(connections: Connections): Promise<Redis | Cluster> {
+export async function connectSwarmRedis(
+  connections: Pick<Connections, 'config' | 'logger' | 'resources' | 'redis'>,
+): Promise<Redis | Cluster> {
   const { config, logger, resources } = connections
   const [url, ...more] = config.SWARM_REDIS_URL
   if (url === undefined) return connections.redis

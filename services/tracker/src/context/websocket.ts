@@ -22,8 +22,7 @@ import { createSocketTracker, type SocketTracker } from '../announce/socket-trac
 import { createSocketMetrics } from '../announce/sockets.metrics.ts'
 import { createSockets, type Sockets } from '../announce/sockets.ws.ts'
 import type { Config } from '../config.ts'
-import { subscribeToChannel } from '../invalidation/invalidation.redis.ts'
-import { createRedisFunctions } from '../swarm/functions.redis.ts'
+import { subscribeToChannel } from '../redis/subscription.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import { swarmSettings } from './swarms.ts'
 
@@ -102,7 +101,7 @@ export async function createWebSockets(options: {
     onMissed: () => undefined,
   })
   resources.defer(() => subscription.close())
-  const processes = createProcesses(options.redis, createRedisFunctions(options.redis, 'background'), processId)
+  const processes = createProcesses(options.redis, processId)
   let isKnown = false
   // What Redis was not told is ended by another process, when this one is found gone.
   resources.defer(async () => {
@@ -115,7 +114,7 @@ export async function createWebSockets(options: {
       await processes.beat()
       await tracker.sweep()
     },
-    onError: (error) => logger.warn({ err: error }, 'could not tell Redis that this process runs; it is retried'),
+    onError: (error) => logger.warn({ err: error }, 'could not renew the key of this process in Redis; it is retried'),
   })
   resources.defer(() => heartbeat.stop())
   const sockets = createSockets({

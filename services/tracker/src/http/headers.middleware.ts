@@ -2,7 +2,7 @@ import { parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
 import type { RequestHandler } from 'express'
 import { apiError } from '../errors.ts'
 
-/** Headers of every REST answer: never cached, never framed, never taken for another type than the one it says. */
+/** Headers of every REST answer: not cached, not framed, and read as the type that it declares. */
 export const standardHeaders: RequestHandler = (_request, response, next) => {
   response.set({
     'Cache-Control': 'no-store',

@@ -28,7 +28,7 @@ export function createReadBody(): ReadRequestBody {
   return async ({ upload }, request, response) => {
     if (upload !== undefined) return readUpload(upload, request, response)
     if (request.body === undefined) {
-      // No body at all is a malformed one, which the schema says better; `is` answers null for it.
+      // A missing body is malformed, which the schema reports in detail; `is` returns null for it.
       if (request.is('application/json') === false)
         throw apiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.')
       await runMiddleware(json, request, response)

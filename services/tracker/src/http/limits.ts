@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000
 /** One address may make this many times the attempts of one account: a household or an office signs in together. */
 const ATTEMPTS_PER_ADDRESS = 10
 
-/** Counts a request against a limit. @throws RATE_LIMITED, or UnavailableError where a limit depends on Redis */
+/** Counts a request against a limit. @throws RATE_LIMITED, or what `isUnavailable` recognises */
 export type ApplyLimit = (kind: LimitKind, request: Request, response: Response, visitor: Visitor) => Promise<void>
 
 /**

@@ -5,17 +5,17 @@ import type { AnnounceRoutes } from '../announce/announce.routes.ts'
 import type { Sockets } from '../announce/sockets.ws.ts'
 
 /** What is answered before the app. `sockets` is undefined where WebSockets are switched off. */
-type Announces = AnnounceRoutes & { readonly sockets: Pick<Sockets, 'attach'> | undefined }
+type BeforeApp = { readonly announces: AnnounceRoutes; readonly sockets: Pick<Sockets, 'attach'> | undefined }
 
 /** An upload over a slow line may take long. Headers do not: a connection that sends them too slowly is closed. */
 const OPTIONS = { requestTimeout: 120_000, headersTimeout: 10_000, connectionsCheckingInterval: 2_000 } as const
 
 /** The HTTP server of an app, not listening yet. Announces and scrapes, also malformed ones, are answered before the app. */
-export function createTrackerServer(app: Express, announces: Announces): Server {
+export function createTrackerServer(app: Express, { announces, sockets }: BeforeApp): Server {
   const server = createServer(OPTIONS, (request, response) => {
     if (!announces.answer(request, response)) app(request, response)
   })
-  announces.sockets?.attach(server)
+  sockets?.attach(server)
   answerMalformed(server, (error) => announces.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
   // it that its types lack; without it the answer is lost.

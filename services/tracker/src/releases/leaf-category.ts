@@ -39,7 +39,7 @@ const LEAVES: Readonly<Record<number, (release: ParsedRelease) => readonly numbe
     if (music.kind === 'audiobook') return [3030]
     if (music.resolution !== null) return [3020]
     if (music.audio.some((format) => LOSSLESS.has(format))) return [3040]
-    // The scene names a format only where it is not MP3.
+    // Release groups name a format only where it is not MP3.
     const isMp3 = music.audio.some((format) => LOSSY.has(format)) || (music.source !== null && music.group !== null)
     return isMp3 ? [3010] : []
   },
@@ -50,8 +50,8 @@ const LEAVES: Readonly<Record<number, (release: ParsedRelease) => readonly numbe
 }
 
 /**
- * The category for a release that was put into a root: the root's child that the name speaks for, else the root.
- * Automation tools ask for `TV/HD` rather than for `TV`, and would not find what lies in a root.
+ * The category for a release that was put into a root: the root's child that fits the release name, else the root.
+ * Automation tools search `TV/HD` rather than `TV`, and would not find what is in a root.
  *
  * @param children the categories below the root
  */

@@ -21,8 +21,8 @@ const SEASON_MARK =
   /(?<![\p{L}\p{N}])(?:S\d{1,2}\b|(?:Seasons?|Saison|Staffel|Stagione|Temporada|сезон)[ .:]*\d|\d{1,2}(?:st|nd|rd|th)[ .]Season|\d{1,2}[ .]сезон)/iu
 
 /**
- * The numbering of a name. The usual spellings are read here, since they leave no doubt; the many others are the
- * library's, whose findings count only where a marker shows that the number is one of an episode.
+ * The numbering of a name. The usual spellings are read here, since they are unambiguous; the many others are read by
+ * the library, whose result counts only where a marker shows that the number is one of an episode.
  *
  * @param isAnime the name begins with a group in brackets, behind which a bare number is an episode
  */

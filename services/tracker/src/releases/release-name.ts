@@ -1,9 +1,9 @@
 import { type ParsedResult, parseTorrentTitle } from '@viren070/parse-torrent-title'
 import { cutText } from '../text/cut-text.ts'
 import type { ParsedRelease, ReleaseKind } from './release.ts'
-import { findAirDate, findYear } from './release-name-dates.ts'
 import { numberingOf } from './release-name-numbering.ts'
 import {
+  findAirDate,
   findAudio,
   findChannels,
   findEditions,
@@ -14,6 +14,7 @@ import {
   findResolution,
   findSource,
   findVideoCodec,
+  findYear,
 } from './release-name-tags.ts'
 
 export type { ParsedRelease, Release } from './release.ts'
@@ -36,7 +37,7 @@ const CONSOLES: ReadonlySet<string> = new Set(['PlayStation', 'Xbox', 'Nintendo'
  * within milliseconds.
  *
  * The numbering of anime and of other languages' series and the languages come from `@viren070/parse-torrent-title`;
- * what it does not tell, or takes from words of the title, is read here.
+ * what it does not find, or takes from words of the title, is read here.
  *
  * @param name such as `Example.Show.S01E02.1080p.WEB-DL.H.264-GROUP`
  */
@@ -66,7 +67,7 @@ export function parseReleaseName(name: string): ParsedRelease {
   const tail = text.slice(titleEnd)
   const editions = findEditions(tail).map(({ value, at }) => ({ value, at: at + titleEnd }))
   const tags = [numbering, airDate, year, resolution, source, videoCodec, format, platform, ...audio, ...editions]
-  // The names of the scene have no spaces; in others a dash is just a dash unless there are tags before it.
+  // Names of release groups have no spaces; in others a dash is just a dash unless there are tags before it.
   const isSceneName = !withExtension.includes(' ') && /[._]/.test(withExtension)
   const group = groupOf(text, isSceneName || tags.some((tag) => tag !== undefined))
   const end = first([...tags, group, ...findNoise(text, isVideo)], text.length)

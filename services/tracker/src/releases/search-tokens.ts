@@ -1,6 +1,6 @@
 import { cutText } from '../text/cut-text.ts'
 
-/** More words than these in a query narrow nothing further down. */
+/** Further words in a query are ignored. */
 const MAX_QUERY_TOKENS = 20
 
 /** Longer words are cut, in names and in queries alike. */
@@ -30,8 +30,8 @@ const UNSPACED_OR_WORD = new RegExp(`${UNSPACED.source}|[^\\s]+?(?=${UNSPACED.so
 const FILLERS = new Set(['the', 'a', 'an', 'and'])
 
 /**
- * The words under which a name is found. Release names are not prose: dots stand for spaces, accents and apostrophes
- * come and go, so everything is folded before it is split. Initials are found joined too: `S.W.A.T.` as `swat`.
+ * The words under which a name is found. In release names dots replace spaces, and accents and apostrophes are
+ * often left out, so everything is folded before it is split. Initials are found joined too: `S.W.A.T.` as `swat`.
  */
 export function indexTokens(...texts: readonly string[]): readonly string[] {
   const tokens = new Set<string>()
@@ -44,7 +44,7 @@ export function indexTokens(...texts: readonly string[]): readonly string[] {
 
 /**
  * The words that a name must have to match a query. Empty when the query holds no word, which matches everything that
- * the other filters let through.
+ * meets the other conditions.
  */
 export function queryTokens(query: string): readonly string[] {
   const words = wordsOf(query)

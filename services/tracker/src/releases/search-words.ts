@@ -1,9 +1,19 @@
-import { episodeToken, numberingTokens, seasonToken } from './numbering-tokens.ts'
-import type { ParsedRelease } from './release.ts'
+import type { ParsedRelease, Release } from './release.ts'
 import { indexTokens, initialsOf, queryTokens } from './search-tokens.ts'
 
 /** A shorter beginning of a word would find nearly everything. */
 const MIN_PREFIX = 2
+
+/** A pack of more episodes is found by its season; no search is for one of them by a word. */
+const MAX_NUMBERS = 200
+
+/** A name and what is stored of it: the release, and the words of the search index. */
+export type NameFields = { readonly name: string; readonly release: Release; readonly tokens: readonly string[] }
+
+/** Derives the words from a name and what was read of it. */
+export function nameFieldsOf(name: string, release: ParsedRelease): NameFields {
+  return { name, release, tokens: releaseTokens(name, release) }
+}
 
 /** The words under which a release is found: those of its name, also as a search for that name spells them. */
 export function releaseTokens(name: string, release: ParsedRelease): readonly string[] {
@@ -20,7 +30,7 @@ export function searchWords(query: string): readonly string[] {
 }
 
 /**
- * The words of a query, each with what may stand for it: initials that a tool sends apart, as `M A S H` of `M*A*S*H`, may
+ * The words of a query, each with its alternatives: initials that a tool sends apart, as `M A S H` of `M*A*S*H`, may
  * be one word in a name.
  */
 export function orInitials(words: readonly string[], query: string): readonly (readonly string[])[] {
@@ -69,4 +79,42 @@ function allSpelled(_: string, season: string, episode: string, others: string):
 
 function spelled(_: string, season: string, episode: string): string {
   return episodeToken(Number(season), Number(episode))
+}
+
+/** The one spelling under which an episode is found by words, `s01e05`. */
+function episodeToken(season: number, episode: number): string {
+  return `${seasonToken(season)}e${twoDigits(episode)}`
+}
+
+/** The one spelling under which a season is found by words, `s01`. */
+function seasonToken(season: number): string {
+  return `s${twoDigits(season)}`
+}
+
+/**
+ * The words that the numbering of a release adds to those of its name: every season and episode in the one spelling,
+ * whatever the name's is, and absolute numbers with one, two and three digits, as applications send `07`.
+ */
+export function numberingTokens(release: ParsedRelease): readonly string[] {
+  const { seasonFrom, seasonTo, episodeFrom, episodeTo, absoluteFrom, absoluteTo } = release
+  const seasons = numbersFrom(seasonFrom, seasonTo)
+  const episodes = seasons.length === 1 ? numbersFrom(episodeFrom, episodeTo) : []
+  return [
+    ...seasons.map(seasonToken),
+    ...episodes.map((episode) => episodeToken(seasons[0] ?? 0, episode)),
+    ...numbersFrom(absoluteFrom, absoluteTo).flatMap((number) => [1, 2, 3].map((digits) => padded(number, digits))),
+  ].filter((token, i, all) => all.indexOf(token) === i)
+}
+
+function numbersFrom(from: number | null, to: number | null): readonly number[] {
+  if (from === null || to === null) return []
+  return Array.from({ length: Math.min(to - from + 1, MAX_NUMBERS) }, (_, i) => from + i)
+}
+
+function padded(number: number, digits: number): string {
+  return String(number).padStart(digits, '0')
+}
+
+function twoDigits(number: number): string {
+  return padded(number, 2)
 }

@@ -74,10 +74,10 @@ export function yearFacets(year: number): AnyOf {
   return [`#y${year}`]
 }
 
-/** No query asks for more seasons or episodes at once and means it. */
+/** More seasons or episodes than this in one query are not wanted by any client. */
 const MAX_NUMBERS = 300
 
-/** The facets that fulfil a wish for episodes, one of which must hold: what `matchesEpisode` says, for the index. */
+/** The facets of wanted episodes, one of which must hold: the same condition as `matchesEpisode`, for the index. */
 export function episodeFacets(wanted: WantedEpisode): AnyOf {
   switch (wanted.kind) {
     case 'season':

@@ -118,7 +118,7 @@ function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
     const { probed, walked } = FREQUENT[breadthOf(criteria)]
     const newest = await countWalked(trx, criteria, PROBED)
     if (newest < probed || (await countWalked(trx, criteria, walked)) <= MAX_EXACT_TOTAL) {
-      // The index is slow at beginnings of frequent words; that there are many matches, whole words tell sooner.
+      // The index is slow at beginnings of frequent words; whole words show sooner that there are many matches.
       if (newest === 0 || !(await haveMany(trx, wholeWords(criteria)))) {
         const areWithin = newest >= COMMON && (await areMostlyWithin(trx, criteria))
         const result = await fewMatches(trx, areWithin ? matchesFiltered(criteria) : matches(criteria), page)
@@ -148,8 +148,8 @@ async function countWalked(trx: Db, criteria: Criteria, most: number): Promise<n
 }
 
 /**
- * Chooses how Postgres goes about the statements of this transaction: torrents in an order by the index that has it,
- * torrents in none by a bitmap of the GIN index. Left alone, it takes conditions as independent: of two that never hold
+ * Chooses the plans of the statements of this transaction: torrents in an order by the index that has it,
+ * torrents in none by a bitmap of the GIN index. By default the planner takes conditions as independent: of two that never hold
  * together it expects many matches, and reads the table until it has met enough. Of a walk it expects that all of it is
  * needed, and sorts the category instead.
  */
@@ -203,7 +203,7 @@ function allSorted(trx: Db, criteria: Criteria, page: Page): Promise<readonly st
   return idsOf(trx, found, page)
 }
 
-/** All matches. Without a limit or an order here, the planner has no reason to look elsewhere than in the GIN index. */
+/** All matches. Without a limit or an order here, the planner uses the GIN index. */
 function matches(criteria: Criteria): RawBuilder<unknown> {
   // The index holds approved torrents only; the others are few, and read one by one.
   const by = criteria.state === 'approved' ? 'index' : 'row'

@@ -8,7 +8,7 @@ import { type AnyOf, allOf, type Charge, type Criteria, episodeFacets, idFacets,
 import { createSharedRuns } from './shared-runs.ts'
 import { isSimilarWord } from './similar-words.ts'
 
-/** A search of approved torrents. What is undefined is not asked for; everything that is there must hold. */
+/** A search of approved torrents. What is undefined is no condition; all others must hold. */
 export type SearchQuery = {
   /** Free text: its words must be in the name, in any order. Blank text is no text. */
   readonly text?: string | undefined
@@ -166,7 +166,7 @@ export function createSearch(deps: {
 
   /**
    * Torrents with words like these, newest first, unless listed names have all of these words: then none is a typing
-   * error. What is no word, such as `s01e05`, is asked for as it is, and left out when nothing has it.
+   * error. What is no word, such as `s01e05`, is searched for as it is, and left out when nothing has it.
    */
   async function suggest(within: Criteria, tokens: readonly string[]): Promise<readonly ListedTorrent[]> {
     const words = tokens.filter(isSimilarWord)
@@ -197,7 +197,7 @@ function categoryIdsFor(all: readonly Category[], slug: string | undefined): rea
   return withSubcategories(all, category).map(({ id }) => id)
 }
 
-/** What a query asks for; undefined when nothing can fulfil it. */
+/** The criteria of a query; undefined when no torrent can meet them. */
 function criteriaOf(query: SearchQuery): Criteria | undefined {
   const { ids = {}, wanted, year, charge, minSize, maxSize, createdAfter, categoryIds } = query
   if (categoryIds?.length === 0) return undefined

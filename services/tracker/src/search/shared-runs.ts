@@ -4,9 +4,9 @@ export type SharedRuns<Result> = (key: string, run: () => Promise<Result>) => Pr
 type Run<Result> = { readonly ended: Promise<void>; next: Promise<Result> | undefined }
 
 /**
- * Shares work among those who ask for the same at the same moment, as the tools of many users do at full hours. Who asks
- * while a run of their key is under way waits for the next one, which all share who asked meanwhile: a run always begins
- * after it was asked for, so that its result has everything that was stored before.
+ * Shares a run among callers that ask for the same at the same moment, as the tools of many users do at full hours. A call
+ * during a run of its key waits for the next run, which is shared by all calls of that time. So a run always begins after
+ * the call, and its result has everything that was stored before.
  *
  * @returns a function that fails as the run does
  */

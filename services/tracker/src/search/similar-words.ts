@@ -1,4 +1,4 @@
-/** The words among which similar ones are looked for; numbers and short words are too much like many others. */
+/** The words among which similar ones are looked for; numbers and short words are similar to too many others. */
 const SIMILAR = /^[^0-9]{4,40}$/u
 
 /** The same as the condition of the index of `search_words`, which Postgres uses only for this very text. */

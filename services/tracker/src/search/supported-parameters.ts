@@ -1,6 +1,6 @@
 import type { Supported } from '@vault-and-tracker/torznab-xml'
 
-/** What the indexer's functions heed: caps tells it, and the parser of queries goes by it. */
+/** The parameters that each function supports: `t=caps` lists them, and the parser of queries uses the same list. */
 export const SUPPORTED_PARAMETERS: Supported = {
   search: ['q', 'tag'],
   tvsearch: ['q', 'season', 'ep', 'imdbid', 'tvdbid', 'tmdbid', 'tag'],

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { downloadPercent, uploadPercent } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
-import type { SiteSettings } from './site-settings.ts'
+import type { SiteConfiguration } from './site-settings.ts'
 
 const settings = z.object({ downloadPercent: z.int(), uploadPercent: z.int() }).meta({ id: 'SiteSettings' })
 
-const endpoint = endpoints<{ siteSettings: SiteSettings }>()
+const endpoint = endpoints<{ siteConfiguration: SiteConfiguration }>()
 const admin = { tag: 'site', access: 'admin', limit: 'write' } as const
 
 /** What administrators set for the whole site. */
@@ -18,7 +18,7 @@ export const siteSettingsEndpoints = [
     operationId: 'getSiteSettings',
     summary: 'The settings of the whole site',
     answer: settings,
-    handle: (_input, { siteSettings }) => siteSettings.read(),
+    handle: (_input, { siteConfiguration }) => siteConfiguration.read(),
   }),
   endpoint({
     ...admin,
@@ -28,6 +28,6 @@ export const siteSettingsEndpoints = [
     summary: 'Set how much of downloads is charged and of uploads credited, everywhere; 0 and 100 is freeleech',
     body: z.object({ downloadPercent, uploadPercent }).partial(),
     answer: settings,
-    handle: ({ body, caller }, { siteSettings }) => siteSettings.change(body, caller.session.account.id),
+    handle: ({ body, caller }, { siteConfiguration }) => siteConfiguration.change(body, caller.session.account.id),
   }),
 ]

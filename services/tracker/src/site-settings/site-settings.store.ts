@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../db/admin-log.ts'
+import { recordAdminAction } from '../db/admin-log-entries.store.ts'
 import type { Db, SiteSettingsTable } from '../db/schema.ts'
-import type { Settings, SiteSettingsStore } from './site-settings.ts'
+import type { SiteSettings, SiteSettingsStore } from './site-settings.ts'
 
 /** The site's settings in Postgres: one row, which the first migration inserts. */
 export function createSiteSettingsStore(db: Db): SiteSettingsStore {
@@ -28,6 +28,6 @@ export function createSiteSettingsStore(db: Db): SiteSettingsStore {
   }
 }
 
-function toSettings(row: Selectable<SiteSettingsTable>): Settings {
+function toSettings(row: Selectable<SiteSettingsTable>): SiteSettings {
   return { downloadPercent: row.download_percent, uploadPercent: row.upload_percent }
 }

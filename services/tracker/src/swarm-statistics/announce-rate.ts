@@ -3,7 +3,9 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 /** Announces that were carried out, and those that were refused. */
 export type AnnounceTally = { readonly announces: number; readonly refused: number }
 
-/** Where the processes add up what they counted, by spans of ten seconds. All methods throw UnavailableError. */
+/**
+ * Where the processes add up what they counted, by spans of ten seconds. All methods throw what `isUnavailable` recognises.
+ */
 export type AnnounceTallies = {
   add(span: number, tally: AnnounceTally): Promise<void>
   /** The sum of all processes over spans. */

@@ -1,4 +1,3 @@
-import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Redis } from 'ioredis'
 import type { AnnounceTallies } from './announce-rate.ts'
 
@@ -10,23 +9,21 @@ const keyOf = (span: number): string => `announces:${String(span)}`
 /** Tallies in Redis, a hash for each span. */
 export function createAnnounceTallies(redis: Redis): AnnounceTallies {
   return {
-    add: (span, { announces, refused }) =>
-      orRedisUnavailable(async () => {
-        const key = keyOf(span)
-        await redis
-          .multi()
-          .hincrby(key, 'announces', announces)
-          .hincrby(key, 'refused', refused)
-          .expire(key, KEEP_SECONDS)
-          .exec()
-      }),
+    add: async (span, { announces, refused }) => {
+      const key = keyOf(span)
+      await redis
+        .multi()
+        .hincrby(key, 'announces', announces)
+        .hincrby(key, 'refused', refused)
+        .expire(key, KEEP_SECONDS)
+        .exec()
+    },
 
-    sum: (first, count) =>
-      orRedisUnavailable(async () => {
-        const spans = Array.from({ length: count }, (_, index) => first + index)
-        const found = await Promise.all(spans.map((span) => redis.hmget(keyOf(span), 'announces', 'refused')))
-        const add = (field: 0 | 1): number => found.reduce((sum, values) => sum + Number(values[field] ?? 0), 0)
-        return { announces: add(0), refused: add(1) }
-      }),
+    sum: async (first, count) => {
+      const spans = Array.from({ length: count }, (_, index) => first + index)
+      const found = await Promise.all(spans.map((span) => redis.hmget(keyOf(span), 'announces', 'refused')))
+      const add = (field: 0 | 1): number => found.reduce((sum, values) => sum + Number(values[field] ?? 0), 0)
+      return { announces: add(0), refused: add(1) }
+    },
   }
 }

@@ -35,7 +35,7 @@ export function clientName(peerId: PeerId): string {
   return /^[\x21-\x7e]{1,8}/.exec(text)?.[0] ?? 'unknown'
 }
 
-/** Four characters, a number each: letters count on from ten. The last is left out where it says nothing. */
+/** Four characters, a number each: a letter is ten or more. The last is left out where it is zero. */
 function versionOf(characters: string): string {
   const numbers = Array.from(characters, (character) => Number.parseInt(character, 36)).filter((n) => !Number.isNaN(n))
   if (numbers.length === 4 && numbers[3] === 0) numbers.pop()

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { BusySort, BusyTorrent, SampleSums, SwarmStatisticsStore, SwarmTotals } from './swarm-statistics.ts'
 
-/** The few that are kept as deleted have counts that nobody corrects any more. */
+/** The few that are kept as deleted have counts that are not corrected any more. */
 const HAS_PEERS = sql`(seeders > 0 or leechers > 0)
   and torrent_id not in (select id from torrents where deleted_at is not null)`
 

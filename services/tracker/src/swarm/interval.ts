@@ -8,12 +8,12 @@ export function withJitter(interval: number, random: () => number): number {
   return Math.floor(interval * (1 + JITTER * random()))
 }
 
-/** How long a peer lives without announcing: two intervals, without what is added at random, and five minutes. */
+/** How long a peer is kept without announcing: two intervals, without what is added at random, and five minutes. */
 export function timeToLive(interval: number): number {
   return 2 * interval + 300
 }
 
-/** The interval for a peer whose swarm was lost: a short one, so that it soon learns of the others that came back. */
+/** The interval for a peer whose swarm was lost: a short one, so that it soon receives the others that announced again. */
 export function recoveryInterval(interval: number): number {
   return Math.max(1, Math.min(interval, Math.ceil(interval / 6)))
 }

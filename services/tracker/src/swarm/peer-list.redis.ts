@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import type { Cluster, Redis } from 'ioredis'
-import { createRedisFunctions } from './functions.redis.ts'
+import { createRedisFunctions } from '../redis/functions.redis.ts'
 import type { PeerList } from './peer-list.ts'
 import { decodePeers } from './peer-wire.ts'
 import { encodeSettings } from './settings-wire.ts'

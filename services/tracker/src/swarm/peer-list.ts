@@ -26,8 +26,8 @@ export type PeerList = {
    * costs the same in every swarm.
    *
    * @param first which peer to begin with, from 0
-   * @returns the living among these, and how many places there are, among them a few of peers that have expired
-   * @throws UnavailableError when they could not be read
+   * @returns those of them that have not expired, and how many places there are, among them a few of peers that have expired
+   * @throws what `isUnavailable` recognises when they could not be read
    */
   read(name: SwarmName, first: number, count: number): Promise<{ peers: readonly ListedPeer[]; places: number }>
 }

@@ -15,7 +15,7 @@ const IS_SEEDER = 1
 const IS_PAUSED = 2
 
 /**
- * The living peers of a list.
+ * The peers of a list that have not expired.
  *
  * @param records RECORDs, one behind the other
  * @param values the PEERs, in the same order

@@ -2,7 +2,7 @@ import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-k
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { Cluster, type Redis } from 'ioredis'
-import { createRedisFunctions, isOutOfMemory } from './functions.redis.ts'
+import { createRedisFunctions, isOutOfMemory } from '../redis/functions.redis.ts'
 import { encodeSettings } from './settings-wire.ts'
 import type { PeerAnnounce, SwarmCounts, SwarmName, SwarmSettings, Swarms } from './swarm.ts'
 import {

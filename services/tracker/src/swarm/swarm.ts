@@ -128,7 +128,7 @@ export type Delta = {
 
 /** What all swarms have in common. All times in seconds. */
 export type SwarmSettings = {
-  /** How long a peer lives after its last announce. */
+  /** How long a peer is kept after its last announce. */
   readonly timeToLive: number
   /** Regular announces closer to each other are too soon. */
   readonly minInterval: number
@@ -151,46 +151,46 @@ export type Swarms = {
   /**
    * Carries out one announce as one atomic step.
    *
-   * @throws UnavailableError when it could not be carried out
+   * @throws what `isUnavailable` recognises when it could not be carried out
    */
   announce(announce: PeerAnnounce): Promise<SwarmAnswer>
   /**
    * Likewise for a peer that is reached through a socket. The same client over HTTP and over a socket is one peer, whose
    * record stays until it is stopped, or its socket closed, over both. Peers that have a socket only are counted and
-   * never picked: whoever has the socket knows them.
+   * never picked: the process that has the socket knows them.
    *
    * @returns `held`, and nothing was changed, when another process has a socket of this client
-   * @throws UnavailableError when it could not be carried out
+   * @throws what `isUnavailable` recognises when it could not be carried out
    */
   announceOverSocket(announce: PeerAnnounce, socket: SocketAnnounce): Promise<SocketAnswer>
   /**
    * Ends all sockets that a process has left behind: their peers expire.
    *
-   * @throws UnavailableError when it could not be finished
+   * @throws what `isUnavailable` recognises when it could not be finished
    */
   evict(process: ProcessId): Promise<void>
   /**
    * Counts peers, in the order of the names. A swarm without peers has zeros, and the completions given.
    *
-   * @throws UnavailableError when they could not be read
+   * @throws what `isUnavailable` recognises when they could not be read
    */
   count(swarms: readonly { readonly name: SwarmName; readonly completed: number }[]): Promise<readonly SwarmCounts[]>
   /**
-   * Removes expired peers of swarms in which nobody announces any more. Where Redis is full then, and nothing waits to be
+   * Removes expired peers of swarms without announces. Where Redis is full then, and nothing waits to be
    * written to the database, the counters of those who have been away longest are dropped too.
    *
    * @returns for how many parts of the swarms counters were dropped
-   * @throws UnavailableError when it could not be finished
+   * @throws what `isUnavailable` recognises when it could not be finished
    */
   sweep(): Promise<number>
   /**
    * Ends the peers of an owner that announce over HTTP. Their counters are kept, as those of an expired peer.
    *
-   * @throws UnavailableError when it could not be finished
+   * @throws what `isUnavailable` recognises when it could not be finished
    */
   expel(owner: Buffer, swarms: readonly SwarmName[]): Promise<void>
-  /** @throws UnavailableError while announces would fail, as when Redis is full */
+  /** @throws what `isUnavailable` recognises while announces would fail, as when Redis is full */
   check(): Promise<void>
-  /** Whether announces fail because Redis is full. @throws UnavailableError when they fail for another reason */
+  /** Whether announces fail because Redis is full. @throws what `isUnavailable` recognises when they fail for another reason */
   isFull(): Promise<boolean>
 }

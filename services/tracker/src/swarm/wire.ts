@@ -12,18 +12,6 @@ import type {
 
 // The binary layouts shared with lua/swarm/layouts.lua, under the names that they have there. All numbers are big-endian.
 
-/** Functions that run inside Redis. */
-export type RedisFunctions = {
-  /**
-   * Calls a function.
-   *
-   * @param name as registered in lua/, without its version
-   * @returns integers as numbers, strings as buffers
-   * @throws UnavailableError when Redis is unavailable or refuses work
-   */
-  call(name: string, keys: readonly (Buffer | string)[], args: readonly (Buffer | string)[]): Promise<unknown>
-}
-
 // Keys --------------------------------------------------------------------------------------------------------------
 
 /** All keys of a swarm and of its accounting begin with its tag, so that they share a slot of a Redis Cluster. */
@@ -207,7 +195,7 @@ export function minuteOf(now: number): number {
   return Math.floor((now - EPOCH_SECONDS) / 60)
 }
 
-/** The last minute in which the peer lives. */
+/** The last minute in which the peer is kept. */
 export function expiryOf(records: Buffer, at: number): number {
   return (records[at + EXPIRY_AT] ?? 0) * 65_536 + records.readUInt16BE(at + EXPIRY_AT + 1)
 }

@@ -1,7 +1,8 @@
 import { errorCode } from '@vault-and-tracker/service-kit/errors'
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import type { NameFields, RereadStore } from './reread.ts'
+import type { NameFields } from '../releases/search-words.ts'
+import type { RereadStore } from './reread.ts'
 import { releaseRow } from './torrent-rows.store.ts'
 
 type Outdated = { readonly id: string; readonly name: string }

@@ -1,10 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ParsedRelease, Release } from '../releases/release.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
-import { releaseTokens } from '../releases/search-words.ts'
-
-/** A name and what is derived from it: the release, and the words of the search index. */
-export type NameFields = { readonly name: string; readonly release: Release; readonly tokens: readonly string[] }
+import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 
 /** Incremented when the reading of names changes, so that all stored names are read again. */
 export const READER_VERSION = 2
@@ -13,11 +9,6 @@ export const READER_VERSION = 2
 const BATCH_SIZE = 50
 /** Bounds one run, so that a service that stops does not wait for it. */
 const MAX_PER_RUN = 1_000
-
-/** Derives the release and the words from a name. */
-export function nameFieldsOf(name: string, release: ParsedRelease): NameFields {
-  return { name, release, tokens: releaseTokens(name, release) }
-}
 
 /** The store of names that an older version has read. */
 export type RereadStore = {

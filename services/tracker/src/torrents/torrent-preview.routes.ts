@@ -46,7 +46,7 @@ export const torrentPreviewEndpoints = [
         ...preview,
         files: files.length,
         firstFiles: files.slice(0, MAX_PREVIEWED_FILES),
-        // A name tells more than the catalogue keeps; the schema leaves that out.
+        // A name has more than the catalogue keeps; the schema drops the rest.
         release: releaseSchema.parse(release),
       }
     },

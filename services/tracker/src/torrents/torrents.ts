@@ -1,14 +1,13 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import type { Account } from '../accounts/accounts.ts'
-import type { ActedBy } from '../admin-log/admin-log.ts'
+import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { Categories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { Release } from '../releases/release.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
-import { chosenCategory } from './chosen-category.ts'
-import { type NameFields, nameFieldsOf } from './reread.ts'
+import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 import { readUpload, type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
@@ -147,10 +146,9 @@ export function createTorrents(deps: {
       ),
     )
 
-  const actedBy = (staff: Account): ActedBy => ({ actorId: staff.id, at: new Date(clock.now()) })
   /** Changes of uploaders to their own torrents are not in the admin log, even if they are staff. */
   const actedByStaff = (torrent: Torrent, editor: Account): ActedBy | undefined =>
-    torrent.uploader?.id === editor.id ? undefined : actedBy(editor)
+    torrent.uploader?.id === editor.id ? undefined : actedBy(clock, editor.id)
 
   /** A torrent that is approved, or that the viewer uploaded, or any for staff. @throws ApiError NOT_FOUND */
   async function findVisible(id: string, viewer: Viewer): Promise<Torrent> {
@@ -188,7 +186,7 @@ export function createTorrents(deps: {
       const content = readUpload(upload.bytes, deps.source)
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)
-      const category = await chosenCategory(categories, upload.category, release)
+      const category = await categories.forRelease(upload.category, release)
       const rejection = by.role === 'member' ? await store.rejectionOf(content) : undefined
       const waits = rejection !== undefined || (deps.approval === 'manual' && by.role === 'member')
       const torrent = await store.create({
@@ -216,8 +214,7 @@ export function createTorrents(deps: {
       const { infoHash, size, files, ...content } = readUpload(upload.bytes, deps.source)
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)
-      const chosen =
-        upload.category === undefined ? undefined : await chosenCategory(categories, upload.category, release)
+      const chosen = upload.category === undefined ? undefined : await categories.forRelease(upload.category, release)
       return { name, infoHash, size, files, category: chosen?.slug ?? null, release }
     },
 
@@ -259,15 +256,17 @@ export function createTorrents(deps: {
       const changes: TorrentChanges = {
         ...others,
         name: name === undefined ? undefined : nameFieldsOf(name, release),
-        categoryId: category === undefined ? undefined : (await chosenCategory(categories, category, release)).id,
+        categoryId: category === undefined ? undefined : (await categories.forRelease(category, release)).id,
       }
-      const by = changesMultipliers ? actedBy(editor) : actedByStaff(torrent, editor)
+      const by = changesMultipliers ? actedBy(clock, editor.id) : actedByStaff(torrent, editor)
       return publishChange(await store.change(torrent.id, changes, by))
     },
 
     /** Approves or rejects. @throws ApiError NOT_FOUND */
     async moderate(id: string, state: TorrentState, reason: string | null, by: Account): Promise<Torrent> {
-      return publishChange(isId(id) ? await store.change(id, { state: { state, reason } }, actedBy(by)) : undefined)
+      return publishChange(
+        isId(id) ? await store.change(id, { state: { state, reason } }, actedBy(clock, by.id)) : undefined,
+      )
     },
 
     /** Deletes a torrent; announces get the reason for 30 days. @throws ApiError NOT_FOUND or FORBIDDEN */

@@ -1,5 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import type { AdminLog } from '../admin-log/admin-log.ts'
+import { type AdminLog, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { AddressBlocks } from './ladder.ts'
 
@@ -21,8 +21,7 @@ export function createTorznabBlocks(deps: { blocks: AddressBlocks; adminLog: Adm
     async lift(address: string, actorId: string): Promise<void> {
       if (!(await blocks.lift(address))) throw apiError('NOT_FOUND', 'This address is not blocked.')
       await adminLog.record({
-        actorId,
-        at: new Date(clock.now()),
+        ...actedBy(clock, actorId),
         action: 'torznab.unblock',
         target: { type: 'address', id: address, name: null },
         before: { blocked: true },

@@ -29,7 +29,7 @@ export type Callers = {
 /** The bound on how long a lost invalidation has consequences. */
 const TTL_MS = 300_000
 const MAX_CALLERS = 100_000
-/** Guessed keys are many, and cheap to look up again. */
+/** Attackers try many keys, and an absence is cheap to look up again. */
 const MAX_ABSENCES = 20_000
 const BATCHES: BatcherOptions = { concurrency: 1, maxBatchSize: 500, lingerMs: 2, isReady: (waiting) => waiting >= 100 }
 

@@ -14,7 +14,7 @@ export type IndexerInfo = {
   readonly registration: Caps['registration']
 }
 
-/** What `t=caps` tells. */
+/** The content of the answer to `t=caps`. */
 export function capsOf(indexer: IndexerInfo, categories: readonly Category[]): Caps {
   return {
     server: { title: indexer.title, url: `${indexer.publicUrl}/` },

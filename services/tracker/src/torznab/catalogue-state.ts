@@ -45,7 +45,7 @@ export function createCatalogueState(deps: {
     current: async (): Promise<CatalogueState> => (await cache.get(KEY)) ?? load(),
     /** Drops what a change made outdated. */
     forget: (change: Invalidation): void => {
-      if (change.kind === 'site' || change.kind === 'categories') cache.forget(KEY)
+      if (change.kind === 'site-settings' || change.kind === 'categories') cache.forget(KEY)
     },
     /** Loads the state again when it is next asked for: changes may have been missed. */
     revalidateAll: () => cache.revalidateAll(),

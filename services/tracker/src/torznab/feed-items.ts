@@ -25,7 +25,7 @@ export function feedItems(torrents: readonly ListedTorrent[], context: ItemConte
     const known = idsOfSlugs.get(slug)
     if (known !== undefined) return known
     const category = categories.find((each) => each.slug === slug)
-    // A category may be renamed while a search is under way, and an item without any is lost to tools.
+    // A category may be renamed while a search is under way, and tools drop an item without any.
     const ids = category === undefined ? [OTHER] : itemCategories(category.id, categories)
     idsOfSlugs.set(slug, ids)
     return ids
@@ -54,7 +54,7 @@ export function feedItems(torrents: readonly ListedTorrent[], context: ItemConte
   })
 }
 
-/** What is known of a torrent beside what every item tells. */
+/** The attributes of a torrent beside those that every item has. */
 function attributesOf({ externalIds, release, uploader }: ListedTorrent): ItemAttributes {
   const { imdb, tmdb, tvdb } = externalIds
   const isSeries = release.seasonFrom !== null || release.airDate !== null

@@ -1,8 +1,7 @@
 import { addressKey } from '@vault-and-tracker/service-kit/client-address'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { orRedisUnavailable } from '@vault-and-tracker/service-kit/redis'
 import type { Redis } from 'ioredis'
-import type { RedisFunctions } from '../swarm/wire.ts'
+import type { RedisFunctions } from '../redis/functions.redis.ts'
 import { type AddressBlock, type AddressBlocks, LADDER, nextPenalty, type TorznabLimits, WRONG_KEYS } from './ladder.ts'
 
 const BLOCKS = 'torznab:blocks'
@@ -47,60 +46,46 @@ export function createTorznabLimits(deps: {
       return wait === 0 ? 0 : wholeSeconds(wait)
     },
 
-    usage: (userId, windowSeconds) =>
-      orRedisUnavailable(async () => {
-        const length = windowSeconds * 1_000
-        const [window, searches, downloads] = await redis.hmget(userKey(userId), 'window', 'search', 'download')
-        // As lua/torznab.lua names a window.
-        if (window !== `${String(length)}:${String(Math.floor(clock.now() / length))}`)
-          return { searches: 0, downloads: 0 }
-        return { searches: Number(searches), downloads: Number(downloads) }
-      }),
+    usage: async (userId, windowSeconds) => {
+      const length = windowSeconds * 1_000
+      const [window, searches, downloads] = await redis.hmget(userKey(userId), 'window', 'search', 'download')
+      // As lua/torznab.lua names a window.
+      if (window !== `${String(length)}:${String(Math.floor(clock.now() / length))}`)
+        return { searches: 0, downloads: 0 }
+      return { searches: Number(searches), downloads: Number(downloads) }
+    },
 
-    blockedUntil: (address) =>
-      orRedisUnavailable(async () => {
-        const until = Number(await redis.hget(addressStateKey(addressKey(address)), 'until'))
-        return until > clock.now() ? new Date(until) : undefined
-      }),
+    blockedUntil: async (address) => {
+      const until = Number(await redis.hget(addressStateKey(addressKey(address)), 'until'))
+      return until > clock.now() ? new Date(until) : undefined
+    },
 
-    count: () => orRedisUnavailable(() => redis.zcount(BLOCKS, `(${String(clock.now())}`, '+inf')),
+    count: () => redis.zcount(BLOCKS, `(${String(clock.now())}`, '+inf'),
 
-    list: () =>
-      orRedisUnavailable(async () => {
-        const now = clock.now()
-        const ends = await redis.zrange(
-          BLOCKS,
-          '+inf',
-          `(${now}`,
-          'BYSCORE',
-          'REV',
-          'LIMIT',
-          0,
-          MAX_LISTED,
-          'WITHSCORES',
-        )
-        const blocks: AddressBlock[] = []
-        for (let i = 0; i < ends.length; i += 2) {
-          const [address = '', until] = [ends[i], Number(ends[i + 1])]
-          const penaltyMs = Number(await redis.hget(addressStateKey(address), 'penalty'))
-          blocks.push({
-            address,
-            until: new Date(until),
-            secondsLeft: wholeSeconds(until - now),
-            penaltySeconds: penaltyMs / 1_000,
-          })
-        }
-        return blocks
-      }),
+    list: async () => {
+      const now = clock.now()
+      const ends = await redis.zrange(BLOCKS, '+inf', `(${now}`, 'BYSCORE', 'REV', 'LIMIT', 0, MAX_LISTED, 'WITHSCORES')
+      const blocks: AddressBlock[] = []
+      for (let i = 0; i < ends.length; i += 2) {
+        const [address = '', until] = [ends[i], Number(ends[i + 1])]
+        const penaltyMs = Number(await redis.hget(addressStateKey(address), 'penalty'))
+        blocks.push({
+          address,
+          until: new Date(until),
+          secondsLeft: wholeSeconds(until - now),
+          penaltySeconds: penaltyMs / 1_000,
+        })
+      }
+      return blocks
+    },
 
-    lift: (address) =>
-      orRedisUnavailable(async () => {
-        const counted = addressKey(address.replace(/\/64$/, ''))
-        const until = Number(await redis.hget(addressStateKey(counted), 'until'))
-        if (until <= clock.now()) return false
-        await redis.multi().del(addressStateKey(counted)).zrem(BLOCKS, counted).exec()
-        return true
-      }),
+    lift: async (address) => {
+      const counted = addressKey(address.replace(/\/64$/, ''))
+      const until = Number(await redis.hget(addressStateKey(counted), 'until'))
+      if (until <= clock.now()) return false
+      await redis.multi().del(addressStateKey(counted)).zrem(BLOCKS, counted).exec()
+      return true
+    },
   }
 }
 

@@ -10,8 +10,8 @@ export function nextPenalty(penaltyMs: number): number {
 }
 
 /**
- * When an address takes the next step of the ladder: so many refusals by a limit in one window, whoever's they are, or
- * refusals in so many windows running. Several programs of one user share an address, and each is refused once before
+ * When an address takes the next step of the ladder: so many refusals by a limit in one window, of all users together, or
+ * refusals in so many consecutive windows. Several programs of one user share an address, and each is refused once before
  * it waits; so a few refusals in a window are normal.
  */
 export const LADDER = {
@@ -62,17 +62,17 @@ export type AddressBlock = {
   readonly penaltySeconds: number
 }
 
-/** The limits of the Torznab API, shared by all replicas. All methods throw UnavailableError when Redis is unavailable. */
+/** The limits of the Torznab API, shared by all replicas. All methods throw what `isUnavailable` recognises. */
 export type TorznabLimits = {
   /** Counts a request. One call to Redis. */
   take(request: CountedRequest): Promise<Verdict>
-  /** Counts a wrong key. @returns 0, or over the limit the seconds until the address may guess again */
+  /** Counts a wrong key. @returns 0, or over the limit the seconds until the next key of the address is read */
   takeWrongKey(address: string): Promise<number>
   /** What a user did in the current window. It counts nothing. */
   usage(userId: string, windowSeconds: number): Promise<Usage>
 }
 
-/** The addresses that are blocked, for administrators. All methods throw UnavailableError when Redis is unavailable. */
+/** The addresses that are blocked, for administrators. All methods throw what `isUnavailable` recognises. */
 export type AddressBlocks = {
   /** The end of an address's block; undefined where it is not blocked. */
   blockedUntil(address: string): Promise<Date | undefined>

@@ -1,75 +1,52 @@
-import { isId } from '@vault-and-tracker/service-kit/ids'
-import { type ExpressionBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { escapeLike } from '../db/like.ts'
-import type { Db, Schema } from '../db/schema.ts'
-import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
-import type { ListedRequest, RequestLists, RequestQuery, UsageQuery, UserUsage } from './request-log-lists.ts'
+import type { Db } from '../db/schema.ts'
+import { countForTotal } from '../db/totals.store.ts'
+import { totalOf } from '../lists/total.ts'
+import type { ListedRequest, RequestListStore, StoredRequestQuery, UsageQuery, UserUsage } from './request-log-lists.ts'
 
 /** The lists of the request log and of the users of the API, from Postgres. */
-export function createRequestLists(db: Db): RequestLists {
+export function createRequestListStore(db: Db): RequestListStore {
   return {
     requests: async (query) => {
-      const userId = query.user === undefined ? undefined : await findUser(db, query.user)
-      if (query.user !== undefined && userId === undefined) return { items: [], ...totalOf(0) }
-      const [counted, items] = await Promise.all([countRequests(db, query, userId), pageOfRequests(db, query, userId)])
+      const [counted, items] = await Promise.all([
+        countForTotal(db, requests(db, query).select('torznab_requests.at')),
+        pageOfRequests(db, query),
+      ])
       return { items, ...totalOf(counted) }
     },
 
     users: async (query) => {
-      const [counted, items] = await Promise.all([countUsage(db, query), pageOfUsage(db, query)])
+      const [counted, items] = await Promise.all([
+        countForTotal(db, usage(db, query).select('users.id')),
+        pageOfUsage(db, query),
+      ])
       return { items, ...totalOf(counted) }
     },
   }
 }
 
-async function findUser(db: Db, user: string): Promise<string | undefined> {
-  if (isId(user)) return user
-  const row = await db
-    .selectFrom('users')
-    .select('id')
-    .where(sql<string>`lower(username)`, '=', user.toLowerCase())
-    .executeTakeFirst()
-  return row?.id
-}
-
-function matches(
-  eb: ExpressionBuilder<Schema, 'torznab_requests'>,
-  { function: name, error, from, to }: RequestQuery,
-  userId: string | undefined,
-) {
-  return eb.and([
-    ...(userId === undefined ? [] : [eb('torznab_requests.user_id', '=', userId)]),
-    ...(name === undefined ? [] : [eb('torznab_requests.function', '=', name)]),
-    ...(error === true ? [eb('torznab_requests.error', 'is not', null)] : []),
-    ...(error === false ? [eb('torznab_requests.error', 'is', null)] : []),
-    ...(typeof error === 'number' ? [eb('torznab_requests.error', '=', error)] : []),
-    ...(from === undefined ? [] : [eb('torznab_requests.at', '>=', from)]),
-    ...(to === undefined ? [] : [eb('torznab_requests.at', '<', to)]),
-  ])
-}
-
-async function countRequests(db: Db, query: RequestQuery, userId: string | undefined): Promise<number> {
-  const { counted } = await db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('torznab_requests')
-        .select('torznab_requests.at')
-        .where((each) => matches(each, query, userId))
-        .limit(MAX_EXACT_TOTAL + 1)
-        .as('found'),
+function requests(db: Db, { function: name, error, from, to, userId }: StoredRequestQuery) {
+  return db
+    .selectFrom('torznab_requests')
+    .where((eb) =>
+      eb.and([
+        ...(userId === undefined ? [] : [eb('torznab_requests.user_id', '=', userId)]),
+        ...(name === undefined ? [] : [eb('torznab_requests.function', '=', name)]),
+        ...(error === true ? [eb('torznab_requests.error', 'is not', null)] : []),
+        ...(error === false ? [eb('torznab_requests.error', 'is', null)] : []),
+        ...(typeof error === 'number' ? [eb('torznab_requests.error', '=', error)] : []),
+        ...(from === undefined ? [] : [eb('torznab_requests.at', '>=', from)]),
+        ...(to === undefined ? [] : [eb('torznab_requests.at', '<', to)]),
+      ]),
     )
-    .select((eb) => eb.fn.countAll<number>().as('counted'))
-    .executeTakeFirstOrThrow()
-  return counted
 }
 
-async function pageOfRequests(db: Db, query: RequestQuery, userId: string | undefined): Promise<ListedRequest[]> {
+async function pageOfRequests(db: Db, query: StoredRequestQuery): Promise<ListedRequest[]> {
   const rows = await db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('torznab_requests')
+    .selectFrom(
+      requests(db, query)
         .selectAll()
-        .where((each) => matches(each, query, userId))
         .orderBy('at', 'desc')
         .orderBy('id', 'desc')
         .limit(query.limit)
@@ -104,19 +81,6 @@ function usage(db: Db, { search, blocked }: UsageQuery) {
     .$if(search !== undefined, (query) =>
       query.where(sql<string>`lower(users.username)`, 'like', `%${escapeLike((search ?? '').toLowerCase())}%`),
     )
-}
-
-async function countUsage(db: Db, query: UsageQuery): Promise<number> {
-  const { counted } = await db
-    .selectFrom(
-      usage(db, query)
-        .select('users.id')
-        .limit(MAX_EXACT_TOTAL + 1)
-        .as('found'),
-    )
-    .select((eb) => eb.fn.countAll<number>().as('counted'))
-    .executeTakeFirstOrThrow()
-  return counted
 }
 
 async function pageOfUsage(db: Db, query: UsageQuery): Promise<UserUsage[]> {

@@ -1,4 +1,4 @@
-import type { Total } from '../lists/total.ts'
+import { type Total, totalOf } from '../lists/total.ts'
 
 /** A user as lists name them. */
 export type NamedUser = { readonly id: string; readonly username: string }
@@ -21,9 +21,7 @@ export type ListedRequest = {
 type Page = { readonly page: number; readonly limit: number }
 
 /** Which requests, the newest first. What is undefined does not matter. */
-export type RequestQuery = Page & {
-  /** Id or name; an unknown user has no requests. */
-  readonly user: string | undefined
+type RequestFilter = Page & {
   readonly function: string | undefined
   /** Whether it was answered with an error, or with which. */
   readonly error: boolean | number | undefined
@@ -31,6 +29,12 @@ export type RequestQuery = Page & {
   /** Not included. */
   readonly to: Date | undefined
 }
+
+/** The same by who made them: the id or name of a user; an unknown user has no requests. */
+export type RequestQuery = RequestFilter & { readonly user: string | undefined }
+
+/** The same by the id of the user. */
+export type StoredRequestQuery = RequestFilter & { readonly userId: string | undefined }
 
 /** What a user did with the API since counting began. */
 export type UserUsage = {
@@ -52,9 +56,31 @@ export type UsageQuery = Page & {
   readonly blocked: boolean | undefined
 }
 
-/** Lists for administrators. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
-export type RequestLists = {
-  requests(query: RequestQuery): Promise<{ readonly items: readonly ListedRequest[] } & Total>
+type Listed<Item> = { readonly items: readonly Item[] } & Total
+
+/** The store of the lists. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
+export type RequestListStore = {
+  requests(query: StoredRequestQuery): Promise<Listed<ListedRequest>>
   /** Users who made a request, or are blocked. */
-  users(query: UsageQuery): Promise<{ readonly items: readonly UserUsage[] } & Total>
+  users(query: UsageQuery): Promise<Listed<UserUsage>>
+}
+
+/** Lists for administrators. */
+export type RequestLists = ReturnType<typeof createRequestLists>
+
+/** @param deps `findUserId` finds a user by id or name */
+export function createRequestLists(deps: {
+  store: RequestListStore
+  findUserId: (idOrName: string) => Promise<string | undefined>
+}) {
+  const { store, findUserId } = deps
+  return {
+    requests: async ({ user, ...filter }: RequestQuery): Promise<Listed<ListedRequest>> => {
+      const userId = user === undefined ? undefined : await findUserId(user)
+      if (user !== undefined && userId === undefined) return { items: [], ...totalOf(0) }
+      return store.requests({ ...filter, userId })
+    },
+
+    users: (query: UsageQuery) => store.users(query),
+  }
 }

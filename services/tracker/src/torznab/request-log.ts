@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import { cleanText } from '@vault-and-tracker/torznab-xml'
 import { type ClientFamily, clientFamily } from './client-family.ts'
@@ -50,9 +49,8 @@ export type RequestLogCounters = {
   setWaiting(requests: number): void
 }
 
-const FLUSH_EVERY_MS = 500
 const MAX_BATCH = 1_000
-/** About 20 MB at most; what comes on top while Postgres is unavailable is counted and lost. */
+/** About 20 MB at most; what exceeds it while Postgres is unavailable is counted and dropped. */
 const MAX_WAITING = 20_000
 /** How long a stop waits for Postgres. */
 const CLOSE_MS = 3_000
@@ -67,7 +65,7 @@ const UNKNOWN_FUNCTION = 'unknown'
 const DAY_MS = 86_400_000
 
 /**
- * Writes answered requests in batches, off the path of the answer: `record` only puts them into a bounded buffer. What
+ * Writes answered requests in batches, after the answer: `record` only puts them into a bounded buffer. What
  * waits is written by `close`, so an orderly stop loses nothing unless Postgres is unavailable.
  *
  * @param deps `settings` tells, when a request is answered, whether it is logged; statistics are counted either way
@@ -115,7 +113,7 @@ export function createRequestLog(deps: {
     } catch (error) {
       deps.onError(error)
       if (isUnavailable(error)) return false
-      // A partition that was dropped meanwhile is there at the second try.
+      // A partition that was dropped meanwhile is created by the second attempt.
       if (!wasTried) {
         wasTried = true
         return true
@@ -127,7 +125,6 @@ export function createRequestLog(deps: {
     return true
   }
 
-  /** Writes what waits, one flush at a time. @returns whether everything was written */
   function flush(): Promise<boolean> {
     flushing = flushing.then(async () => {
       while (await writeBatch());
@@ -136,14 +133,6 @@ export function createRequestLog(deps: {
     })
     return flushing
   }
-
-  const background = repeat({
-    everyMs: FLUSH_EVERY_MS,
-    task: async () => {
-      await flush()
-    },
-    onError: deps.onError,
-  })
 
   return {
     /** Takes note of an answered request. Never waits and never fails. */
@@ -165,8 +154,10 @@ export function createRequestLog(deps: {
         client: clientFamily(request.userAgent),
       }
       waiting.push({ request: logged, isLogged: isLogging().catch(() => undefined) })
+      counters.setWaiting(waiting.length + batch.length)
     },
 
+    /** Writes what waits, one flush at a time. @returns whether everything was written */
     flush,
 
     /** Drops what is older than the retention, and creates nothing: a day is created when it is first written. */
@@ -181,7 +172,6 @@ export function createRequestLog(deps: {
       const deadline = performance.now() + CLOSE_MS
       const givenUp = new AbortController()
       const drain = async (): Promise<void> => {
-        await background.stop()
         while (!(await flush()) && performance.now() < deadline) await sleep(CLOSE_RETRY_MS)
         givenUp.abort()
       }

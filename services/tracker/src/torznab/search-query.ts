@@ -23,7 +23,7 @@ export type SearchContext = {
 
 /**
  * What a Torznab search asks of the catalogue; undefined when the answer is an empty feed whatever the catalogue holds:
- * the search has a parameter that is not heeded (Torznab 1.1, "Service Changes"), only categories that the site does
+ * the search has a parameter that is not supported (Torznab 1.1, "Service Changes"), only categories that the site does
  * not have, or tags that no torrent has.
  */
 export function toSearchQuery(
@@ -65,7 +65,7 @@ function chargeWanted(tags: TagFilter | undefined, isAllFree: boolean): 'free' |
   return isWanted ? 'free' : isUnwanted ? 'charged' : 'any'
 }
 
-/** So many days before a time, but not before 1970: a `Date` does not reach back for ever, and no torrent is older. */
+/** So many days before a time, but not before 1970: the range of `Date` is bounded, and no torrent is older. */
 function daysBefore(now: number, days: number): Date {
   return new Date(Math.max(0, now - days * DAY_MS))
 }

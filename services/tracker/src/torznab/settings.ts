@@ -1,6 +1,6 @@
 import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import type { ActedBy } from '../admin-log/admin-log.ts'
+import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { Invalidation, PublishInvalidation } from '../invalidation/invalidation.ts'
 
 /** What administrators set for the Torznab API. */
@@ -43,7 +43,7 @@ export type TorznabSettingsStore = {
   change(changes: TorznabSettingsChanges, by: ActedBy): Promise<TorznabSettings>
 }
 
-/** The use cases of the settings. `current` is what answers of the API go by. */
+/** The use cases of the settings. `current` is what requests are answered by. */
 export type TorznabConfiguration = ReturnType<typeof createTorznabSettings>
 
 /** The bound on how long a lost invalidation has consequences. */
@@ -86,14 +86,14 @@ export function createTorznabSettings(deps: {
     /** Changes the settings; a preset is applied before the other changes. */
     async change(changes: TorznabSettingsChanges & { preset?: PresetName | undefined }, actorId: string) {
       const { preset, ...others } = changes
-      const settings = await store.change(withPreset(preset, others), { actorId, at: new Date(clock.now()) })
-      await publish({ kind: 'torznab' })
+      const settings = await store.change(withPreset(preset, others), actedBy(clock, actorId))
+      await publish({ kind: 'torznab-settings' })
       return settings
     },
 
     /** Drops what a change made outdated. */
     forget(change: Invalidation): void {
-      if (change.kind === 'torznab') cache.forget('settings')
+      if (change.kind === 'torznab-settings') cache.forget('settings')
     },
 
     /** Loads the settings again when they are next used: changes may have been missed. */

@@ -28,7 +28,7 @@ const statistics = z
     clients: z.array(z.object({ client: z.string(), ...summary })),
     series: z.object({
       step: z.enum(SPANS).meta({ description: 'hour up to 31 days, day up to a year, month beyond' }),
-      items: z.array(z.object({ start: time, ...summary })),
+      items: z.array(z.object({ start: time, ...summary, p95Ms: p95 })),
     }),
   })
   .meta({ id: 'TorznabStatistics' })
@@ -68,11 +68,11 @@ function present(found: Statistics): z.input<typeof statistics> {
     clients: found.clients.map((row) => ({ ...row, averageMs: round(row.averageMs) })),
     series: {
       step: series.step,
-      items: series.items.map(({ start, requests, errors, averageMs }) => ({
-        start: start.toISOString(),
-        requests,
-        errors,
-        averageMs: round(averageMs),
+      items: series.items.map((item) => ({
+        ...item,
+        start: item.start.toISOString(),
+        averageMs: round(item.averageMs),
+        p95Ms: round(item.p95Ms),
       })),
     },
   }

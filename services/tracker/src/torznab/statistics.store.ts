@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import type { Counted, Period, StatisticsStore } from './statistics.ts'
+import type { Counted, CountedSpan, Period, StatisticsStore } from './statistics.ts'
 import { addTo, type Histogram } from './statistics-histogram.ts'
 import type { CountKind } from './statistics-rollup.ts'
 import type { Segment } from './statistics-spans.ts'
@@ -53,16 +53,16 @@ export function createStatisticsStore(db: Db): StatisticsStore {
     },
 
     series: async (span, segments) => {
-      const { rows } = await sql<Counted & { start: Date }>`
+      const { rows } = await sql<Omit<CountedSpan, 'histogram'> & { histograms: string | null }>`
           select date_trunc(${span}, start, 'UTC') as start, sum(requests)::bigint as requests,
-            sum(errors)::bigint as errors, sum(duration_ms) as "durationMs"
+            sum(errors)::bigint as errors, sum(duration_ms) as "durationMs", string_agg(buckets, ';') as histograms
           from ${segmentRows(segments)} cross join lateral (
-            select start, requests, errors, duration_ms
+            select start, requests, errors, duration_ms, array_to_string(c.buckets, ',') as buckets
             from torznab_counts as c
             where c.span = s.span and c.kind = 'all' and c.start >= s.first and c.start < s.next offset 0
           ) as counted
           group by 1`.execute(db)
-      return rows
+      return rows.map(({ histograms, ...row }) => ({ ...row, histogram: sumOf(histograms) }))
     },
   }
 }

@@ -19,23 +19,24 @@ export type PeriodSegment = Segment & { readonly period: Period }
 
 export type Counted = { readonly requests: number; readonly errors: number; readonly durationMs: number }
 
+/** With the response times, for percentiles. */
+type Timed = Counted & { readonly histogram: Histogram }
+
 /** Sums of a period: of all requests, of a function, or of a family of applications. */
-type CountedPart = Counted & {
-  readonly period: Period
-  readonly kind: CountKind
-  readonly name: string
-  readonly histogram: Histogram
-}
+type CountedPart = Timed & { readonly period: Period; readonly kind: CountKind; readonly name: string }
+
+/** What was counted in a span. */
+export type CountedSpan = Timed & { readonly start: Date }
 
 /** Where counts are kept. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
 export type StatisticsStore = {
   /** The start of the first hour with a request; undefined when there was none. */
   firstHour(): Promise<Date | undefined>
-  /** All kinds for the range, all requests for the other periods; histograms for what percentiles are told of. */
+  /** All kinds for the range, all requests for the other periods; histograms for what has percentiles. */
   counts(segments: readonly PeriodSegment[]): Promise<readonly CountedPart[]>
   userSets(segments: readonly PeriodSegment[]): Promise<readonly { period: Period; users: UserSet }[]>
   /** Counts of these segments by the span that they are in; spans without a request are left out. */
-  series(span: Span, segments: readonly Segment[]): Promise<readonly (Counted & { start: Date })[]>
+  series(span: Span, segments: readonly Segment[]): Promise<readonly CountedSpan[]>
 }
 
 export type Totals = {
@@ -49,7 +50,8 @@ export type Totals = {
   readonly p95Ms: number | null
 }
 
-type Summary = Omit<Totals, 'uniqueUsers' | 'p95Ms'>
+type TimedSummary = Omit<Totals, 'uniqueUsers'>
+type Summary = Omit<TimedSummary, 'p95Ms'>
 
 export type Statistics = Range & {
   readonly totals: Totals
@@ -58,13 +60,13 @@ export type Statistics = Range & {
   /** Since counting began, and in the current hour and the 23 before. */
   readonly requestsEver: number
   readonly requestsLast24Hours: number
-  readonly functions: readonly (Summary & { readonly function: string; readonly p95Ms: number | null })[]
+  readonly functions: readonly (TimedSummary & { readonly function: string })[]
   readonly clients: readonly (Summary & { readonly client: string })[]
   /**
    * By hour up to 31 days, by day up to a year, by month beyond. Of the first and the last what is in the range, so that
    * they add up to the totals.
    */
-  readonly series: { readonly step: Span; readonly items: readonly (Summary & { readonly start: Date })[] }
+  readonly series: { readonly step: Span; readonly items: readonly (TimedSummary & { readonly start: Date })[] }
 }
 
 export type TorznabStatistics = ReturnType<typeof createTorznabStatistics>
@@ -115,7 +117,7 @@ export function createTorznabStatistics({ store, clock }: { store: StatisticsSto
       const totalsOf = (period: Period): Totals => {
         const [all = NOTHING] = partsOf(period, 'all')
         const uniqueUsers = countUsers(userSets.filter((row) => row.period === period).map(({ users }) => users))
-        return { ...summary(all), uniqueUsers, p95Ms: percentile(all.histogram, 0.95) }
+        return { ...timedSummary(all), uniqueUsers }
       }
       return {
         ...range,
@@ -125,8 +127,7 @@ export function createTorznabStatistics({ store, clock }: { store: StatisticsSto
         requestsLast24Hours: totalsOf('lastDay').requests,
         functions: busiestFirst(partsOf('range', 'function')).map((row) => ({
           function: row.name,
-          ...summary(row),
-          p95Ms: percentile(row.histogram, 0.95),
+          ...timedSummary(row),
         })),
         clients: busiestFirst(partsOf('range', 'client')).map((row) => ({ client: row.name, ...summary(row) })),
         series: { step, items: filled(step, range, series) },
@@ -141,7 +142,7 @@ export type AskedRange = {
   readonly to?: Date | undefined
 }
 
-/** The nearest time that a request can have, so that no range has more spans than can be told. */
+/** The nearest time that a request can have, so that the number of spans is bounded. */
 function bounded(time: Date): Date {
   return new Date(Math.min(Math.max(time.getTime(), OLDEST), NEWEST))
 }
@@ -160,16 +161,20 @@ function summary({ requests, errors, durationMs }: Counted): Summary {
   return { requests, errors, averageMs: requests === 0 ? null : durationMs / requests }
 }
 
+function timedSummary(row: Timed): TimedSummary {
+  return { ...summary(row), p95Ms: percentile(row.histogram, 0.95) }
+}
+
 function busiestFirst<Row extends Counted>(rows: readonly Row[]): readonly Row[] {
   return rows.toSorted((a, b) => b.requests - a.requests)
 }
 
 /** One item for each span of a range, also for those without a request. */
-function filled(step: Span, range: Range, rows: readonly (Counted & { readonly start: Date })[]) {
+function filled(step: Span, range: Range, rows: readonly CountedSpan[]) {
   const byStart = new Map(rows.map((row) => [row.start.getTime(), row]))
-  const items: (Summary & { start: Date })[] = []
+  const items: (TimedSummary & { start: Date })[] = []
   for (let start = startOf(step, range.from); start.getTime() < range.to.getTime(); start = nextStart(step, start)) {
-    items.push({ start, ...summary(byStart.get(start.getTime()) ?? NOTHING) })
+    items.push({ start, ...timedSummary(byStart.get(start.getTime()) ?? NOTHING) })
   }
   return items
 }

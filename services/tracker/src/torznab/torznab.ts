@@ -45,7 +45,7 @@ export type AnsweredRequest = Pick<Answer, 'function' | 'userId'> & {
   readonly userAgent: string
 }
 
-/** Hears of every request that was answered, caps included. Returns at once and never throws. */
+/** Called after every request that was answered, caps included. Returns at once and never throws. */
 export type OnAnswered = (request: AnsweredRequest) => void
 
 export type Torznab = ReturnType<typeof createTorznab>
@@ -71,7 +71,7 @@ export function createTorznab(deps: {
 }) {
   const { authorize, answers } = deps
 
-  /** First whether the API is on, then what is missing or unknown, who asks and how often, last what is asked. */
+  /** The order of the checks: whether the API is on, missing and unknown parameters, the caller and their limits, the query. */
   async function outcomeOf(
     request: TorznabRequest,
     kind: 'search' | 'download',

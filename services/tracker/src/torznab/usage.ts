@@ -5,7 +5,7 @@ import type { TorznabSettings } from './settings.ts'
 /** How much of a limit is used in the current window; refused requests count too, so `used` may be above it. */
 type Meter = { readonly used: number; readonly limit: number }
 
-/** What a user may still ask of the API. */
+/** What is left of the limits of a user. */
 export type OwnUsage = {
   /** False where an administrator switched the API off for everybody. */
   readonly enabled: boolean
@@ -22,7 +22,7 @@ export type OwnUsage = {
 
 export type TorznabUsage = ReturnType<typeof createTorznabUsage>
 
-/** The meter of a user's limits. Reading it counts nothing. */
+/** The usage of a user's limits. Reading it counts nothing. */
 export function createTorznabUsage(deps: {
   settings: () => Promise<TorznabSettings>
   limits: TorznabLimits & AddressBlocks

@@ -11,7 +11,7 @@ const STEP_SECONDS = 4
  */
 export async function writeAccounting(tracker: TestTracker): Promise<number> {
   for (let seconds = 0; ; seconds += STEP_SECONDS) {
-    const { written, waiting, failed } = await tracker.context.announceEngine.flush()
+    const { written, waiting, failed } = await tracker.flush()
     if (failed > 0) throw new Error(`${String(failed)} batches could not be written`)
     if (written + waiting === 0) return seconds
     tracker.advance(STEP_SECONDS * 1000)

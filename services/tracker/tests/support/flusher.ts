@@ -8,7 +8,7 @@ import { createFlusher } from '../../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../../src/accounting/ledger.store.ts'
 import type { Schema } from '../../src/db/schema.ts'
-import { createRedisFunctions } from '../../src/swarm/functions.redis.ts'
+import { createRedisFunctions } from '../../src/redis/functions.redis.ts'
 import type { SwarmCounts } from '../../src/swarm/swarm.ts'
 
 const [databaseUrl = '', redisUrl = '', killAt = ''] = process.argv.slice(2)

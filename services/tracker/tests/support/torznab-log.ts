@@ -1,6 +1,12 @@
+import { eventually } from '@vault-and-tracker/dev-env'
+import { Registry } from 'prom-client'
+import { createRequestLogMetrics } from '../../src/torznab/request-log.metrics.ts'
+import { createRequestLogStore } from '../../src/torznab/request-log.store.ts'
+import { createRequestLog } from '../../src/torznab/request-log.ts'
 import type { AnsweredRequest } from '../../src/torznab/torznab.ts'
 import type { Client } from './client.ts'
 import { createAnnouncer } from './members.ts'
+import { metricOf } from './metrics.ts'
 import { startTracker, type TestTracker } from './tracker.ts'
 
 export const SEARCH: AnsweredRequest = {
@@ -23,31 +29,66 @@ export type LoggingTracker = {
   readonly bob: string
   /** Empties the log and the statistics. */
   readonly clear: () => Promise<void>
-  /** Logs requests as answered, by alice unless they name another user. */
+  /** Notes requests as answered, by alice unless they name another user. */
+  readonly note: (...requests: readonly Partial<AnsweredRequest>[]) => void
+  /** Writes what was noted. */
+  readonly write: () => Promise<void>
+  /** Both. */
   readonly answered: (...requests: readonly Partial<AnsweredRequest>[]) => Promise<void>
+  /** Drops what is older than the retention. @returns how many days */
+  readonly prune: () => Promise<number>
+  /** How many requests could not be written. */
+  readonly dropped: () => Promise<number>
   /** Lists the log as the administrator sees it; `query` starts with `?`. */
   readonly listed: (query?: string) => Promise<Listed[]>
 }
 
+const KEEP_DAYS = 3
+const DROPPED = 'tracker_torznab_requests_dropped_total'
+
 const TABLES = ['requests', 'batches', 'counts', 'users', 'user_sets'].map((name) => `torznab_${name}`)
 
+/** Waits until the requests that a tracker has answered are in its log and statistics. */
+export async function requestsAreWritten(tracker: TestTracker): Promise<void> {
+  await eventually(async () => (await metricOf(tracker, 'tracker_torznab_requests_waiting')) === 0)
+}
+
 export async function startLoggingTracker(): Promise<LoggingTracker> {
-  const tracker = await startTracker({ TORZNAB_LOG_DAYS: '3' })
+  const tracker = await startTracker({ TORZNAB_LOG_DAYS: String(KEEP_DAYS) })
   const admin = await tracker.signedIn('admin', 'admin')
   const alice = (await createAnnouncer(tracker, 'alice')).id
   const bob = (await createAnnouncer(tracker, 'bob')).id
+  const registry = new Registry()
+  const log = createRequestLog({
+    store: createRequestLogStore(tracker.db),
+    settings: () => tracker.context.useCases.torznabConfiguration.current(),
+    counters: createRequestLogMetrics(registry),
+    clock: tracker,
+    keepDays: KEEP_DAYS,
+    onError: () => undefined,
+  })
+  const note: LoggingTracker['note'] = (...requests) => {
+    for (const request of requests) log.record({ ...SEARCH, userId: alice, ...request })
+  }
+  const write = async (): Promise<void> => {
+    await log.flush()
+  }
   return {
     tracker,
     admin,
     alice,
     bob,
+    note,
+    write,
+    prune: () => log.prune(),
+    dropped: async () => (await registry.getSingleMetric(DROPPED)?.get())?.values[0]?.value ?? 0,
     async clear() {
-      await tracker.context.torznabLog.flush()
+      await write()
       for (const table of TABLES) await tracker.sql(`delete from ${table}`)
     },
     async answered(...requests) {
-      for (const request of requests) tracker.context.torznabLog.record({ ...SEARCH, userId: alice, ...request })
-      await tracker.context.torznabLog.flush()
+      note(...requests)
+      await write()
     },
     listed: async (query = '') =>
       ((await admin.get(`/api/admin/torznab/requests${query}`)).json as { items: Listed[] }).items,

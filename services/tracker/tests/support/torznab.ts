@@ -45,7 +45,7 @@ export async function setLimits(
   { searches = 10_000, downloads = 10_000 }: { searches?: number; downloads?: number } = {},
 ): Promise<void> {
   await tracker.sql('update torznab_settings set search_limit = $1, download_limit = $2', [searches, downloads])
-  await tellOfChange(tracker.redisClient, { kind: 'torznab' })
+  await tellOfChange(tracker.redisClient, { kind: 'torznab-settings' })
 }
 
 export function withKey(query: string, passkey: string): string {

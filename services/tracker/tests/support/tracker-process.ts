@@ -1,25 +1,30 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { freePort, sourceArguments } from '@vault-and-tracker/dev-env'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  freePort,
+  type ManagedProcess,
+  sourceArguments,
+  startProcess,
+  temporaryFolder,
+} from '@vault-and-tracker/dev-env'
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
 
 /** The service as a process of its own, run from its sources. */
-export type TrackerProcess = {
-  readonly url: string
-  readonly child: ChildProcess
-  output(): string
-  /** Sends a signal and returns how the process ended. */
-  end(signal: NodeJS.Signals): Promise<NodeJS.Signals | number | null>
-}
+export type TrackerProcess = { readonly url: string; readonly process: ManagedProcess; log(): string }
 
 /** Starts the service and returns once it is ready. */
 export async function startTrackerProcess(env: Readonly<Record<string, string>>): Promise<TrackerProcess> {
+  const folder = temporaryFolder('tracker-process')
   const port = await freePort()
   const url = `http://127.0.0.1:${String(port)}`
-  const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-  const child = spawn(process.execPath, sourceArguments(main), {
+  const logFile = join(folder, 'tracker.log')
+  const process = await startProcess({
+    name: 'tracker',
+    command: globalThis.process.execPath,
+    args: sourceArguments(MAIN),
     env: {
-      PATH: process.env['PATH'],
+      PATH: globalThis.process.env['PATH'],
       HOST: '127.0.0.1',
       PORT: String(port),
       PUBLIC_URL: url,
@@ -27,31 +32,13 @@ export async function startTrackerProcess(env: Readonly<Record<string, string>>)
       LOG_LEVEL: 'info',
       ...env,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: folder,
+    logFile,
+    pidFile: join(folder, 'tracker.json'),
+    stopSignal: 'SIGTERM',
+    graceMs: 12_000,
+    phase: 0,
+    answers: async () => (await fetch(`${url}/ready`).catch(() => undefined))?.ok === true,
   })
-  const chunks: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const output = (): string => Buffer.concat(chunks).toString('utf8')
-  const ended = new Promise<NodeJS.Signals | number | null>((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ?? code))
-  })
-  for (let i = 0; ; i++) {
-    const ready = await fetch(`${url}/ready`).then(
-      (response) => response.ok,
-      () => false,
-    )
-    if (ready) break
-    if (child.exitCode !== null || i > 400) throw new Error(`the tracker did not start:\n${output()}`)
-    await sleep(50)
-  }
-  return {
-    url,
-    child,
-    output,
-    end: (signal) => {
-      child.kill(signal)
-      return ended
-    },
-  }
+  return { url, process, log: () => readFileSync(logFile, 'utf8') }
 }

@@ -10,14 +10,24 @@ import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { connectRedis } from '@vault-and-tracker/service-kit/redis'
+import { createResources } from '@vault-and-tracker/service-kit/resources'
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
+import { changesOf, createFlusher, type FlushResult } from '../../src/accounting/accounting.ts'
+import { createAccountingQueue } from '../../src/accounting/accounting-queue.redis.ts'
+import { createLedger } from '../../src/accounting/ledger.store.ts'
 import { createHttpServer } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
+import { SETTLE_SECONDS } from '../../src/context/announce.ts'
+import { connectSwarmRedis, swarmSettings } from '../../src/context/swarms.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import { migrate } from '../../src/db/migrations.ts'
 import type { Db, Schema } from '../../src/db/schema.ts'
+import { createInvalidationPublisher } from '../../src/invalidation/invalidation.redis.ts'
+import { createRedisFunctions } from '../../src/redis/functions.redis.ts'
+import { createRedisSwarms } from '../../src/swarm/swarm.redis.ts'
 import { type Client, createClient } from './client.ts'
+import { untilHeard } from './invalidations.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -27,7 +37,7 @@ export type TestTracker = {
   readonly context: Context
   readonly database: TestDatabase
   readonly redisUrl: string
-  /** Connections of the test's own, to look behind the scenes. */
+  /** Connections of the test's own, to inspect what is stored. */
   readonly db: Db
   readonly redisClient: Redis
   /** Everything that was logged so far. */
@@ -41,11 +51,13 @@ export type TestTracker = {
   client(): Client
   /** A client signed in as a new user. */
   signedIn(username: string, role?: 'member' | 'moderator' | 'admin'): Promise<Client>
-  /** Runs a statement as superuser, to look behind the scenes. */
+  /** Runs a statement as superuser, to inspect what is stored. */
   sql<Row extends pg.QueryResultRow = Record<string, unknown>>(
     statement: string,
     parameters?: readonly unknown[],
   ): Promise<Row[]>
+  /** Writes accounting as the process that leads does every few seconds, by the clock of this tracker. */
+  flush(): Promise<FlushResult>
   /** Starts another tracker on the same database and Redis, with a clock of its own. */
   replica(env?: Env): Promise<TestTracker>
   stop(): Promise<void>
@@ -95,12 +107,28 @@ export async function startTracker(
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL, destination })
   const context = await createContext({ config, logger, clock, swarmClock: clock })
+  context.background.start()
   const stopping = new AbortController()
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT })
   const url = `http://127.0.0.1:${String(running.port)}`
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
   const redisClient = await connectRedis({ url: redisUrl, name: 'test', logger })
+  const resources = createResources()
+  const swarmRedis = await connectSwarmRedis({ config, logger, resources, redis: redisClient })
+  const swarms = createRedisSwarms({ redis: swarmRedis, clock, random: Math.random, settings: swarmSettings(config) })
+  const flusher = createFlusher({
+    queue: createAccountingQueue(swarmRedis, createRedisFunctions(swarmRedis, 'accounting')),
+    ledger: createLedger(db),
+    count: (names) => swarms.count(names),
+    clock,
+    settleSeconds: SETTLE_SECONDS,
+    onCompleted: async (torrents) => {
+      await createInvalidationPublisher(redisClient, logger)(...torrents.flatMap(changesOf))
+      await untilHeard(redisClient)
+    },
+    onError: (error) => logger.warn({ err: error }, 'could not write accounting'),
+  })
 
   return {
     url,
@@ -123,11 +151,14 @@ export async function startTracker(
     },
     sql: <Row extends pg.QueryResultRow>(statement: string, parameters: readonly unknown[] = []) =>
       withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows),
+    flush: () => flusher.flush(),
     replica: (more = {}) => startTracker({ ...env, ...more }, { database, redisUrl }),
     async stop() {
       stopping.abort()
-      await Promise.all([running.drain(), context.announceEngine.sockets?.drain()])
+      await Promise.all([running.drain(), context.sockets?.drain()])
+      await context.background.stop()
       await context.close()
+      await resources.close()
       redisClient.disconnect()
       await db.destroy()
       if (servers.database === undefined) await database.drop()

@@ -6,9 +6,10 @@ import { applyTheme, rememberedTheme } from '@vault-and-tracker/web-kit/theme'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import './styles/application.css'
+import { ownUser } from './api/queries.ts'
 import { createAppRouter } from './router.tsx'
-import { sessionEnd } from './session/session-end.ts'
-import { SignInAgain } from './session/sign-in-again.tsx'
+import { SessionEnd } from './session/session-end.tsx'
+import { sessionEnd } from './session/session-state.ts'
 
 const MAX_RETRIES = 2
 
@@ -17,7 +18,7 @@ applyTheme(rememberedTheme())
 const queries = new QueryClient({
   queryCache: new QueryCache({
     onError: (error) => {
-      if (isSignedOut(error)) signInAndReturn()
+      if (isSignedOut(error)) askToSignIn()
     },
   }),
   mutationCache: new MutationCache({
@@ -35,11 +36,22 @@ const queries = new QueryClient({
 })
 const router = createAppRouter(queries)
 
-/** Leads to the sign-in page, and from there back to where one was. */
-function signInAndReturn(): void {
+/**
+ * Asks over the page whoever was signed in, since they may have typed something there. Leads anybody else to the sign-in
+ * page, and from there back to where they were.
+ */
+function askToSignIn(): void {
   const { pathname, href } = router.state.location
   if (pathname === '/login' || pathname === '/register') return
-  void router.navigate({ to: '/login', search: { next: href === '/torrents' ? undefined : href }, replace: true })
+  if (queries.getQueryData(ownUser.queryKey) !== undefined) sessionEnd.note()
+  else void router.navigate({ to: '/login', search: { next: href === '/torrents' ? undefined : href }, replace: true })
+}
+
+/** What was refused meanwhile is read again. */
+function goOn(): void {
+  sessionEnd.forget()
+  void queries.invalidateQueries()
+  void router.invalidate()
 }
 
 // A page that was open while the tracker was updated asks for files that are gone; the new page knows the new ones.
@@ -54,7 +66,7 @@ createRoot(element).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <RouterProvider router={router} />
-      <SignInAgain />
+      <SessionEnd onSignedIn={goOn} />
     </QueryClientProvider>
   </StrictMode>,
 )

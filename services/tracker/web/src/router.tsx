@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { adminRoutes } from './admin/routes.tsx'
+import { PagePending } from './frame/page-pending.tsx'
 import { PageProblem } from './frame/page-problem.tsx'
 import { rootRoute } from './frame/root-route.tsx'
 import { meRoutes } from './me/routes.tsx'
@@ -41,7 +42,10 @@ export function createAppRouter(queries: QueryClient) {
     // Query decides what is fresh.
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,
-    defaultPendingMs: 1_000,
+    // The old page stays for a moment, since most pages are there by then.
+    defaultPendingMs: 150,
+    defaultPendingMinMs: 0,
+    defaultPendingComponent: PagePending,
   })
 }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.stop())
 
-test.each(VIEWS)('the keys are listed by ? and work ($theme, $width)', async (view) => {
+test.each(VIEWS)('the keys are listed by ? and work ($width px)', async (view) => {
   const { page, problems } = await site.open('/torrents', view, member)
   await page.getByText('There are no torrents yet.').waitFor()
   expect(await problems('torrents-empty')).toEqual([])
@@ -30,7 +30,7 @@ test.each(VIEWS)('the keys are listed by ? and work ($theme, $width)', async (vi
   await page.context().close()
 })
 
-test.each(VIEWS)('an unknown address helps ($theme, $width)', async (view) => {
+test.each(VIEWS)('an unknown address helps ($width px)', async (view) => {
   for (const path of ['/nowhere/at/all', '/torrents/0198c0de-0000-7000-8000-000000000000', '/torrents/x']) {
     const { page, problems } = await site.open(path, view, member)
     await page.getByText('There is nothing at this address.').waitFor()
@@ -39,6 +39,67 @@ test.each(VIEWS)('an unknown address helps ($theme, $width)', async (view) => {
     await page.waitForURL('**/torrents')
     await page.context().close()
   }
+})
+
+test.each(['/me', '/admin/users', '/torrents/x'])('while %s is on its way, the bar and lines stand', async (path) => {
+  const { page, context, problems } = await site.open('/torrents', DESKTOP, member)
+  let answer = (): void => undefined
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/api/**', async (route) => {
+    await answered
+    await route.continue()
+  })
+  await page.goto(site.tracker.url + path)
+  await page.getByText('The page is loading.').waitFor({ state: 'attached' })
+  await page.getByLabel('Search torrents').waitFor()
+  expect(await problems('loading')).toEqual([])
+  answer()
+  await page.getByText('The page is loading.').waitFor({ state: 'detached' })
+  await context.close()
+})
+
+test('a new page gets the focus, except from whoever types; a dialog gives it back', async () => {
+  const { page, context } = await site.open('/torrents', DESKTOP, member)
+  const focused = (): Promise<string> =>
+    page.evaluate('document.activeElement.id || document.activeElement.textContent')
+  await page.getByRole('link', { name: 'Upload', exact: true }).click()
+  await page.getByRole('heading', { name: 'Upload a torrent' }).waitFor()
+  expect(await focused()).toBe('content')
+  await page.getByLabel('Search torrents').fill('harbour')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/torrents?search=harbour')
+  expect(await focused()).toBe('search')
+  await page.goto(`${site.tracker.url}/me?tab=keys`)
+  await page.getByRole('button', { name: 'Reset passkey' }).click()
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await focused()).toBe('Reset passkey')
+  await context.close()
+})
+
+test('tabs are steps of the history', async () => {
+  const { page, context } = await site.open('/me', DESKTOP, member)
+  const tabs = page.getByRole('navigation', { name: 'Of your account' })
+  await tabs.getByRole('link', { name: 'Sessions' }).click()
+  await page.getByText('This one').waitFor()
+  expect(await page.title()).toBe('Sessions · Your account · Tracker')
+  expect(await tabs.locator('[aria-current]').allTextContents()).toEqual(['Sessions'])
+  await tabs.getByRole('link', { name: 'Invites' }).click()
+  await page
+    .getByRole('button', { name: 'Make an invite' })
+    .or(page.getByText('You have no invites left.'))
+    .first()
+    .waitFor()
+  await page.goBack()
+  await page.getByText('This one').waitFor()
+  await page.goBack()
+  await page.getByText('nothing downloaded').waitFor()
+  await page.goForward()
+  await page.waitForURL('**/me?tab=sessions')
+  await context.close()
 })
 
 test('the theme is switched and remembered', async () => {

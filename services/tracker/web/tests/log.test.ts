@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.stop())
 
-test.each(VIEWS)('an administrator reads the log ($theme, $width)', async (view) => {
+test.each(VIEWS)('an administrator reads the log ($width px)', async (view) => {
   const { page, problems } = await site.open('/admin/log', view, admin)
   await page.getByRole('cell', { name: 'rejected a torrent' }).waitFor()
   await page.getByText('too many accounts').waitFor()

@@ -9,8 +9,8 @@ beforeAll(async () => {
 })
 afterAll(() => site.stop())
 
-test.each(VIEWS)('a member sees their statistics and decides who else does ($theme, $width)', async (view) => {
-  const member = await site.tracker.signedIn(`stats-${view.theme}-${view.width}`)
+test.each(VIEWS)('a member sees their statistics and decides who else does ($width px)', async (view) => {
+  const member = await site.tracker.signedIn(`stats-${view.width}`)
   await site.tracker.sql(
     `update users set uploaded = 5400000000000, downloaded = 1200000000000, uploaded_actual = 4400000000000,
       downloaded_actual = 1200000000000 where username like 'stats-%'`,
@@ -25,8 +25,8 @@ test.each(VIEWS)('a member sees their statistics and decides who else does ($the
   await page.context().close()
 })
 
-test.each(VIEWS)('keys are hidden until asked for, copied unseen, and reset ($theme, $width)', async (view) => {
-  const member = await site.tracker.signedIn(`keys-${view.theme}-${view.width}`)
+test.each(VIEWS)('keys are hidden until asked for, copied unseen, and reset ($width px)', async (view) => {
+  const member = await site.tracker.signedIn(`keys-${view.width}`)
   const passkey = (await member.get('/api/user/me')).member('passkey')
   const { page, problems } = await site.open('/me?tab=keys', view, member)
   await page.getByText('Torznab URL with key').waitFor()
@@ -47,8 +47,8 @@ test.each(VIEWS)('keys are hidden until asked for, copied unseen, and reset ($th
   await page.context().close()
 })
 
-test.each(VIEWS)('a member ends sessions ($theme, $width)', async (view) => {
-  const username = `sessions-${view.theme}-${view.width}`
+test.each(VIEWS)('a member ends sessions ($width px)', async (view) => {
+  const username = `sessions-${view.width}`
   const member = await site.tracker.signedIn(username)
   const elsewhere = site.tracker.client()
   await elsewhere.post(
@@ -68,8 +68,8 @@ test.each(VIEWS)('a member ends sessions ($theme, $width)', async (view) => {
   await page.context().close()
 })
 
-test.each(VIEWS)('a member makes an invite that a visitor can use ($theme, $width)', async (view) => {
-  const username = `invites-${view.theme}-${view.width}`
+test.each(VIEWS)('a member makes an invite that a visitor can use ($width px)', async (view) => {
+  const username = `invites-${view.width}`
   const member = await site.tracker.signedIn(username)
   await site.tracker.sql('update users set invites_left = 1 where username = $1', [username])
   const { page, problems } = await site.open('/me?tab=invites', view, member)

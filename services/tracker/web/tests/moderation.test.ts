@@ -43,7 +43,7 @@ const stateOf = async (id = ''): Promise<unknown> => {
   return [state, stateReason]
 }
 
-test.each(VIEWS)('a moderator looks through the queue ($theme, $width)', async (view) => {
+test.each(VIEWS)('a moderator looks through the queue ($width px)', async (view) => {
   await uploadAll()
   const { page, problems } = await site.open('/torrents', view, moderator)
   await page.getByRole('link', { name: 'Staff' }).click()

@@ -66,6 +66,20 @@ test('hashed files are kept for ever and sent compressed', async () => {
   expect((await ask(path, { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBe('gzip')
 })
 
+test('the first route has at most 120 kB of compressed script, and leaves a fifth of 200 kB to its data', async () => {
+  const small = { ...HTML, 'accept-encoding': 'br' }
+  const page = await ask('/')
+  const files = Array.from(page.body.toString().matchAll(/(?:src|href)="(\/[^"]+)"/g), ([, path = '']) => path)
+  const sizes = await Promise.all(
+    ['/', ...files].map(async (path) => ({ path, bytes: (await ask(path, small)).body.length })),
+  )
+  const sum = (pattern: RegExp): number =>
+    sizes.filter(({ path }) => pattern.test(path)).reduce((total, { bytes }) => total + bytes, 0)
+  expect(files.filter((path) => path.endsWith('.js')).length).toBeGreaterThan(1)
+  expect(sum(/\.js$/)).toBeLessThanOrEqual(120_000)
+  expect(sum(/./)).toBeLessThanOrEqual(160_000)
+})
+
 test('what the browser has is not sent again', async () => {
   const { headers } = await ask('/', HTML)
   const again = await ask('/', { ...HTML, 'if-none-match': headers['etag'] ?? '' })

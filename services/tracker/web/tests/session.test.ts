@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { makeTorrent } from '../../tests/support/make-torrent.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
-import { DESKTOP, type Site, startSite, VIEWS, type Visit } from './support/site.ts'
+import { addTorrent, DESKTOP, type Site, startSite, VIEWS, type Visit } from './support/site.ts'
 
 let site: Site
 
@@ -16,7 +17,7 @@ async function signIn({ page }: Visit, password = PASSWORD): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-test.each(VIEWS)('a visitor signs in and is where they wanted to go ($theme, $width)', async (view) => {
+test.each(VIEWS)('a visitor signs in and is where they wanted to go ($width px)', async (view) => {
   const visit = await site.open('/torrents?search=harbour&sort=size', view)
   const { page, problems } = visit
   await page.waitForURL('**/login?next=**')
@@ -47,12 +48,12 @@ test.each(['https://elsewhere.test/', '//elsewhere.test/', '/\\elsewhere.test/',
   },
 )
 
-test.each(VIEWS)('an invited visitor creates an account ($theme, $width)', async (view) => {
-  const admin = await site.tracker.signedIn(`admin-${view.theme}-${view.width}`, 'admin')
+test.each(VIEWS)('an invited visitor creates an account ($width px)', async (view) => {
+  const admin = await site.tracker.signedIn(`admin-${view.width}`, 'admin')
   const code = (await admin.post('/api/user/invites')).member('code')
   const { page, problems } = await site.open(`/register?invite=${code}`, view)
   await page.getByLabel('Username').fill('alice')
-  await page.getByLabel('Email').fill(`carol-${view.theme}-${view.width}@example.org`)
+  await page.getByLabel('Email').fill(`carol-${view.width}@example.org`)
   await page.getByLabel('Password').fill('long enough to guess')
   expect(await page.getByLabel('Invite code').inputValue()).toBe(code)
   expect(await problems('register')).toEqual([])
@@ -60,7 +61,7 @@ test.each(VIEWS)('an invited visitor creates an account ($theme, $width)', async
   await page.getByText('taken').waitFor()
   expect(await problems('register-refused')).toEqual([])
 
-  await page.getByLabel('Username').fill(`carol-${view.theme}-${view.width}`)
+  await page.getByLabel('Username').fill(`carol-${view.width}`)
   await page.getByRole('button', { name: 'Create account' }).click()
   await page.waitForURL('**/torrents')
   await page.getByRole('button', { name: 'carol' }).waitFor()
@@ -101,4 +102,47 @@ test('what was typed stays when the session ends, and is sent after signing in a
   await page.getByRole('checkbox').click()
   await page.getByText('Saved.').waitFor()
   expect((await member.get('/api/user/me')).json).not.toEqual(uploaded.json)
+})
+
+async function signInAgain({ page }: Visit): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+  await dialog.getByLabel('Password').fill(PASSWORD)
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+test('what was typed stays when the page finds out by itself that the session has ended', async () => {
+  const visit = await site.open('/upload', DESKTOP, await site.tracker.signedIn('erik'))
+  const { page, context, problems } = visit
+  await page.getByLabel('Choose a .torrent file').setInputFiles({
+    name: 'typed.torrent',
+    mimeType: 'application/x-bittorrent',
+    buffer: makeTorrent('Paper.Moons.2024.1080p'),
+  })
+  await page.getByLabel('Description').fill('Recorded at home.')
+  await context.clearCookies()
+  await page.getByLabel('Name').fill('Another.Harbour.2025.1080p')
+  await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+  expect(await problems('session-ended-upload')).toEqual([])
+  await signInAgain(visit)
+  await page.getByRole('heading', { name: 'Another Harbour' }).waitFor()
+  expect(await page.getByLabel('Description').inputValue()).toBe('Recorded at home.')
+  expect(await page.getByText('This could not be loaded.').count()).toBe(0)
+  await context.close()
+})
+
+test('a page that was opened after the session had ended is there after signing in again', async () => {
+  const member = await site.tracker.signedIn('frida')
+  const name = 'Distant.Shores.2023.1080p'
+  await addTorrent(member, name)
+  const visit = await site.open('/torrents', DESKTOP, member)
+  const { page, context } = visit
+  const link = page.getByRole('link', { name, exact: true })
+  await link.waitFor()
+  await context.clearCookies()
+  await link.click()
+  await signInAgain(visit)
+  await page.getByRole('heading', { name }).waitFor()
+  expect(new URL(page.url()).pathname).toMatch(/^\/torrents\/./)
+  await context.close()
 })

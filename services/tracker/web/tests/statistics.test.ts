@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.stop())
 
-test.each(VIEWS)('a member sees what they transferred day by day ($theme, $width)', async (view) => {
+test.each(VIEWS)('a member sees what they transferred day by day ($width px)', async (view) => {
   const { page, problems } = await site.open('/me', view, member.client)
   await page.locator('.u-over').nth(1).waitFor()
   expect(await problems('me-statistics')).toEqual([])
@@ -60,7 +60,7 @@ test('the range is in the address', async () => {
   await page.waitForURL('**/me?days=90')
 })
 
-test.each(VIEWS)('a member sees what they still have to seed ($theme, $width)', async (view) => {
+test.each(VIEWS)('a member sees what they still have to seed ($width px)', async (view) => {
   const { page, problems } = await site.open('/me?tab=seeding', view, member.client)
   await page.getByText('You stopped seeding one torrent too early.').waitFor()
   await page.getByText('2 d 13 h').waitFor()
@@ -77,10 +77,10 @@ test('who owes nothing is told the rule', async () => {
   expect(await problems('me-seeding-empty')).toEqual([])
 })
 
-test.each(VIEWS)('the meter shows what is left of the Torznab limits ($theme, $width)', async (view) => {
+test.each(VIEWS)('the meter shows what is left of the Torznab limits ($width px)', async (view) => {
   const { tracker } = site
   await setLimits(tracker, { searches: 4, downloads: 20 })
-  const asker = await createMember(tracker, `asker-${view.theme}-${view.width}`)
+  const asker = await createMember(tracker, `asker-${view.width}`)
   tracker.holdClock(Math.ceil(tracker.now() / 60_000) * 60_000 + 1_000)
   for (let i = 0; i < 3; i += 1) await tracker.client().get(`/api/torznab?t=search&apikey=${asker.passkey}`)
   const { page, problems } = await site.open('/me?tab=keys', view, asker.client)

@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.stop())
 
-test.each(VIEWS)('staff see all swarms now, over time, and the busiest ($theme, $width)', async (view) => {
+test.each(VIEWS)('staff see all swarms now, over time, and the busiest ($width px)', async (view) => {
   const { page, problems } = await site.open('/admin/swarms', view, admin)
   await page.getByRole('heading', { name: 'Busiest torrents' }).waitFor()
   await page.getByRole('link', { name: 'Distant.Shores.S01E' }).first().waitFor()
@@ -76,7 +76,7 @@ test('range and order are in the address, and the counts are live', async () => 
   }
 })
 
-test.each(VIEWS)('an administrator sees who has a torrent, and where ($theme, $width)', async (view) => {
+test.each(VIEWS)('an administrator sees who has a torrent, and where ($width px)', async (view) => {
   const { page, problems } = await site.open(`/admin/swarms/${film}`, view, admin)
   await page.getByRole('heading', { name: RELEASES.film }).waitFor()
   await page.getByText('Transmission 4.0.6').waitFor()

@@ -17,7 +17,7 @@ afterAll(() => site.stop())
 const namesIn = ({ page }: Visit): Promise<string[]> =>
   page.evaluate(`Array.from(document.querySelectorAll('tbody .row-link'), (link) => link.textContent)`)
 
-test.each(VIEWS)('the list is paged, sorted, filtered and searched by its address ($theme, $width)', async (view) => {
+test.each(VIEWS)('the list is paged, sorted, filtered and searched by its address ($width px)', async (view) => {
   const visit = await site.open('/', view, member)
   const { page, problems } = visit
   await page.getByText('60 torrents').waitFor()
@@ -52,7 +52,7 @@ test.each(VIEWS)('the list is paged, sorted, filtered and searched by its addres
   await page.context().close()
 })
 
-test.each(VIEWS)('a search without results shows similar names ($theme, $width)', async (view) => {
+test.each(VIEWS)('a search without results shows similar names ($width px)', async (view) => {
   const { page, problems } = await site.open('/torrents?search=harbuor', view, member)
   await page.getByText('No name has all of these words').waitFor()
   expect(await problems('torrents-nothing')).toEqual([])
@@ -76,7 +76,7 @@ test('a list that cannot be loaded says so and is tried again', async () => {
   await page.getByText('60 torrents').waitFor()
 })
 
-test.each(VIEWS)('a torrent has its facts, files and swarm behind tabs ($theme, $width)', async (view) => {
+test.each(VIEWS)('a torrent has its facts, files and swarm behind tabs ($width px)', async (view) => {
   const { page, problems } = await site.open('/torrents?search=paper+moons', view, member)
   await page.getByRole('link', { name: RELEASES.film, exact: true }).click()
   await page.getByRole('heading', { name: RELEASES.film }).waitFor()
@@ -98,8 +98,8 @@ test.each(VIEWS)('a torrent has its facts, files and swarm behind tabs ($theme, 
   await page.context().close()
 })
 
-test.each(VIEWS)('its uploader edits and deletes a torrent ($theme, $width)', async (view) => {
-  const name = `Short.Lived.${view.theme}.${view.width}`
+test.each(VIEWS)('its uploader edits and deletes a torrent ($width px)', async (view) => {
+  const name = `Short.Lived.${view.width}`
   const uploaded = await member.upload(makeTorrent(name), {
     category: 'tv-hd',
   })
@@ -112,10 +112,15 @@ test.each(VIEWS)('its uploader edits and deletes a torrent ($theme, $width)', as
 
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('This cannot be undone.').waitFor()
+  await page.getByLabel('Reason').fill('A better copy is here.')
   expect(await problems('torrent-delete')).toEqual([])
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('60 torrents').waitFor()
   expect((await member.get(`/api/torrents/${uploaded.member('id')}`)).status).toBe(404)
+  const id = uploaded.member('id')
+  expect(await site.tracker.sql('select delete_reason as reason from torrents where id = $1', [id])).toEqual([
+    { reason: 'A better copy is here.' },
+  ])
   await page.context().close()
 })
 

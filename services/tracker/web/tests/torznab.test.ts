@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
 import { createMember } from '../../tests/support/members.ts'
 import { setLimits } from '../../tests/support/torznab.ts'
+import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
 import { addTorrent, DESKTOP, type Site, startSite, VIEWS, type Visit } from './support/site.ts'
 import { useTorznab } from './support/torznab-use.ts'
 
@@ -59,7 +60,7 @@ describe('an API that is used', () => {
 
   beforeAll(async () => {
     site.tracker.holdClock()
-    await site.tracker.context.torznabLog.flush()
+    await requestsAreWritten(site.tracker)
     for (const table of ['requests', 'counts', 'users', 'user_sets'])
       await site.tracker.sql(`delete from torznab_${table}`)
     lastDay = await useTorznab(site.tracker)
@@ -71,13 +72,13 @@ describe('an API that is used', () => {
       await heavy.client.get(`/api/torznab?t=search&limit=0&apikey=${heavy.passkey}`, { 'x-forwarded-for': ADDRESS })
     await setLimits(site.tracker, { searches: 30, downloads: 20 })
     await site.tracker.sql(`update users set api_blocked = true where username = 'heavy'`)
-    await site.tracker.context.torznabLog.flush()
+    await requestsAreWritten(site.tracker)
     lastDay += 12
   })
 
   test('values are shown under the pointer and as a table; the rest of the page follows the range', async () => {
     const { page, problems } = await open()
-    const numbers = page.locator('.statistics-numbers dd')
+    const numbers = page.locator('.numbers dd')
     await numbers.first().waitFor()
     expect(await numbers.first().textContent()).toContain(`${lastDay}+`)
     const chart = page.getByRole('figure', { name: 'Requests' })
@@ -110,7 +111,7 @@ describe('an API that is used', () => {
     await page.context().close()
   })
 
-  test.each(VIEWS)('each tab shows what there is ($theme, $width)', async (view) => {
+  test.each(VIEWS)('each tab shows what there is ($width px)', async (view) => {
     const { page, problems } = await open('', view)
     const passkey = (await admin.get('/api/user/me')).member('passkey')
     const tab = (name: string): Promise<void> =>
@@ -173,8 +174,7 @@ describe('an API that is used', () => {
     const passkeyOfBob = async () =>
       (await site.tracker.sql<{ passkey: string }>(`select passkey from users where username = 'bob'`))[0]?.passkey
     const { page, problems } = await open('?tab=users')
-    await page.getByLabel('Part of a name').fill('bo')
-    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByRole('searchbox', { name: 'Part of a name' }).fill('bo')
     await page.waitForURL('**/admin/torznab?tab=users&search=bo')
     await page.getByText('1 user', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Block bob' }).click()
@@ -182,7 +182,7 @@ describe('an API that is used', () => {
     expect(await problems('torznab-users-block')).toEqual([])
     await page.getByRole('dialog').getByRole('button', { name: 'Block', exact: true }).click()
     await page.getByText('bob is blocked from the API.').waitFor()
-    await page.getByLabel('Blocked only').check()
+    await page.getByLabel('Access').selectOption('Blocked users')
     await page.waitForURL('**/admin/torznab?tab=users&search=bo&blocked=true')
     await page.getByRole('button', { name: 'Unblock bob' }).click()
     await page.getByText('No user of the API is like this.').waitFor()
@@ -190,10 +190,15 @@ describe('an API that is used', () => {
 
     const before = await passkeyOfBob()
     await page.getByRole('button', { name: 'Reset passkey of bob' }).click()
-    const confirm = page.getByRole('dialog').getByRole('button', { name: 'Reset passkey' })
-    expect(await confirm.isDisabled()).toBe(true)
+    const dialog = page.getByRole('dialog')
+    const confirm = dialog.getByRole('button', { name: 'Reset passkey' })
+    await confirm.click()
+    await dialog.getByLabel('Type “bob” to confirm').fill('bo')
+    await confirm.click()
+    await dialog.waitFor()
+    expect(await passkeyOfBob()).toBe(before)
     expect(await problems('torznab-users-reset')).toEqual([])
-    await page.getByLabel('Name of the user').fill('bob')
+    await dialog.getByLabel('Type “bob” to confirm').fill('bob')
     await confirm.click()
     await page.getByText('bob has a new passkey.').waitFor()
     expect(await passkeyOfBob()).not.toBe(before)
@@ -210,6 +215,7 @@ describe('an API that is used', () => {
     await page.getByRole('button', { name: 'Show' }).click()
     await page.waitForURL('**/admin/torznab?tab=requests&user=alice&function=tvsearch&error=false&from=*')
     await page.getByText('alice').first().waitFor()
+    await page.getByRole('cell', { name: 'bob' }).first().waitFor({ state: 'detached' })
     expect(await page.getByRole('cell', { name: 'bob' }).count()).toBe(0)
     await page.getByLabel('User').fill('nobody-of-this-name')
     await page.getByRole('button', { name: 'Show' }).click()

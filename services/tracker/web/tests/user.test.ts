@@ -16,8 +16,8 @@ beforeAll(async () => {
 })
 afterAll(() => site.stop())
 
-test.each(VIEWS)('a torrent leads to its uploader, who shows their totals ($theme, $width)', async (view) => {
-  const { id } = await uploadTorrent(shown, `Uploaded.${view.theme}.${view.width}`)
+test.each(VIEWS)('a torrent leads to its uploader, who shows their totals ($width px)', async (view) => {
+  const { id } = await uploadTorrent(shown, `Uploaded.${view.width}`)
   const { page, problems } = await site.open(`/torrents/${id}`, view, viewer.client)
   await page.getByRole('link', { name: 'open.handed' }).click()
   await page.waitForURL(`**/users/${shown.id}`)

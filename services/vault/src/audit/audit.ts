@@ -25,34 +25,34 @@ export const LISTED_ACTIONS: readonly Action[] = ['fetch', 'rotate']
 export type Detail = Readonly<Record<string, string | number | boolean | null>>
 
 /** An entry to insert in the same transaction as the change that it records. */
-export type NewEntry = Readonly<{
-  id: string
-  action: Action
-  env: string | null
-  requestedAt: Date
-  address: string
-  detail: Detail | null
-}>
+export type NewEntry = {
+  readonly id: string
+  readonly action: Action
+  readonly env: string | null
+  readonly requestedAt: Date
+  readonly address: string
+  readonly detail: Detail | null
+}
 
 /** An entry in a listing. Entries of `fetch` and `rotate` have no `detail`. */
-export type ListedEntry = Readonly<{
-  id: string
-  projectId: string
-  action: Action
-  env: string | null
-  requestedAt: Date
-  address: string
-  detail?: Detail | null
-}>
+export type ListedEntry = {
+  readonly id: string
+  readonly projectId: string
+  readonly action: Action
+  readonly env: string | null
+  readonly requestedAt: Date
+  readonly address: string
+  readonly detail?: Detail | null
+}
 
 /** Which entries to list, newest first. */
-export type AuditQuery = Readonly<{
-  projectId: string | undefined
-  actions: readonly Action[]
+export type AuditQuery = {
+  readonly projectId: string | undefined
+  readonly actions: readonly Action[]
   /** Only entries older than the one with this id. */
-  before: string | undefined
-  limit: number
-}>
+  readonly before: string | undefined
+  readonly limit: number
+}
 
 /** Reads the log. Other stores write it: each inserts an entry in the same transaction as the change it records. */
 export type AuditStore = {

@@ -1,20 +1,20 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 
 /** An audit row with its columns as Postgres prints them, so that no precision is lost in JavaScript types. */
-export type ChainedRow = Readonly<{
-  seq: number
-  id: string
-  projectUid: string | null
-  projectId: string
-  action: string
-  env: string | null
+export type ChainedRow = {
+  readonly seq: number
+  readonly id: string
+  readonly projectUid: string | null
+  readonly projectId: string
+  readonly action: string
+  readonly env: string | null
   /** UTC, with microseconds. */
-  requestedAt: string
-  address: string
-  detail: string | null
-}>
+  readonly requestedAt: string
+  readonly address: string
+  readonly detail: string | null
+}
 
-/** The code that the first row is chained to. */
+/** A code is a message authentication code: the first row is chained to this one. */
 export const CHAIN_START: Buffer = Buffer.alloc(32)
 
 /** The length of a code in bytes. */
@@ -34,10 +34,15 @@ export function chainCode(key: KeyObject, previous: Uint8Array, row: ChainedRow)
 }
 
 /** A month that was dropped on purpose: the numbers of its first and last row, and the count of its rows. */
-export type Pruning = Readonly<{ month: string; first: number | null; last: number | null; rows: number }>
+export type Pruning = {
+  readonly month: string
+  readonly first: number | null
+  readonly last: number | null
+  readonly rows: number
+}
 
-/** HMAC-SHA-256 over the record of a dropped month: proves that the record was made with the keyring. */
-export function pruningMac(key: KeyObject, { month, first, last, rows }: Pruning): Buffer {
+/** The code of the record of a dropped month, HMAC-SHA-256: proves that the record was made with the keyring. */
+export function pruningCode(key: KeyObject, { month, first, last, rows }: Pruning): Buffer {
   return createHmac('sha256', key)
     .update('vault/audit-pruning/1')
     .update(JSON.stringify([month, first, last, rows]))

@@ -31,9 +31,9 @@ export function createRetentionStore(db: Db): RetentionStore {
           select min(seq) as first, max(seq) as last from ${table}`.execute(trx)
         const { first = null, last = null } = bounds.rows[0] ?? {}
         if (await holdsUnsealedRows(trx, name, last)) return 'unsealed'
-        const { keyNo, mac, prunedAt } = seal({ month, first, last, rows })
+        const { keyNo, code, prunedAt } = seal({ month, first, last, rows })
         await sql`insert into audit_prunings (month, first_seq, last_seq, rows, key_no, mac, pruned_at)
-          values (${`${month}-01`}, ${first}, ${last}, ${rows}, ${keyNo}, ${mac}, ${prunedAt})`.execute(trx)
+          values (${`${month}-01`}, ${first}, ${last}, ${rows}, ${keyNo}, ${code}, ${prunedAt})`.execute(trx)
         await sql`alter table audit detach partition ${table}`.execute(trx)
         await sql`drop table ${table}`.execute(trx)
         return 'dropped'

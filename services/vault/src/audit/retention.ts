@@ -1,9 +1,9 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { type Pruning, pruningMac } from './chain.ts'
+import { type Pruning, pruningCode } from './chain.ts'
 import type { ChainKey } from './sealer.ts'
 
 /** The record that a month was dropped on purpose, authenticated with a key of the audit chain. */
-export type SealedPruning = Pruning & Readonly<{ keyNo: number; mac: Buffer; prunedAt: Date }>
+export type SealedPruning = Pruning & { readonly keyNo: number; readonly code: Buffer; readonly prunedAt: Date }
 
 /** The store of the months of the audit log. Months are `YYYY-MM`, each one partition. */
 export type RetentionStore = {
@@ -34,7 +34,7 @@ export async function pruneAudit(
   const seal = (pruning: Pruning): SealedPruning => ({
     ...pruning,
     keyNo: chainKey.keyNo,
-    mac: pruningMac(chainKey.key, pruning),
+    code: pruningCode(chainKey.key, pruning),
     prunedAt: new Date(clock.now()),
   })
   const months = (await store.months()).filter((month) => month < before)

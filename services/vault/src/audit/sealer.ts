@@ -1,21 +1,25 @@
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { type RepeatedTask, repeat } from '@vault-and-tracker/service-kit/repeat'
 import { CHAIN_START, type ChainedRow, chainCode, type Gap, gapsAfter } from './chain.ts'
 
 /** The end of the chain. `position` is the highest number that the sealer has read. */
-export type ChainEnd = Readonly<{ sealNo: number; code: Uint8Array; position: number; gaps: readonly Gap[] }>
+export type ChainEnd = {
+  readonly sealNo: number
+  readonly code: Uint8Array
+  readonly position: number
+  readonly gaps: readonly Gap[]
+}
 
 /** A batch of rows with their codes, ready to be stored. */
-export type Seal = Readonly<{
-  sealNo: number
-  keyNo: number
-  seqs: readonly number[]
-  codes: readonly Buffer[]
-  position: number
-  gaps: readonly Gap[]
-  sealedAt: Date
-}>
+export type Seal = {
+  readonly sealNo: number
+  readonly keyNo: number
+  readonly seqs: readonly number[]
+  readonly codes: readonly Buffer[]
+  readonly position: number
+  readonly gaps: readonly Gap[]
+  readonly sealedAt: Date
+}
 
 /** The store of seals. */
 export type SealStore = {
@@ -31,21 +35,17 @@ export type SealStore = {
 }
 
 /** A key of the audit chain. */
-export type ChainKey = Readonly<{ keyNo: number; key: KeyObject }>
+export type ChainKey = { readonly keyNo: number; readonly key: KeyObject }
 
 /** Chains the rows of the audit log after they are committed, so that requests do not wait for each other. */
 export type Sealer = {
   /** Seals all unsealed rows and returns their number. Simultaneous calls share one pass. */
   sealNow(): Promise<number>
-  /** Starts to seal every second. */
-  start(): void
-  /** Seals the remaining rows and stops. */
-  stop(): Promise<void>
+  /** Seals the remaining rows, for when no request can add another one. */
+  finish(): Promise<void>
 }
 
 const BATCH = 1_000
-/** Rows are sealed about a second after their commit. */
-const INTERVAL_MS = 1_000
 const REPORT_MS = 60_000
 
 /** The end of an empty chain. */
@@ -55,20 +55,17 @@ export const NO_SEAL: ChainEnd = { sealNo: 0, code: CHAIN_START, position: 0, ga
  * Creates the sealer.
  *
  * @param deps `onPass` is called after every pass, at most once a minute with the end of the chain: logged outside of
- *   the machine, an attacker who has the database and the keyring cannot change it; `onError` is called after a failed
- *   pass, and the next one follows a second later
+ *   the machine, an attacker who has the database and the keyring cannot change it
  */
 export function createSealer(deps: {
   store: SealStore
   chainKey: () => Promise<ChainKey>
   clock: Clock
   onPass: (end: { sealNo: number; code: string } | undefined) => void
-  onError: (error: unknown) => void
 }): Sealer {
   const { store, clock } = deps
-  let repeated: RepeatedTask | undefined
   let pass: Promise<number> | undefined
-  let stopped = false
+  let finishing = false
   let end: { sealNo: number; code: string } | undefined
   let reportedAt = 0
 
@@ -86,7 +83,7 @@ export function createSealer(deps: {
   }
 
   function report(): void {
-    const due = stopped || clock.now() - reportedAt >= REPORT_MS
+    const due = finishing || clock.now() - reportedAt >= REPORT_MS
     deps.onPass(due ? end : undefined)
     if (!due || end === undefined) return
     end = undefined
@@ -102,17 +99,10 @@ export function createSealer(deps: {
 
   return {
     sealNow,
-    start: () => {
-      const task = async (): Promise<void> => {
-        await sealNow()
-      }
-      repeated = repeat({ everyMs: INTERVAL_MS, task, onError: deps.onError })
-    },
-    stop: async () => {
-      stopped = true
-      await repeated?.stop()
+    finish: async () => {
+      finishing = true
       // The current pass may have read the rows before the last request was committed, so one more follows.
-      await pass?.catch(deps.onError)
+      await pass?.catch(() => undefined)
       await sealNow()
     },
   }

@@ -77,7 +77,7 @@ export function createVerificationStore(db: Db): VerificationStore {
           last: row.last_seq,
           rows: row.rows ?? 0,
           keyNo: row.key_no ?? FIRST_KEY,
-          mac: row.mac ?? NO_CODE,
+          code: row.mac ?? NO_CODE,
         }),
       )
     },

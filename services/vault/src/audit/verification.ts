@@ -1,18 +1,18 @@
 import type { KeyObject } from 'node:crypto'
-import { CHAIN_START, type ChainedRow, chainCode, type Pruning, pruningMac } from './chain.ts'
+import { CHAIN_START, type ChainedRow, chainCode, type Pruning, pruningCode } from './chain.ts'
 import type { ChainEnd } from './sealer.ts'
 
 /** A seal as it is stored. */
-export type StoredSeal = Readonly<{
-  sealNo: number
-  keyNo: number
-  seqs: readonly number[]
-  codes: readonly Buffer[]
-  position: number
-}>
+export type StoredSeal = {
+  readonly sealNo: number
+  readonly keyNo: number
+  readonly seqs: readonly number[]
+  readonly codes: readonly Buffer[]
+  readonly position: number
+}
 
 /** The record of a dropped month as it is stored. */
-export type StoredPruning = Pruning & Readonly<{ keyNo: number; mac: Buffer }>
+export type StoredPruning = Pruning & { readonly keyNo: number; readonly code: Buffer }
 
 /** The reads of a verification. */
 export type VerificationStore = {
@@ -32,8 +32,15 @@ export type VerificationStore = {
 
 /** The result of a verification. */
 export type Verdict =
-  | Readonly<{ intact: true; rows: number; pruned: number; unsealed: number; sealNo: number; code: string }>
-  | Readonly<{ intact: false; problem: string; seq?: number; id?: string }>
+  | {
+      readonly intact: true
+      readonly rows: number
+      readonly pruned: number
+      readonly unsealed: number
+      readonly sealNo: number
+      readonly code: string
+    }
+  | { readonly intact: false; readonly problem: string; readonly seq?: number; readonly id?: string }
 
 /**
  * Recomputes the whole chain and names the first row that does not match it.
@@ -48,7 +55,7 @@ export async function verifyAudit(
   const { store, keyOf } = deps
   const prunings = await store.prunings()
   for (const pruning of prunings)
-    if (!pruningMac(await keyOf(pruning.keyNo), pruning).equals(pruning.mac))
+    if (!pruningCode(await keyOf(pruning.keyNo), pruning).equals(pruning.code))
       return broken(`the pruning of ${pruning.month} was changed, or was not made with the keyring`)
   const isPruned = (seq: number) =>
     prunings.some(({ first, last }) => first !== null && last !== null && seq >= first && seq <= last)

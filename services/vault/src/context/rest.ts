@@ -1,22 +1,18 @@
 import type { IncomingMessage } from 'node:http'
-import { type Around, runMiddleware, type Serving } from '@vault-and-tracker/rest'
+import type { Around, Serving } from '@vault-and-tracker/rest'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
-import type { Redis } from 'ioredis'
-import type { Registry } from 'prom-client'
 import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admin/admin.guard.ts'
 import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
-import type { Config } from '../config.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
-import { createFailureGuard } from '../http/failure-guard.ts'
 import { parseJsonBody, readBody, readQuery } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
+import { createFailureGuard } from '../limits/failure-limit.guard.ts'
 import { createFailureLimit } from '../limits/failure-limit.ts'
-import { createVerifySignature } from '../signed-requests/signed-requests.guard.ts'
+import { createSignatureGuard } from '../signed-requests/signed-requests.guard.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
+import type { Connections } from './connections.ts'
 
 /** The REST surface: how requests are guarded and read. */
 export type Rest = {
@@ -26,17 +22,12 @@ export type Rest = {
 }
 
 /** Joins limits, the admin token and signatures into the guards of the REST surface. */
-export function createRest(options: {
-  config: Config
-  logger: Logger
-  clock: Clock
-  redis: Redis
-  registry: Registry
-  signedRequests: SignedRequests
-}): Rest {
-  const { config, logger, clock, redis, signedRequests } = options
+export function createRest(
+  { config, logger, clock, redis, metrics }: Connections,
+  signedRequests: SignedRequests,
+): Rest {
   const { proxies } = config
-  const authentication = createAuthenticationMetrics(options.registry)
+  const authentication = createAuthenticationMetrics(metrics.registry)
 
   const sharedLimit = (name: string, limit: number, windowMs: number) =>
     createRateLimit({
@@ -76,7 +67,6 @@ export function createRest(options: {
     limitFailures: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000, hasToken),
     addressOf: (request) => clientAddress(request, proxies),
   })
-  const verifySignature = createVerifySignature({ signedRequests, proxies })
   const fetchLimit = sharedLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
 
   return {
@@ -85,14 +75,7 @@ export function createRest(options: {
       ...READING,
       guards: {
         admin: (_endpoint, request, response) => administrator(request, response),
-        signature: ({ limit, method }, request, response) => {
-          const isWrite = method === 'PUT'
-          if (limit === 'none') return verifySignature(request, response, { isWrite })
-          return signedRequests.countFetch(async () => {
-            await runMiddleware(fetchLimit, request, response)
-            return verifySignature(request, response, { isWrite })
-          })
-        },
+        signature: createSignatureGuard({ signedRequests, proxies, fetchLimit }),
       },
       // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.
       around: {
@@ -102,7 +85,7 @@ export function createRest(options: {
   }
 }
 
-/** A request without a token guesses none: a probe must not block the administrators behind its address. */
+/** A request without a token is not counted: a probe must not block the administrators behind its address. */
 function hasToken(request: IncomingMessage): boolean {
   return bearerToken(request.headers.authorization) !== undefined
 }
@@ -114,7 +97,7 @@ const READING: Omit<Serving<VaultSurface>, 'guards'> = {
     body: parseJsonBody(request, await readBody(request, response)),
   }),
   malformed: ({ name, problem }) =>
-    apiError('invalid_request', name === '' ? `the body ${problem}` : `${name}: ${problem}`),
+    apiError('invalid_request', name === '' ? `The body ${problem}` : `${name}: ${problem}`),
   notFound: () => apiError('not_found'),
   methodNotAllowed: () => apiError('method_not_allowed'),
   answersHead: false,

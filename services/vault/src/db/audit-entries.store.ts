@@ -2,7 +2,7 @@ import type { NewEntry } from '../audit/audit.ts'
 import type { Db } from './schema.ts'
 
 /** An entry, and the project that it is about. */
-type EntryOfProject = Readonly<{ entry: NewEntry; project: { uid: string; name: string } }>
+type EntryOfProject = { readonly entry: NewEntry; readonly project: { uid: string; name: string } }
 
 /** Inserts an audit entry about a project, in the transaction of the change that it records. */
 export async function insertAuditEntry(trx: Db, entry: NewEntry, project: EntryOfProject['project']): Promise<void> {

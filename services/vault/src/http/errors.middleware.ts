@@ -14,7 +14,7 @@ export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
       unavailable: caused('unavailable'),
       internal: caused('internal_error'),
       malformedPath: caused('not_found'),
-      malformedBody: caused('invalid_request', 'the body could not be read'),
+      malformedBody: caused('invalid_request', 'The body could not be read.'),
       bodyTooLarge: caused('payload_too_large'),
       bodyNotSupported: caused('unsupported_media_type'),
     },

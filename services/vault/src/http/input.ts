@@ -55,9 +55,9 @@ export function readQuery<Name extends string>(target: string, names: readonly N
     const equals = pair.indexOf('=')
     const name = decode(equals === -1 ? pair : pair.slice(0, equals))
     const value = decode(equals === -1 ? '' : pair.slice(equals + 1))
-    if (found.has(name)) throw apiError('invalid_request', 'a query parameter occurs twice')
+    if (found.has(name)) throw apiError('invalid_request', 'A query parameter occurs twice.')
     if (names.some((known) => name.startsWith(`${known}[`)))
-      throw apiError('invalid_request', 'a query parameter is one string, without brackets')
+      throw apiError('invalid_request', 'A query parameter is one string, without brackets.')
     found.set(name, value)
   }
   const known: Partial<Record<Name, string>> = {}
@@ -72,6 +72,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw apiError('invalid_request', 'the query holds a malformed percent-escape')
+    throw apiError('invalid_request', 'The query has a malformed percent-escape.')
   }
 }

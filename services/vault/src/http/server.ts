@@ -19,7 +19,7 @@ export function createVaultServer(app: Express): Server {
 }
 
 function answerToMalformed(): string {
-  const error = apiError('invalid_request', 'this is not a request of HTTP/1.1')
+  const error = apiError('invalid_request', 'This is not a request of HTTP/1.1.')
   const text = JSON.stringify(errorBody(error))
   return [
     `HTTP/1.1 ${String(ERRORS[error.code].status)} Bad Request`,

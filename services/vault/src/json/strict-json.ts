@@ -19,7 +19,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch {
-    throw apiError('invalid_request', 'the body is not UTF-8')
+    throw apiError('invalid_request', 'The body is not UTF-8.')
   }
 }
 
@@ -27,7 +27,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw apiError('invalid_request', 'the body is not JSON')
+    throw apiError('invalid_request', 'The body is not JSON.')
   }
 }
 
@@ -48,13 +48,13 @@ function inspectTokens(text: string): void {
 }
 
 function addName(names: Set<string> | undefined, name: string): void {
-  if (names?.has(name) === true) throw apiError('invalid_request', 'a member of the JSON body occurs twice')
+  if (names?.has(name) === true) throw apiError('invalid_request', 'A member of the JSON body occurs twice.')
   names?.add(name)
 }
 
 function unquote(token: string): string {
   if (!token.includes('\\')) return token.slice(1, -1)
   const text = String(JSON.parse(token))
-  if (/\p{Surrogate}/u.test(text)) throw apiError('invalid_request', 'the body holds a lone surrogate')
+  if (/\p{Surrogate}/u.test(text)) throw apiError('invalid_request', 'The body has a lone surrogate.')
   return text
 }

@@ -3,7 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { type Keyring, KeyringError, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
 
 /** A key of the audit chain as it is stored. */
-export type StoredChainKey = WrappedKey & Readonly<{ keyNo: number }>
+export type StoredChainKey = WrappedKey & { readonly keyNo: number }
 
 /** The store of the wrapped keys of the audit chain. */
 export type ChainKeyStore = {

@@ -4,7 +4,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { type Keyring, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
 
 /** A project's data key as it is stored. */
-export type StoredDataKey = WrappedKey & Readonly<{ dekV: number }>
+export type StoredDataKey = WrappedKey & { readonly dekV: number }
 
 /** The store that wrapped data keys are read from. */
 export type DataKeyStore = {
@@ -16,7 +16,12 @@ export type DataKeyStore = {
 export type DataKeys = {
   /** A new data key for a project, wrapped with the active key-encryption key. */
   create(projectUid: string, dekV: number): StoredDataKey
-  /** The unwrapped key of a stored one. */
+  /**
+   * Unwraps a stored key, to encrypt with it. Never from the cache: no value may be encrypted with a key whose stored
+   * form does not unwrap any more.
+   *
+   * @throws DecryptionError when it was damaged; KeyringError when its key-encryption key is missing
+   */
   unwrap(projectUid: string, stored: StoredDataKey): KeyObject
   /** The unwrapped key by its version, at once where it is cached; undefined when it is not stored any more. */
   find(projectUid: string, dekV: number): Lookup<KeyObject>

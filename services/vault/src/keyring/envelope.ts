@@ -43,7 +43,12 @@ export function decrypt(key: KeyObject, encrypted: Uint8Array, additionalData: U
 }
 
 /** The place of a value. It is authenticated with the ciphertext: in the row of another place, it does not decrypt. */
-export type ValuePlace = Readonly<{ projectUid: string; env: string; key: string; version: number }>
+export type ValuePlace = {
+  readonly projectUid: string
+  readonly env: string
+  readonly key: string
+  readonly version: number
+}
 
 /** Format 1, algorithm 1 (AES-256-GCM), then the version of the data key in four bytes. */
 const HEADER_LENGTH = 6

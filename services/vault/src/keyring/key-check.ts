@@ -2,7 +2,12 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { type Keyring, KeyringError } from './keyring.ts'
 
 /** What the database holds about a key-encryption key (KEK). `used` tells whether it wraps a data key now. */
-export type KnownKek = Readonly<{ id: string; fingerprint: string; used: boolean; retired: boolean }>
+export type KnownKek = {
+  readonly id: string
+  readonly fingerprint: string
+  readonly used: boolean
+  readonly retired: boolean
+}
 
 /** The store of ids and fingerprints of key-encryption keys; never of the keys. */
 export type KekStore = {

@@ -8,22 +8,27 @@ import type { KnownKek } from './key-check.ts'
 import { type DataKeyOwner, type Keyring, KeyringError, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
 
 /** A data key with its project. */
-export type ProjectDataKey = StoredDataKey & Readonly<{ projectUid: string; project: string }>
+export type ProjectDataKey = StoredDataKey & { readonly projectUid: string; readonly project: string }
 
 /** A stored value that is to be encrypted again, from the data key it has to the newest one of its project. */
-export type ValueToReencrypt = Readonly<{
-  place: ValuePlace
-  project: string
-  blob: Buffer
-  from: StoredDataKey
-  to: StoredDataKey
-}>
+export type ValueToReencrypt = {
+  readonly place: ValuePlace
+  readonly project: string
+  readonly blob: Buffer
+  readonly from: StoredDataKey
+  readonly to: StoredDataKey
+}
 
 /** A key-encryption key and how many keys it wraps: data keys and keys of the audit chain. */
-export type KekUsage = KnownKek & Readonly<{ wraps: number }>
+export type KekUsage = KnownKek & { readonly wraps: number }
 
 /** `oldest` is the time at which the oldest of the current data keys was made. */
-export type DataKeyUsage = Readonly<{ projects: number; dataKeys: number; valuesBehind: number; oldest: Date | null }>
+export type DataKeyUsage = {
+  readonly projects: number
+  readonly dataKeys: number
+  readonly valuesBehind: number
+  readonly oldest: Date | null
+}
 
 /**
  * The store of key rotation. Every method is one transaction. Those with a `limit` skip rows that another command has

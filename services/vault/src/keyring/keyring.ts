@@ -14,13 +14,13 @@ export class KeyringError extends Error {
 }
 
 /** A key-encryption key (KEK): wraps data keys, never values. */
-export type KeyEncryptionKey = Readonly<{ id: string; fingerprint: string; key: KeyObject }>
+export type KeyEncryptionKey = { readonly id: string; readonly fingerprint: string; readonly key: KeyObject }
 
 /** The key-encryption keys of this process by id. The active one wraps new data keys; each of them unwraps its own. */
-export type Keyring = Readonly<{ activeId: string; keys: ReadonlyMap<string, KeyEncryptionKey> }>
+export type Keyring = { readonly activeId: string; readonly keys: ReadonlyMap<string, KeyEncryptionKey> }
 
 /** A data key as it is stored: encrypted with the key-encryption key `kekId`. */
-export type WrappedKey = Readonly<{ kekId: string; wrapped: Buffer }>
+export type WrappedKey = { readonly kekId: string; readonly wrapped: Buffer }
 
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 

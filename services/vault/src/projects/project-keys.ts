@@ -1,16 +1,21 @@
 import { apiError } from '../errors.ts'
 
 /** A public key of a project. `notAfter` is the time from which a replaced key is invalid; null for the newest key. */
-export type ProjectKey = Readonly<{ id: string; publicKey: Uint8Array; createdAt: Date; notAfter: Date | null }>
+export type ProjectKey = {
+  readonly id: string
+  readonly publicKey: Uint8Array
+  readonly createdAt: Date
+  readonly notAfter: Date | null
+}
 
 /** What a rotation does to a project's keys. */
-export type KeyChange = Readonly<{
-  add: ProjectKey
+export type KeyChange = {
+  readonly add: ProjectKey
   /** Keys that stay valid until a time in the future. */
-  end: readonly { id: string; notAfter: Date }[]
+  readonly end: readonly { id: string; notAfter: Date }[]
   /** Ids of keys to delete: expired ones, and those that end now. A deleted key is valid by no replica's clock. */
-  forget: readonly string[]
-}>
+  readonly forget: readonly string[]
+}
 
 /** How long a replaced key stays valid. */
 export const OVERLAP_MS = 600_000
@@ -34,7 +39,7 @@ export function isExpired(key: Pick<ProjectKey, 'notAfter'>, now: Date): boolean
 export function replaceKey(keys: readonly ProjectKey[], add: ProjectKey, now: Date, overlapMs: number): KeyChange {
   const valid = keys.filter((key) => !isExpired(key, now))
   if (valid.some((key) => Buffer.compare(key.publicKey, add.publicKey) === 0))
-    throw apiError('invalid_request', 'the project has this key already')
+    throw apiError('invalid_request', 'The project has this key already.')
   const newestFirst = valid.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
   const kept = overlapMs === 0 ? [] : newestFirst.slice(0, MAX_VALID_KEYS - 1)
   const notAfter = new Date(now.getTime() + overlapMs)

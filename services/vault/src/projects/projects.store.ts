@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely'
 import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import { lockKek } from '../db/kek-lock.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
+import { apiError } from '../errors.ts'
 import type { ProjectKey } from './project-keys.ts'
 import type { ProjectStore, StoredProject } from './projects.ts'
 
@@ -69,9 +70,8 @@ export function createProjectStore(db: Db): ProjectStore {
             .execute()
           await insertAuditEntry(trx, entry, project)
         })
-        return 'created'
       } catch (error) {
-        if (violatedUniqueConstraint(error) === 'projects_name_key') return 'exists'
+        if (violatedUniqueConstraint(error) === 'projects_name_key') throw apiError('project_exists')
         throw error
       }
     },

@@ -14,36 +14,37 @@ import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import { isExpired, type KeyChange, type ProjectKey, replaceKey } from './project-keys.ts'
 
 /** A project as administrators see it. Its id is its name. */
-export type Project = Readonly<{
-  id: string
-  name: string
-  publicKey: string
-  createdAt: Date
-  requireContentDigest: boolean
-}>
+export type Project = {
+  readonly id: string
+  readonly name: string
+  readonly publicKey: string
+  readonly createdAt: Date
+  readonly requireContentDigest: boolean
+}
 
 /** What signatures of a project are verified with. `notAfter` is null for a key that does not end. */
-export type SigningProject = Readonly<{
-  uid: string
-  name: string
-  requireContentDigest: boolean
-  keys: readonly { key: VerifyKey; notAfter: Date | null }[]
-}>
+export type SigningProject = {
+  readonly uid: string
+  readonly name: string
+  readonly requireContentDigest: boolean
+  readonly keys: readonly { key: VerifyKey; notAfter: Date | null }[]
+}
 
 /** A project's row with its keys. */
-export type StoredProject = Readonly<{
-  uid: string
-  name: string
-  requireContentDigest: boolean
-  createdAt: Date
-  keys: readonly ProjectKey[]
-}>
+export type StoredProject = {
+  readonly uid: string
+  readonly name: string
+  readonly requireContentDigest: boolean
+  readonly createdAt: Date
+  readonly keys: readonly ProjectKey[]
+}
 
 /** Projects and their keys. Every writing method is one transaction together with its audit entry. */
 export type ProjectStore = {
   list(): Promise<readonly StoredProject[]>
   find(name: string): Promise<StoredProject | undefined>
-  create(project: StoredProject, dataKey: StoredDataKey, entry: NewEntry): Promise<'created' | 'exists'>
+  /** @throws ApiError project_exists */
+  create(project: StoredProject, dataKey: StoredDataKey, entry: NewEntry): Promise<void>
   /** Locks the project, calls `decide` with its keys and applies the change. Returns false for an unknown project. */
   changeKeys(name: string, decide: (keys: readonly ProjectKey[]) => KeyChange, entry: NewEntry): Promise<boolean>
   setRequireContentDigest(name: string, required: boolean, entry: NewEntry): Promise<boolean>
@@ -97,7 +98,7 @@ export function createProjects(deps: {
         createdAt: now,
         keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null }],
       }
-      if ((await store.create(project, dataKeys.create(uid, 1), entry)) === 'exists') throw apiError('project_exists')
+      await store.create(project, dataKeys.create(uid, 1), entry)
       onChange(input.name)
     },
 

@@ -20,7 +20,7 @@ const MAX_KNOWN_LARGE = 10_000
 const TURN_BYTES = 256 * 1024
 
 /** All values of an environment, as the text of a JSON object. */
-export type Fetched = Readonly<{ json: string }>
+export type Fetched = { readonly json: string }
 
 /** Fetches all values of the caller's project in an environment. */
 export type BatchedFetch = (caller: Caller, env: string) => Promise<Fetched | Stale>

@@ -260,7 +260,7 @@ async function requireSpace(trx: Db, projectUid: string, env: string): Promise<v
     .where('s.project_uid', '=', projectUid)
     .where('s.env', '=', env)
     .executeTakeFirstOrThrow()
-  if (bytes > MAX_ENV_BYTES) throw apiError('invalid_request', 'the environment would hold more than 64 MiB')
+  if (bytes > MAX_ENV_BYTES) throw apiError('invalid_request', 'The environment would have more than 64 MiB.')
 }
 
 async function addVersion(

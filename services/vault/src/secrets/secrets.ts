@@ -12,33 +12,38 @@ import { isProjectName } from '../projects/projects.ts'
 /**
  * The verified signer of a request. A store checks again, in the statement that does the work, that it is still valid.
  */
-export type Caller = Readonly<{
-  projectUid: string
+export type Caller = {
+  readonly projectUid: string
   /** The project's name. */
-  project: string
-  publicKey: Buffer
+  readonly project: string
+  readonly publicKey: Buffer
   /** Whether the signature covers the body. */
-  coversContent: boolean
-  address: string
-}>
+  readonly coversContent: boolean
+  readonly address: string
+}
 
 /** The project, its keys or its rules changed after the signature was verified: verify it again. */
 export type Stale = 'stale'
 
 /** A request of one caller for all values of an environment, with its audit entry. */
-export type Fetch = Readonly<{ caller: Caller; env: string; now: Date; entry: NewEntry }>
+export type Fetch = { readonly caller: Caller; readonly env: string; readonly now: Date; readonly entry: NewEntry }
 
 /** A value as it is stored. */
-export type StoredValue = Readonly<{ key: string; version: number; blob: Buffer }>
+export type StoredValue = { readonly key: string; readonly version: number; readonly blob: Buffer }
 
 /** A secret in a listing, without its value. */
-export type SecretMetadata = Readonly<{ id: string; key: string; env: string; updatedAt: Date }>
+export type SecretMetadata = {
+  readonly id: string
+  readonly key: string
+  readonly env: string
+  readonly updatedAt: Date
+}
 
 /** A version in a listing, without its value. */
-export type VersionMetadata = Readonly<{ version: number; createdAt: Date; current: boolean }>
+export type VersionMetadata = { readonly version: number; readonly createdAt: Date; readonly current: boolean }
 
 /** The place of a value, with the name of the project for log lines. */
-type NamedPlace = ValuePlace & Readonly<{ project: string }>
+type NamedPlace = ValuePlace & { readonly project: string }
 
 /** Encrypts a value for the version that the transaction reserved, with the data key that it read. */
 export type EncryptForVersion = (version: number, dataKey: StoredDataKey) => Buffer
@@ -47,8 +52,12 @@ export type EncryptForVersion = (version: number, dataKey: StoredDataKey) => Buf
 export type EntryForDeleted = (deleted: { env: string; key: string }) => NewEntry
 
 /** A version to restore, read while its secret is locked. `dataKey` encrypts the restored value. */
-export type StoredVersion = StoredValue &
-  Readonly<{ projectUid: string; project: string; env: string; dataKey: StoredDataKey }>
+export type StoredVersion = StoredValue & {
+  readonly projectUid: string
+  readonly project: string
+  readonly env: string
+  readonly dataKey: StoredDataKey
+}
 
 /** Secrets and their versions. Every method is one statement or one transaction together with its audit entry. */
 export type SecretStore = {

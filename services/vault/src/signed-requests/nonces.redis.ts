@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import type { NonceStore } from './signed-requests.ts'
 
 /**
- * A signature dated five minutes ahead lives for ten: nonces are kept ten minutes and five seconds, the five for the
+ * A signature dated five minutes ahead is valid for ten: nonces are kept ten minutes and five seconds, the five for the
  * difference between the clocks of the vault and of Redis.
  */
 const NONCE_TTL_MS = 605_000

@@ -1,30 +1,29 @@
+import { type Guard, runMiddleware } from '@vault-and-tracker/rest'
 import {
   clientAddress,
   clientScheme,
   forwardedHost,
   type TrustedProxies,
 } from '@vault-and-tracker/service-kit/client-address'
-import type { Request, Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { readBody } from '../http/input.ts'
+import type { VaultSurface } from '../http/surface.ts'
 import type { SignedRequests, VerifiedCaller } from './signed-requests.ts'
 
-/** Lets requests with a valid signature in. */
-export type VerifySignature = (
-  request: Request,
-  response: Response,
-  options: { isWrite: boolean },
-) => Promise<VerifiedCaller>
-
 /**
- * Builds what the signature covers from the bytes on the wire: `originalUrl` and the only Host header, or, when the
- * peer is a trusted proxy, the scheme and host it says the client used.
+ * Lets requests with a valid signature in. What the signature covers is made of the bytes on the wire: `originalUrl` and
+ * the only Host header, or, when the peer is a trusted proxy, the scheme and host that it names for the client.
+ *
+ * @param deps `fetchLimit` counts fetches, before their signature is verified
  */
-export function createVerifySignature(deps: {
+export function createSignatureGuard(deps: {
   signedRequests: SignedRequests
   proxies: TrustedProxies
-}): VerifySignature {
-  const { signedRequests, proxies } = deps
-  return async (request, response, { isWrite }) => {
+  fetchLimit: RequestHandler
+}): Guard<VaultSurface, VerifiedCaller> {
+  const { signedRequests, proxies, fetchLimit } = deps
+
+  async function verify(request: Request, response: Response, isWrite: boolean): Promise<VerifiedCaller> {
     const authenticated = await signedRequests.authenticate({
       method: request.method,
       scheme: clientScheme(request, proxies),
@@ -33,6 +32,15 @@ export function createVerifySignature(deps: {
     })
     const body = await readBody(request, response)
     return signedRequests.accept(authenticated, { body, address: clientAddress(request, proxies), isWrite })
+  }
+
+  return ({ limit, method }, request, response) => {
+    const isWrite = method === 'PUT'
+    if (limit === 'none') return verify(request, response, isWrite)
+    return signedRequests.countFetch(async () => {
+      await runMiddleware(fetchLimit, request, response)
+      return verify(request, response, isWrite)
+    })
   }
 }
 

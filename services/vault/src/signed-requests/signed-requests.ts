@@ -19,7 +19,7 @@ const PRESENT_TTL_MS = 60_000
 const ABSENT_TTL_MS = 1_000
 const MAX_CACHED = 10_000
 
-/** Remembers spent nonces for longer than any signature can live. */
+/** Remembers spent nonces for longer than any signature is valid. */
 export type NonceStore = {
   /** Spends a nonce. False when it was spent before, by whichever replica. */
   spend(projectUid: string, nonce: string): Promise<boolean>
@@ -34,30 +34,30 @@ export type SigningProjects = {
 }
 
 /** What else a request arrived with. */
-export type ReceivedContent = Readonly<{
-  body: Buffer
+export type ReceivedContent = {
+  readonly body: Buffer
   /** The client's address, for the audit log. */
-  address: string
+  readonly address: string
   /** Whether a project may demand that the signature covers the body. */
-  isWrite: boolean
-}>
+  readonly isWrite: boolean
+}
 
 /** A request whose signature was verified and is timely. Its body was not looked at. */
-export type AuthenticatedRequest = Readonly<{ timely: TimelyRequest; signer: SigningProject }>
+export type AuthenticatedRequest = { readonly timely: TimelyRequest; readonly signer: SigningProject }
 
 /** A project whose signature was verified. */
-export type VerifiedCaller = Readonly<{
-  kind: 'project'
-  projectUid: string
+export type VerifiedCaller = {
+  readonly kind: 'project'
+  readonly projectUid: string
   /** The project's name. */
-  project: string
-  publicKey: Buffer
+  readonly project: string
+  readonly publicKey: Buffer
   /** Whether the signature covers the body. */
-  coversContent: boolean
-  isWrite: boolean
-  nonce: string
-  address: string
-}>
+  readonly coversContent: boolean
+  readonly isWrite: boolean
+  readonly nonce: string
+  readonly address: string
+}
 
 /** Checks signed requests. */
 export type SignedRequests = ReturnType<typeof createSignedRequests>

@@ -41,7 +41,7 @@ export type TestVault = {
   advance(ms: number): void
   /** From here on the clock moves by `advance` only. */
   holdClock: TestClock['hold']
-  /** Runs a statement as superuser, to look behind the scenes. */
+  /** Runs a statement as superuser, to inspect what is stored. */
   sql<Row extends pg.QueryResultRow>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>
   /** Seals all unsealed rows of the audit log and returns their number. The vault itself seals in the background only. */
   seal(): Promise<number>
@@ -103,16 +103,14 @@ export async function startVault(
   const context = await createContext({ config, logger, clock })
   const stopping = new AbortController()
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
-  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+  const running = await listen(server, { host: config.HOST, port: config.PORT })
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
   const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
-  const ignore = () => undefined
   const sealer = createSealer({
     store: createSealStore(db),
     chainKey: () => chainKeys.current(),
     clock,
-    onPass: ignore,
-    onError: ignore,
+    onPass: () => undefined,
   })
 
   return {

@@ -1369,6 +1369,8 @@ export interface components {
                     errors: number;
                     /** @description milliseconds; null without a request */
                     averageMs: number | null;
+                    /** @description milliseconds, at most 5 % off; null without a request */
+                    p95Ms: number | null;
                 }[];
             };
         };

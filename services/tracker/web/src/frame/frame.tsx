@@ -1,18 +1,20 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Toasts } from '@vault-and-tracker/web-kit/feedback'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Bar } from './bar.tsx'
-import { KeyList } from './key-list.tsx'
+import { useFocusOnNewPage } from './use-focus-on-new-page.ts'
 import { useKeys } from './use-keys.ts'
 
 /** Pages for those who are not signed in have no bar. */
 const BARE = new Set(['/login', '/register'])
+const KeyList = lazy(async () => ({ default: (await import('./key-list.tsx')).KeyList }))
 
 /** What all pages stand in. */
 export function Frame() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const [showsKeys, setShowsKeys] = useState(false)
   useKeys(() => setShowsKeys(true))
+  useFocusOnNewPage()
   const isBare = BARE.has(path)
   return (
     <>
@@ -23,7 +25,11 @@ export function Frame() {
       <main id="content" tabIndex={-1} className={isBare ? 'bare' : 'page'}>
         <Outlet />
       </main>
-      {showsKeys && <KeyList onClose={() => setShowsKeys(false)} />}
+      {showsKeys && (
+        <Suspense>
+          <KeyList onClose={() => setShowsKeys(false)} />
+        </Suspense>
+      )}
       <Toasts />
     </>
   )

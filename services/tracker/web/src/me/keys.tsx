@@ -2,9 +2,11 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Confirm, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button, CopyButton, Secret } from '@vault-and-tracker/web-kit/form'
+import { formatCount } from '@vault-and-tracker/web-kit/format'
+import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
 import { useState } from 'react'
 import { api, type OwnUser } from '../api/client.ts'
-import { ownUser, site } from '../api/queries.ts'
+import { ownStats, ownUser, site } from '../api/queries.ts'
 import { TorznabMeter } from './torznab-meter.tsx'
 
 /** What clients and automation tools are given. */
@@ -13,36 +15,13 @@ export function Keys({ user }: { user: OwnUser }) {
   const [isAsking, setAsking] = useState(false)
   return (
     <>
-      <dl className="details">
-        <div>
-          <dt>Announce URL</dt>
-          <dd>
-            <Secret text={user.announceUrl} what="announce URL" />
-          </dd>
-        </div>
-        <div>
-          <dt>Passkey</dt>
-          <dd>
-            <Secret text={user.passkey} what="passkey" />
-          </dd>
-        </div>
-        {data && (
-          <>
-            <div>
-              <dt>Torznab URL</dt>
-              <dd className="secret">
-                <code>{data.torznabUrl}</code> <CopyButton text={data.torznabUrl} what="Torznab URL" />
-              </dd>
-            </div>
-            <div>
-              <dt>Torznab URL with key</dt>
-              <dd>
-                <Secret text={`${data.torznabUrl}?apikey=${user.passkey}`} what="Torznab URL with key" />
-              </dd>
-            </div>
-          </>
-        )}
-      </dl>
+      <Details
+        facts={[
+          ['Announce URL', <Secret text={user.announceUrl} what="announce URL" />],
+          ['Passkey', <Secret text={user.passkey} what="passkey" />],
+          ...(data === undefined ? [] : torznabFacts(data.torznabUrl, user.passkey)),
+        ]}
+      />
       <p className="prose">
         Sonarr, Radarr and Prowlarr ask for the Torznab URL and, as API key, for the passkey. Whoever has the passkey
         acts as you: show it to nobody.
@@ -53,13 +32,27 @@ export function Keys({ user }: { user: OwnUser }) {
         </Button>
       </div>
       <TorznabMeter />
-      {isAsking && <ResetPasskey onClose={() => setAsking(false)} />}
+      {isAsking && <ResetPasskey id={user.id} onClose={() => setAsking(false)} />}
     </>
   )
 }
 
-function ResetPasskey({ onClose }: { onClose: () => void }) {
+function torznabFacts(url: string, passkey: string): readonly Fact[] {
+  return [
+    [
+      'Torznab URL',
+      <span className="secret">
+        <code>{url}</code> <CopyButton text={url} what="Torznab URL" />
+      </span>,
+    ],
+    ['Torznab URL with key', <Secret text={`${url}?apikey=${passkey}`} what="Torznab URL with key" />],
+  ]
+}
+
+function ResetPasskey({ id, onClose }: { id: string; onClose: () => void }) {
   const queries = useQueryClient()
+  const { data: stats } = useQuery(ownStats(id))
+  const active = stats && (stats.seeding ?? 0) + (stats.leeching ?? 0)
   const reset = useMutation<OwnUser, ApiError>({
     mutationFn: () => read(api.POST('/api/user/passkey')),
     onSuccess: (changed) => {
@@ -79,7 +72,10 @@ function ResetPasskey({ onClose }: { onClose: () => void }) {
     >
       <p>These stop working at once:</p>
       <ul className="bullets">
-        <li>every torrent in your clients, until its .torrent is downloaded again;</li>
+        <li>
+          every torrent in your clients{active !== undefined && ` (${formatCount(active)} active now)`}, until its
+          .torrent is downloaded again;
+        </li>
         <li>every tool that has the Torznab key, until it gets the new one.</li>
       </ul>
     </Confirm>

@@ -1,7 +1,9 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { formatDate } from '@vault-and-tracker/web-kit/format'
+import { Tabs } from '@vault-and-tracker/web-kit/layout'
 import { ownUser } from '../api/queries.ts'
+import { EXACT } from '../frame/exact.ts'
 import { usePageTitle } from '../frame/page-title.ts'
 import { Invites } from './invites.tsx'
 import { Keys } from './keys.tsx'
@@ -24,36 +26,32 @@ const TABS = [
 export function MePage() {
   const { tab, days } = route.useSearch()
   const { data: user } = useSuspenseQuery(ownUser)
-  usePageTitle('Your account')
+  usePageTitle(`${TABS.find(([each]) => each === tab)?.[1] ?? ''} · Your account`)
   return (
-    <>
-      <header className="me-head">
+    <div className="stack">
+      <header>
         <h1>{user.username}</h1>
         <p className="muted">
           {user.role === 'member' ? 'Member' : user.role === 'moderator' ? 'Moderator' : 'Administrator'} since{' '}
           {formatDate(user.created)} · {user.email}
         </p>
       </header>
-      <nav className="tabs" aria-label="Of your account">
-        {TABS.map(([each, label]) => (
-          <Link
-            key={label}
-            to="/me"
-            search={each === undefined ? {} : { tab: each }}
-            aria-current={tab === each ? 'page' : undefined}
-            data-current={tab === each}
-            replace
-          >
-            {label}
+      <Tabs
+        label="Of your account"
+        tabs={TABS}
+        current={tab}
+        link={(each, attributes, text) => (
+          <Link to="/me" search={each === undefined ? {} : { tab: each }} activeOptions={EXACT} {...attributes}>
+            {text}
           </Link>
-        ))}
-      </nav>
+        )}
+      />
       {tab === undefined && <Statistics user={user} days={days} />}
       {tab === 'seeding' && <SeedingDuties />}
       {tab === 'keys' && <Keys user={user} />}
       {tab === 'sessions' && <Sessions />}
       {tab === 'invites' && <Invites user={user} />}
       {tab === 'password' && <Password username={user.username} />}
-    </>
+    </div>
   )
 }

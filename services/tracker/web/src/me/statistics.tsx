@@ -4,6 +4,7 @@ import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownStats, ownUser } from '../api/queries.ts'
+import { EXACT } from '../frame/exact.ts'
 import type { DayRange } from '../standing/queries.ts'
 import { TransferCharts } from '../standing/transfer-charts.tsx'
 import { UserNumbers } from '../standing/user-numbers.tsx'
@@ -19,15 +20,8 @@ export function Statistics({ user, days }: { user: OwnUser; days: DayRange | und
       <TransferCharts
         id={user.id}
         days={days}
-        link={(each, text, isCurrent) => (
-          <Link
-            to="/me"
-            search={{ days: each }}
-            className="button"
-            activeOptions={{ exact: true, explicitUndefined: true }}
-            data-current={isCurrent}
-            replace
-          >
+        link={(each, attributes, text) => (
+          <Link to="/me" search={{ days: each }} className="button" activeOptions={EXACT} {...attributes}>
             {text}
           </Link>
         )}

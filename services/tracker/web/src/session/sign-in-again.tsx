@@ -1,19 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Dialog } from '@vault-and-tracker/web-kit/feedback'
-import { useSyncExternalStore } from 'react'
 import { ownUser } from '../api/queries.ts'
-import { sessionEnd } from './session-end.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
-/** Over a page whose session ended while something was being sent: what was typed stays. */
-export function SignInAgain() {
-  const hasEnded = useSyncExternalStore(sessionEnd.subscribe, sessionEnd.read)
+/** Over a page whose session ended: what was typed there stays. */
+export function SignInAgain({ onSignedIn, onClose }: { onSignedIn: () => void; onClose: () => void }) {
   const username = useQueryClient().getQueryData(ownUser.queryKey)?.username
-  if (!hasEnded) return null
   return (
-    <Dialog title="Your session has ended" onClose={sessionEnd.forget}>
-      <p>Sign in, then send it again. Nothing you typed is lost.</p>
-      <SignInForm username={username} onSignedIn={sessionEnd.forget} />
+    <Dialog title="Your session has ended" onClose={onClose}>
+      <p>Sign in and go on here. Nothing you typed is lost; what you were sending has to be sent again.</p>
+      <SignInForm username={username} onSignedIn={onSignedIn} />
     </Dialog>
   )
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ChartData, TimeChart } from '@vault-and-tracker/web-kit/chart'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
+import { Ranges, type TabAttributes } from '@vault-and-tracker/web-kit/layout'
 import { type ReactNode, useMemo } from 'react'
 import type { TransferDay } from '../api/client.ts'
 import { DAY_RANGES, type DayRange, transferHistory } from './queries.ts'
@@ -16,23 +17,18 @@ const MAX_BARS = 100
 export function TransferCharts(props: {
   id: string
   days: DayRange | undefined
-  link: (days: DayRange | undefined, text: string, isCurrent: boolean) => ReactNode
+  link: (days: DayRange | undefined, attributes: TabAttributes, text: ReactNode) => ReactNode
 }) {
   const days = props.days ?? DAY_RANGES[0]
   const { data, error, refetch, isPlaceholderData } = useQuery(transferHistory(props.id, days))
   return (
     <>
-      <nav aria-label="Range" className="range-links">
-        {DAY_RANGES.map((each) => (
-          <span key={each}>
-            {props.link(
-              each === DAY_RANGES[0] ? undefined : each,
-              each === 365 ? 'A year' : `${each} days`,
-              each === days,
-            )}
-          </span>
-        ))}
-      </nav>
+      <Ranges
+        label="Range"
+        tabs={DAY_RANGES.map((each) => [each, each === 365 ? 'A year' : `${each} days`] as const)}
+        current={days}
+        link={(each, attributes, text) => props.link(each === DAY_RANGES[0] ? undefined : each, attributes, text)}
+      />
       {data !== undefined ? (
         <Charts items={data} isStale={isPlaceholderData} />
       ) : (

@@ -1,31 +1,18 @@
 import { formatBytes, formatCount, formatDuration, formatRatio } from '@vault-and-tracker/web-kit/format'
+import { type Figure, Numbers } from '@vault-and-tracker/web-kit/layout'
 import type { UserStats } from '../api/client.ts'
-
-type Entry = readonly [label: string, value: string, note?: string | undefined]
 
 /** The totals of a user: those that one may see. */
 export function UserNumbers({ stats }: { stats: UserStats }) {
-  return (
-    <dl className="numbers">
-      {[...transfersOf(stats), ...activityOf(stats)].map(([label, value, note]) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>
-            {value}
-            {note !== undefined && <span className="note">{note}</span>}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <Numbers figures={[...transfersOf(stats), ...activityOf(stats)]} />
 }
 
-function transfersOf(stats: UserStats): readonly Entry[] {
+function transfersOf(stats: UserStats): readonly Figure[] {
   const { uploaded = 0, downloaded = 0, uploadedActual = uploaded, downloadedActual = downloaded, ratio = null } = stats
   return [
-    ['Ratio', formatRatio(ratio), ratio === null ? 'nothing downloaded' : undefined],
-    ['Uploaded', formatBytes(uploaded), differing(uploaded, uploadedActual)],
-    ['Downloaded', formatBytes(downloaded), differing(downloaded, downloadedActual)],
+    { label: 'Ratio', value: formatRatio(ratio), note: ratio === null ? 'nothing downloaded' : undefined },
+    { label: 'Uploaded', value: formatBytes(uploaded), note: differing(uploaded, uploadedActual) },
+    { label: 'Downloaded', value: formatBytes(downloaded), note: differing(downloaded, downloadedActual) },
   ]
 }
 
@@ -35,14 +22,14 @@ function activityOf({
   completed = 0,
   seedSeconds = 0,
   torrents = 0,
-}: UserStats): readonly Entry[] {
+}: UserStats): readonly Figure[] {
   if (seeding === undefined) return []
   return [
-    ['Seeding', formatCount(seeding)],
-    ['Leeching', formatCount(leeching)],
-    ['Seed time', formatDuration(seedSeconds)],
-    ['Snatched', formatCount(completed)],
-    ['Own uploads', formatCount(torrents)],
+    { label: 'Seeding', value: formatCount(seeding) },
+    { label: 'Leeching', value: formatCount(leeching) },
+    { label: 'Seed time', value: formatDuration(seedSeconds) },
+    { label: 'Snatched', value: formatCount(completed) },
+    { label: 'Uploads', value: formatCount(torrents) },
   ]
 }
 

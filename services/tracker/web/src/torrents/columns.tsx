@@ -58,6 +58,7 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
       head: 'Age',
       align: 'end',
       sort: 'created',
+      orders: ['oldest first', 'newest first'],
       cell: ({ created }) => <Age time={created} now={now} />,
     },
     {

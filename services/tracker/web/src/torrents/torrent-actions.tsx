@@ -1,14 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Confirm, Dialog, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Field, Form, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
+import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Button, Field, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
 import { api, type Torrent } from '../api/client.ts'
+import { BreakableName } from '../release/release-tags.tsx'
 import { FactorsDialog } from './factors-dialog.tsx'
 import { useSaveTorrent } from './save-torrent.ts'
+
+/** As the API has it: clients show the reason as it is sent. */
+const REASON_MAX = 120
 
 /** What uploaders and staff do with a torrent. */
 export function TorrentActions({ torrent, isStaff }: { torrent: Torrent; isStaff: boolean }) {
@@ -30,69 +34,82 @@ export function TorrentActions({ torrent, isStaff }: { torrent: Torrent; isStaff
 function EditDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => void }) {
   const edit = useSaveTorrent<{ name: string; category: string; description: string }>(torrent.id, onClose)
   return (
-    <Dialog title="Edit this torrent" onClose={onClose}>
-      <Form
-        label="Edit this torrent"
-        fields={['name', 'category', 'description']}
+    <FormDialog
+      title="Edit this torrent"
+      action="Save"
+      fields={['name', 'category', 'description']}
+      error={edit.error}
+      isBusy={edit.isPending}
+      onSubmit={({ name = '', category = '', description = '' }) => edit.mutate({ name, category, description })}
+      onClose={onClose}
+    >
+      <TextField label="Name" name="name" defaultValue={torrent.name} required maxLength={255} error={edit.error} />
+      <Field label="Category" name="category" error={edit.error}>
+        {(attributes) => (
+          <select {...attributes} className="input" required defaultValue={torrent.category}>
+            {torrent.category === '' && <option value="">None; choose one</option>}
+            <CategoryOptions />
+          </select>
+        )}
+      </Field>
+      <TextArea
+        label="Description"
+        name="description"
+        defaultValue={torrent.description}
+        maxLength={20_000}
         error={edit.error}
-        isBusy={edit.isPending}
-        onSubmit={({ name = '', category = '', description = '' }) => edit.mutate({ name, category, description })}
-        actions={
-          <>
-            <Button type="submit" kind="main" isBusy={edit.isPending}>
-              Save
-            </Button>
-            <Button onClick={onClose}>Cancel</Button>
-          </>
-        }
-      >
-        <TextField label="Name" name="name" defaultValue={torrent.name} required maxLength={255} error={edit.error} />
-        <Field label="Category" name="category" error={edit.error}>
-          {(attributes) => (
-            <select {...attributes} className="input" required defaultValue={torrent.category}>
-              {torrent.category === '' && <option value="">None; choose one</option>}
-              <CategoryOptions />
-            </select>
-          )}
-        </Field>
-        <TextArea
-          label="Description"
-          name="description"
-          defaultValue={torrent.description}
-          maxLength={20_000}
-          error={edit.error}
-        />
-      </Form>
-    </Dialog>
+      />
+    </FormDialog>
   )
 }
 
 function DeleteDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => void }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const remove = useMutation<unknown, ApiError>({
-    mutationFn: () => read(api.DELETE('/api/torrents/{id}', { params: { path: { id: torrent.id } } })),
+  const remove = useMutation<unknown, ApiError, string>({
+    mutationFn: (reason) =>
+      read(
+        api.DELETE('/api/torrents/{id}', {
+          params: { path: { id: torrent.id }, query: reason === '' ? {} : { reason } },
+        }),
+      ),
     onSuccess: async () => {
       toast('The torrent was deleted.')
       await navigate({ to: '/torrents' })
       void queries.invalidateQueries({ queryKey: ['torrents', 'list'] })
     },
-    onError: toastProblem,
   })
   const peers = torrent.seeders + torrent.leechers
+  const told = peers === 0 ? '' : `, and ${peers === 1 ? '1 peer is' : `${formatCount(peers)} peers are`} told why`
   return (
-    <Confirm
+    <FormDialog
       title="Delete this torrent?"
       action="Delete"
+      kind="danger"
+      fields={['reason']}
+      error={remove.error}
       isBusy={remove.isPending}
-      onConfirm={() => remove.mutate()}
-      onCancel={onClose}
+      onSubmit={({ reason = '' }) => remove.mutate(reason.trim())}
+      onClose={onClose}
+      intro={
+        <>
+          <p>
+            <BreakableName name={torrent.name} />
+          </p>
+          <p>It leaves the catalogue{told}. This cannot be undone.</p>
+        </>
+      }
     >
-      <p>{torrent.name}</p>
-      <p>
-        It leaves the catalogue, and {peers === 1 ? 'one peer is' : `${formatCount(peers)} peers are`} told that it was
-        deleted. This cannot be undone.
-      </p>
-    </Confirm>
+      <TextField
+        label="Reason"
+        name="reason"
+        maxLength={REASON_MAX}
+        pattern="[ -~]*"
+        title="Letters, digits and signs of ASCII"
+        hint="Clients that announce it are told this for 30 days."
+        error={remove.error}
+        data-focus=""
+      />
+    </FormDialog>
   )
 }

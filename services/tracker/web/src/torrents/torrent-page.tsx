@@ -2,8 +2,10 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { CopyButton } from '@vault-and-tracker/web-kit/form'
 import { formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
+import { Details, Facts, Tabs } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../api/client.ts'
 import { categories, flatten, ownUser } from '../api/queries.ts'
+import { EXACT } from '../frame/exact.ts'
 import { usePageTitle } from '../frame/page-title.ts'
 import { Peers } from '../release/peers.tsx'
 import { BreakableName, ReleaseTags } from '../release/release-tags.tsx'
@@ -30,7 +32,7 @@ export function TorrentPage() {
         </h1>
         <ReleaseTags release={torrent.release} />
         {torrent.stateReason !== null && <p className="notice">Reason: {torrent.stateReason}</p>}
-        <Facts torrent={torrent} now={dataUpdatedAt} />
+        <TorrentFacts torrent={torrent} now={dataUpdatedAt} />
         <div className="form-actions">
           <a className="button" data-kind="main" href={`/api/torrents/${id}/download`} download>
             Download .torrent
@@ -38,22 +40,26 @@ export function TorrentPage() {
           <Owned torrent={torrent} />
         </div>
       </header>
-      <nav className="tabs" aria-label="Of this torrent">
-        {([undefined, 'files', 'swarm'] as const).map((each) => (
+      <Tabs
+        label="Of this torrent"
+        tabs={[
+          [undefined, 'About'],
+          ['files', `Files (${formatCount(torrent.files)})`],
+          ['swarm', 'Swarm'],
+        ]}
+        current={tab}
+        link={(each, attributes, text) => (
           <Link
-            key={each ?? 'about'}
             to="/torrents/$id"
             params={{ id }}
             search={each === undefined ? {} : { tab: each }}
-            activeOptions={{ exact: true, includeSearch: true, explicitUndefined: true }}
-            aria-current={tab === each ? 'page' : undefined}
-            data-current={tab === each}
-            replace
+            activeOptions={EXACT}
+            {...attributes}
           >
-            {each === undefined ? 'About' : each === 'files' ? `Files (${formatCount(torrent.files)})` : 'Swarm'}
+            {text}
           </Link>
-        ))}
-      </nav>
+        )}
+      />
       {tab === 'files' ? (
         <Files id={id} />
       ) : tab === 'swarm' ? (
@@ -65,62 +71,39 @@ export function TorrentPage() {
   )
 }
 
-function Facts({ torrent, now }: { torrent: Torrent; now: number }) {
+function TorrentFacts({ torrent, now }: { torrent: Torrent; now: number }) {
   const { data: tree = [] } = useQuery(categories)
   const path = flatten(tree).find(({ slug }) => slug === torrent.category)?.path ?? torrent.category
   return (
-    <dl className="facts">
-      <div>
-        <dt>Category</dt>
-        <dd>
-          {torrent.category === '' ? (
+    <Facts
+      facts={[
+        [
+          'Category',
+          torrent.category === '' ? (
             'None'
           ) : (
             <Link to="/torrents" search={{ category: torrent.category }}>
               {path}
             </Link>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Size</dt>
-        <dd>{formatBytes(torrent.size)}</dd>
-      </div>
-      <div>
-        <dt>Seeders</dt>
-        <dd>
-          <Peers kind="seeders" count={torrent.seeders} />
-        </dd>
-      </div>
-      <div>
-        <dt>Leechers</dt>
-        <dd>
-          <Peers kind="leechers" count={torrent.leechers} />
-        </dd>
-      </div>
-      <div>
-        <dt>Snatches</dt>
-        <dd>{formatCount(torrent.completed)}</dd>
-      </div>
-      <div>
-        <dt>Age</dt>
-        <dd>
-          <Age time={torrent.created} now={now} />
-        </dd>
-      </div>
-      <div>
-        <dt>Uploader</dt>
-        <dd>
-          {torrent.uploaderId === null ? (
+          ),
+        ],
+        ['Size', formatBytes(torrent.size)],
+        ['Seeders', <Peers kind="seeders" count={torrent.seeders} />],
+        ['Leechers', <Peers kind="leechers" count={torrent.leechers} />],
+        ['Snatches', formatCount(torrent.completed)],
+        ['Age', <Age time={torrent.created} now={now} />],
+        [
+          'Uploader',
+          torrent.uploaderId === null ? (
             'a deleted account'
           ) : (
             <Link to="/users/$id" params={{ id: torrent.uploaderId }}>
               {torrent.uploader}
             </Link>
-          )}
-        </dd>
-      </div>
-    </dl>
+          ),
+        ],
+      ]}
+    />
   )
 }
 
@@ -132,36 +115,34 @@ function Owned({ torrent }: { torrent: Torrent }) {
 
 function About({ torrent }: { torrent: Torrent }) {
   const { description, infoHash, infoHashV2, imdb, tmdb, tvdb } = torrent
+  const hashes = [
+    ['Info hash', infoHash],
+    ['Info hash, version 2', infoHashV2],
+  ] as const
   const others = [
     ['IMDb', imdb],
     ['TMDB', tmdb],
     ['TVDB', tvdb],
-  ].flatMap(([label, id]) => (id === null ? [] : [[String(label), String(id)] as const]))
+  ] as const
   return (
     <div className="about">
       {description === '' ? <p className="muted">No description.</p> : <p className="description">{description}</p>}
-      <dl className="details">
-        <div>
-          <dt>Info hash</dt>
-          <dd>
-            <code>{infoHash}</code> <CopyButton text={infoHash} what="info hash" />
-          </dd>
-        </div>
-        {infoHashV2 !== null && (
-          <div>
-            <dt>Info hash, version 2</dt>
-            <dd>
-              <code>{infoHashV2}</code> <CopyButton text={infoHashV2} what="info hash, version 2" />
-            </dd>
-          </div>
-        )}
-        {others.map(([label, id]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{id}</dd>
-          </div>
-        ))}
-      </dl>
+      <Details
+        facts={[
+          ...hashes.flatMap(([label, hash]) =>
+            hash === null ? [] : [[label, <Hash text={hash} what={label} />] as const],
+          ),
+          ...others.flatMap(([label, id]) => (id === null ? [] : [[label, String(id)] as const])),
+        ]}
+      />
     </div>
+  )
+}
+
+function Hash({ text, what }: { text: string; what: string }) {
+  return (
+    <span className="secret">
+      <code>{text}</code> <CopyButton text={text} what={what.toLowerCase()} />
+    </span>
   )
 }

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
+import { Facts } from '@vault-and-tracker/web-kit/layout'
 import type { TorrentPreview } from '../api/client.ts'
 import { categories, flatten } from '../api/queries.ts'
 import { numbering } from '../release/numbering.ts'
@@ -14,28 +15,14 @@ export function Understood({ preview, isStale }: { preview: TorrentPreview; isSt
     <section className="understood" aria-label="As understood" aria-busy={isStale}>
       <h2>{release.title ?? name}</h2>
       <ReleaseTags release={release} />
-      <dl className="facts">
-        <div>
-          <dt>Size</dt>
-          <dd>{formatBytes(size)}</dd>
-        </div>
-        <div>
-          <dt>Files</dt>
-          <dd>{formatCount(files)}</dd>
-        </div>
-        {numbering(release).map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-        {path !== undefined && (
-          <div>
-            <dt>Goes to</dt>
-            <dd>{path}</dd>
-          </div>
-        )}
-      </dl>
+      <Facts
+        facts={[
+          ['Size', formatBytes(size)],
+          ['Files', formatCount(files)],
+          ...numbering(release),
+          ...(path === undefined ? [] : [['Goes to', path] as const]),
+        ]}
+      />
       <details>
         <summary>Files</summary>
         <ul className="file-list">

@@ -1,10 +1,10 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Problem } from '@vault-and-tracker/web-kit/feedback'
+import { Pending, Problem } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Field, Form, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
 import { useEffect, useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
-import { api } from '../api/client.ts'
+import { api, type TorrentPreview } from '../api/client.ts'
 import { formOf } from './send.ts'
 import { Understood } from './understood.tsx'
 
@@ -37,15 +37,19 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
           signal,
         }),
       ),
-    placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })
-  if (preview.data === undefined)
-    return preview.error ? <FileProblem error={preview.error} onRetry={() => void preview.refetch()} /> : null
+  // What was understood last stays while another name is read, and when that fails: the fields below hold what was typed.
+  const [understood, setUnderstood] = useState<TorrentPreview>()
+  if (preview.data !== undefined && preview.data !== understood) setUnderstood(preview.data)
+  const problem = preview.error && <FileProblem error={preview.error} onRetry={() => void preview.refetch()} />
+  if (understood === undefined)
+    return problem ?? <Pending error={null} onRetry={() => undefined} rows={6} label="The file is being read." />
   return (
     <>
-      <Understood preview={preview.data} isStale={preview.isPlaceholderData} />
+      <Understood preview={understood} isStale={preview.data === undefined} />
+      {problem}
       <Form
         label="Upload"
         fields={FIELDS}
@@ -83,7 +87,7 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
         <TextField
           label="Name"
           name="name"
-          value={name ?? preview.data.name}
+          value={name ?? understood.name}
           onChange={({ target }) => setName(target.value)}
           required
           maxLength={255}

@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty } from '@vault-and-tracker/web-kit/feedback'
+import { EXACT } from '../frame/exact.ts'
 import { usePageTitle } from '../frame/page-title.ts'
 import { userStats } from '../standing/queries.ts'
 import { TransferCharts } from '../standing/transfer-charts.tsx'
@@ -27,15 +28,14 @@ export function UserPage() {
         <TransferCharts
           id={id}
           days={days}
-          link={(each, text, isCurrent) => (
+          link={(each, attributes, text) => (
             <Link
               to="/users/$id"
               params={{ id }}
               search={{ days: each }}
               className="button"
-              activeOptions={{ exact: true, explicitUndefined: true }}
-              data-current={isCurrent}
-              replace
+              activeOptions={EXACT}
+              {...attributes}
             >
               {text}
             </Link>

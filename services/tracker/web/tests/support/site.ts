@@ -8,17 +8,12 @@ import { makeTorrent } from '../../../tests/support/make-torrent.ts'
 import { startTracker, type TestTracker } from '../../../tests/support/tracker.ts'
 
 /** How a page is looked at. */
-export type View = { readonly theme: 'light' | 'dark'; readonly width: 1280 | 390 }
+export type View = { readonly width: 1280 | 390 }
 
-export const DESKTOP: View = { theme: 'light', width: 1280 }
+export const DESKTOP: View = { width: 1280 }
 
-/** Every page is walked in each of these. */
-export const VIEWS: readonly View[] = [
-  DESKTOP,
-  { theme: 'dark', width: 1280 },
-  { theme: 'light', width: 390 },
-  { theme: 'dark', width: 390 },
-]
+/** Every page is walked in each of these, and looked at in both themes. */
+export const VIEWS: readonly View[] = [DESKTOP, { width: 390 }]
 
 /** A tracker that serves the built application, and a browser. */
 export type Site = {
@@ -33,14 +28,17 @@ export type Visit = {
   readonly page: Page
   readonly context: BrowserContext
   /**
-   * What is wrong with the page as it stands: what axe finds, errors of scripts and of the content security policy,
-   * requests to another origin, and whether it scrolls sideways. With SCREENSHOTS set, a picture goes into that folder.
+   * What is wrong with the page as it stands, light and dark: what axe finds, errors of scripts and of the content security
+   * policy, requests to another origin, and whether it scrolls sideways. With SCREENSHOTS set, a picture of each theme goes
+   * into that folder. The page is left in the other theme, so that a walk goes on in both.
    */
   readonly problems: (name: string) => Promise<readonly string[]>
 }
 
 const require = createRequire(import.meta.url)
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
+/** Those of axe's rules that see colours. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 const BUILT = new URL('../../dist/index.html', import.meta.url)
 
 /** Starts a tracker with the standard categories. */
@@ -79,7 +77,7 @@ async function visit(
 ): Promise<Visit> {
   const context = await browser.newContext({
     viewport: { width: view.width, height: view.width === 390 ? 844 : 800 },
-    colorScheme: view.theme,
+    colorScheme: 'light',
     permissions: ['clipboard-read', 'clipboard-write'],
     reducedMotion: 'reduce',
   })
@@ -98,20 +96,32 @@ async function visit(
     if (!request.url().startsWith(`${tracker.url}/`)) failures.push(`request to ${request.url()}`)
   })
   await page.goto(tracker.url + path)
+  let theme: 'light' | 'dark' = 'light'
   return {
     page,
     context,
     async problems(name) {
-      await takeScreenshot(page, `${name}-${view.width}-${view.theme}`)
-      const violations = await page.evaluate<string[]>(`${AXE};
-        axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-          violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
+      await takeScreenshot(page, `${name}-${view.width}-${theme}`)
+      const violations = await violationsIn(page)
+      theme = theme === 'light' ? 'dark' : 'light'
+      await page.emulateMedia({ colorScheme: theme })
+      await takeScreenshot(page, `${name}-${view.width}-${theme}`)
+      // A theme changes colours only.
+      violations.push(...(await violationsIn(page, COLOUR_RULES)))
       const isWide = await page.evaluate<boolean>(
         'document.documentElement.scrollWidth > document.documentElement.clientWidth',
       )
       return [...failures, ...violations, ...(isWide ? ['the page scrolls sideways'] : [])]
     },
   }
+}
+
+/** What axe finds by its rules, or by some of them. */
+async function violationsIn(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (await page.evaluate<boolean>(`typeof axe === 'undefined'`)) await page.evaluate(AXE)
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: { type: 'rule', values: rules } }) }
+  return await page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
 }
 
 async function takeScreenshot(page: Page, name: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Dialog, toast } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Field, Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Field, TextField } from '@vault-and-tracker/web-kit/form'
 import { api, type ManagedCategory } from '../../api/client.ts'
 import { forgetCategories } from './queries.ts'
 import type { TreeRow } from './tree.ts'
@@ -39,77 +39,69 @@ export function CategoryDialog(props: {
   const hasChildren = (row?.subcategories ?? 0) > 0
   const others = roots.filter(({ id }) => id !== category?.id)
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form
-        label={title}
-        fields={['name', 'slug', 'torznabId', 'parent']}
+    <FormDialog
+      title={title}
+      action={category === undefined ? 'Make category' : 'Save'}
+      fields={['name', 'slug', 'torznabId', 'parent']}
+      error={save.error}
+      isBusy={save.isPending}
+      onSubmit={({ slug = '', name = '', torznabId = '', parent = '' }) =>
+        save.mutate({ slug, name, parent, torznabId: torznabId === '' ? undefined : Number(torznabId) })
+      }
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        name="name"
+        defaultValue={category?.name}
+        required
+        maxLength={60}
         error={save.error}
-        isBusy={save.isPending}
-        onSubmit={({ slug = '', name = '', torznabId = '', parent = '' }) =>
-          save.mutate({ slug, name, parent, torznabId: torznabId === '' ? undefined : Number(torznabId) })
-        }
-        actions={
-          <>
-            <Button type="submit" kind="main" isBusy={save.isPending}>
-              {category === undefined ? 'Make category' : 'Save'}
-            </Button>
-            <Button onClick={onClose}>Cancel</Button>
-          </>
-        }
+        data-focus=""
+      />
+      <TextField
+        label="Slug"
+        name="slug"
+        defaultValue={category?.slug}
+        required
+        maxLength={40}
+        pattern="[a-z0-9]+(-[a-z0-9]+)*"
+        title="lower-case words joined by dashes"
+        autoCapitalize="off"
+        spellCheck={false}
+        hint="In addresses and in the API: lower-case words joined by dashes."
+        error={save.error}
+      />
+      <TextField
+        label="Torznab id"
+        name="torznabId"
+        type="number"
+        min={1}
+        max={999_999}
+        required={category !== undefined}
+        defaultValue={category?.torznabId}
+        hint={category === undefined ? 'May be left out for a well-known slug, such as tv-hd.' : 'What tools search.'}
+        error={save.error}
+      />
+      <Field
+        label="Below"
+        name="parent"
+        hint={hasChildren ? 'It has subcategories of its own, so it stays at the top.' : undefined}
+        error={save.error}
       >
-        <TextField
-          label="Name"
-          name="name"
-          defaultValue={category?.name}
-          required
-          maxLength={60}
-          error={save.error}
-          data-focus=""
-        />
-        <TextField
-          label="Slug"
-          name="slug"
-          defaultValue={category?.slug}
-          required
-          maxLength={40}
-          pattern="[a-z0-9]+(-[a-z0-9]+)*"
-          title="lower-case words joined by dashes"
-          autoCapitalize="off"
-          spellCheck={false}
-          hint="In addresses and in the API: lower-case words joined by dashes."
-          error={save.error}
-        />
-        <TextField
-          label="Torznab id"
-          name="torznabId"
-          type="number"
-          min={1}
-          max={999_999}
-          required={category !== undefined}
-          defaultValue={category?.torznabId}
-          hint={category === undefined ? 'May be left out for a well-known slug, such as tv-hd.' : 'What tools search.'}
-          error={save.error}
-        />
-        <Field
-          label="Below"
-          name="parent"
-          hint={hasChildren ? 'It has subcategories of its own, so it stays at the top.' : undefined}
-          error={save.error}
-        >
-          {(attributes) => (
-            <select {...attributes} className="input" defaultValue={row?.parent?.slug ?? parentOf(others, parent)}>
-              <option value="">Nothing, it is at the top</option>
-              {!hasChildren &&
-                others.map(({ slug, name }) => (
-                  <option key={slug} value={slug}>
-                    {name}
-                  </option>
-                ))}
-            </select>
-          )}
-        </Field>
-      </Form>
-    </Dialog>
+        {(attributes) => (
+          <select {...attributes} className="input" defaultValue={row?.parent?.slug ?? parentOf(others, parent)}>
+            <option value="">Nothing, it is at the top</option>
+            {!hasChildren &&
+              others.map(({ slug, name }) => (
+                <option key={slug} value={slug}>
+                  {name}
+                </option>
+              ))}
+          </select>
+        )}
+      </Field>
+    </FormDialog>
   )
 }
 

@@ -2,9 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Ago, formatBytes } from '@vault-and-tracker/web-kit/format'
+import { Tabs } from '@vault-and-tracker/web-kit/layout'
 import { Pages, totalText } from '@vault-and-tracker/web-kit/table'
 import { useEffect, useRef } from 'react'
 import type { ListedTorrent } from '../../api/client.ts'
+import { EXACT } from '../../frame/exact.ts'
 import { usePageTitle } from '../../frame/page-title.ts'
 import { BreakableName } from '../../release/release-tags.tsx'
 import '../manage.css'
@@ -29,20 +31,21 @@ export function ModerationPage() {
           {data && totalText(data, 'torrent')}
         </p>
       </header>
-      <nav className="tabs" aria-label="States">
-        {STATES.map((each) => (
+      <Tabs
+        label="States"
+        tabs={STATES.map((each) => [each, STATE_NAMES[each]] as const)}
+        current={state}
+        link={(each, attributes, text) => (
           <Link
-            key={each}
             to="/admin/moderation"
             search={each === 'pending' ? {} : { state: each }}
-            aria-current={state === each ? 'page' : undefined}
-            data-current={state === each}
-            replace
+            activeOptions={EXACT}
+            {...attributes}
           >
-            {STATE_NAMES[each]}
+            {text}
           </Link>
-        ))}
-      </nav>
+        )}
+      />
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={12} label="The queue is loading." />
       ) : data.items.length === 0 ? (

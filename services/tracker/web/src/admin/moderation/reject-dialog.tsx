@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Dialog } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Form, TextArea } from '@vault-and-tracker/web-kit/form'
+import { FormDialog } from '@vault-and-tracker/web-kit/feedback'
+import { TextArea } from '@vault-and-tracker/web-kit/form'
 import { api, type Torrent } from '../../api/client.ts'
 import { BreakableName } from '../../release/release-tags.tsx'
 
@@ -14,35 +14,30 @@ export function RejectDialog(props: { torrent: Torrent; onRejected: () => void; 
     onSuccess: onRejected,
   })
   return (
-    <Dialog title="Reject this torrent?" onClose={onClose}>
-      <p className="file-name">
-        <BreakableName name={torrent.name} />
-      </p>
-      <Form
-        label="Reject this torrent"
-        fields={['reason']}
+    <FormDialog
+      title="Reject this torrent?"
+      action="Reject"
+      kind="danger"
+      fields={['reason']}
+      error={reject.error}
+      isBusy={reject.isPending}
+      onSubmit={({ reason = '' }) => reject.mutate(reason)}
+      onClose={onClose}
+      intro={
+        <p className="file-name">
+          <BreakableName name={torrent.name} />
+        </p>
+      }
+    >
+      <TextArea
+        label="Reason"
+        name="reason"
+        required
+        maxLength={500}
+        hint={`${torrent.uploader ?? 'The uploader'} sees it. Nobody can download the torrent any more.`}
         error={reject.error}
-        isBusy={reject.isPending}
-        onSubmit={({ reason = '' }) => reject.mutate(reason)}
-        actions={
-          <>
-            <Button type="submit" kind="danger" isBusy={reject.isPending}>
-              Reject
-            </Button>
-            <Button onClick={onClose}>Cancel</Button>
-          </>
-        }
-      >
-        <TextArea
-          label="Reason"
-          name="reason"
-          required
-          maxLength={500}
-          hint={`${torrent.uploader ?? 'The uploader'} sees it. Nobody can download the torrent any more.`}
-          error={reject.error}
-          data-focus=""
-        />
-      </Form>
-    </Dialog>
+        data-focus=""
+      />
+    </FormDialog>
   )
 }

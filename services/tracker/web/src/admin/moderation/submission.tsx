@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes, formatCount, formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../../api/client.ts'
 import { categories, flatten, ownUser } from '../../api/queries.ts'
 import { numbering } from '../../release/numbering.ts'
@@ -23,26 +24,13 @@ export function Submission({ torrent }: { torrent: Torrent }) {
         <p className="notice">{state === 'rejected' ? `Rejected: ${stateReason}` : stateReason}</p>
       )}
       <ReleaseTags release={release} />
-      <dl className="details submission-facts">
-        {factsOf(torrent).map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-        <div>
-          <dt>Category</dt>
-          <dd>
-            <Category slug={torrent.category} />
-          </dd>
-        </div>
-        <div>
-          <dt>Uploader</dt>
-          <dd>
-            <Uploader name={torrent.uploader} />
-          </dd>
-        </div>
-      </dl>
+      <Details
+        facts={[
+          ...factsOf(torrent),
+          ['Category', <Category slug={torrent.category} />],
+          ['Uploader', <Uploader name={torrent.uploader} />],
+        ]}
+      />
       <h3>Description</h3>
       {description === '' ? <p className="muted">No description.</p> : <p className="description">{description}</p>}
       <h3>
@@ -53,7 +41,7 @@ export function Submission({ torrent }: { torrent: Torrent }) {
   )
 }
 
-function factsOf({ release, created, imdb, tmdb, tvdb }: Torrent): readonly (readonly [string, string])[] {
+function factsOf({ release, created, imdb, tmdb, tvdb }: Torrent): readonly Fact[] {
   const ids = [imdb, tmdb === null ? null : `TMDB ${tmdb}`, tvdb === null ? null : `TVDB ${tvdb}`]
   const known = ids.filter((id) => id !== null)
   return [

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
+import { Numbers } from '@vault-and-tracker/web-kit/layout'
 import type { Overview } from '../../api/client.ts'
 import type { Section } from '../sections.ts'
 
@@ -19,21 +20,14 @@ type Entry = {
 
 /** The numbers that staff look at first, each a link to where it comes from. */
 export function OverviewNumbers({ overview, sections }: { overview: Overview; sections: readonly Section[] }) {
-  return (
-    <dl className="numbers overview-numbers">
-      {entriesOf(overview).map((entry) => (
-        <div key={entry.label} data-urgent={entry.isUrgent === true}>
-          <dt>
-            <Label entry={entry} page={sections.find(({ to }) => to === `/admin/${entry.section}`)} />
-          </dt>
-          <dd>
-            {formatCount(entry.value)}
-            <span className="note">{entry.note}</span>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
+  const figures = entriesOf(overview).map((entry) => ({
+    label: entry.label,
+    value: formatCount(entry.value),
+    note: entry.note,
+    link: <Label entry={entry} page={sections.find(({ to }) => to === `/admin/${entry.section}`)} />,
+    isUrgent: entry.isUrgent === true,
+  }))
+  return <Numbers figures={figures} />
 }
 
 function Label({ entry: { label, torznab }, page }: { entry: Entry; page: Section | undefined }) {

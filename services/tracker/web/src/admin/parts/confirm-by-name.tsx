@@ -1,6 +1,6 @@
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
-import { Dialog } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { FormDialog } from '@vault-and-tracker/web-kit/feedback'
+import { TextField } from '@vault-and-tracker/web-kit/form'
 import type { ReactNode } from 'react'
 
 /** Asks before something that cannot be undone, and for the name of what it is done to. */
@@ -18,35 +18,28 @@ export function ConfirmByName(props: {
 }) {
   const { title, name, action, error, isBusy, onConfirm, onCancel, children } = props
   return (
-    <Dialog title={title} onClose={onCancel}>
-      {children}
-      <Form
-        label={title}
-        fields={[]}
-        error={error}
-        isBusy={isBusy}
-        onSubmit={onConfirm}
-        actions={
-          <>
-            <Button type="submit" kind="danger" isBusy={isBusy}>
-              {action}
-            </Button>
-            <Button onClick={onCancel}>Cancel</Button>
-          </>
-        }
-      >
-        <TextField
-          label={`Type “${name}” to confirm`}
-          name="name"
-          required
-          pattern={name.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}
-          title={name}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          data-focus=""
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      action={action}
+      kind="danger"
+      fields={[]}
+      error={error}
+      isBusy={isBusy}
+      onSubmit={onConfirm}
+      onClose={onCancel}
+      intro={children}
+    >
+      <TextField
+        label={`Type “${name}” to confirm`}
+        name="name"
+        required
+        pattern={name.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}
+        title={name}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        data-focus=""
+      />
+    </FormDialog>
   )
 }

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Confirm, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
+import { Details } from '@vault-and-tracker/web-kit/layout'
 import { useState } from 'react'
 import { api, type SiteSettings } from '../../api/client.ts'
 import { site } from '../../api/queries.ts'
@@ -35,20 +36,17 @@ export function SitePage() {
       {configured && (
         <section aria-labelledby="configured" className="narrow">
           <h2 id="configured">Set by the operator</h2>
-          <dl className="details">
-            <div>
-              <dt>Registration</dt>
-              <dd>
-                {REGISTRATION[configured.registration]} <code>REGISTRATION={configured.registration}</code>
-              </dd>
-            </div>
-            <div>
-              <dt>Torznab URL</dt>
-              <dd>
-                <code>{configured.torznabUrl}</code>
-              </dd>
-            </div>
-          </dl>
+          <Details
+            facts={[
+              [
+                'Registration',
+                <>
+                  {REGISTRATION[configured.registration]} <code>REGISTRATION={configured.registration}</code>
+                </>,
+              ],
+              ['Torznab URL', <code>{configured.torznabUrl}</code>],
+            ]}
+          />
         </section>
       )}
     </>

@@ -2,8 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ChartData, TimeChart } from '@vault-and-tracker/web-kit/chart'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
+import { Ranges } from '@vault-and-tracker/web-kit/layout'
 import { useMemo } from 'react'
 import type { SwarmHistory } from '../../api/client.ts'
+import { EXACT } from '../../frame/exact.ts'
 import { swarmHistory } from './queries.ts'
 import { RANGES, type SwarmsSearch } from './search.ts'
 
@@ -15,21 +17,23 @@ export function History({ search }: { search: SwarmsSearch }) {
   const { data, error, refetch, isPlaceholderData } = useQuery(swarmHistory(range))
   return (
     <>
-      <nav aria-label="Range" className="range-links">
-        {RANGES.map((each) => (
+      <Ranges
+        label="Range"
+        tabs={RANGES.map((each) => [each, LABELS[each]] as const)}
+        current={range}
+        link={(each, attributes, text) => (
           <Link
-            key={each}
             to="/admin/swarms"
             search={{ ...search, range: each === '24h' ? undefined : each }}
             className="button"
-            activeOptions={{ exact: true, explicitUndefined: true }}
-            data-current={each === range}
+            activeOptions={EXACT}
             resetScroll={false}
+            {...attributes}
           >
-            {LABELS[each]}
+            {text}
           </Link>
-        ))}
-      </nav>
+        )}
+      />
       {data !== undefined ? (
         <Charts history={data} isStale={isPlaceholderData} />
       ) : (

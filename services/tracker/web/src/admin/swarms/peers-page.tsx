@@ -2,6 +2,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes } from '@vault-and-tracker/web-kit/format'
+import { Facts } from '@vault-and-tracker/web-kit/layout'
 import { Pages, Table } from '@vault-and-tracker/web-kit/table'
 import { usePageTitle } from '../../frame/page-title.ts'
 import { Peers } from '../../release/peers.tsx'
@@ -26,32 +27,19 @@ export function PeersPage() {
       <h1>
         <BreakableName name={torrent.name} />
       </h1>
-      <dl className="facts">
-        <div>
-          <dt>Seeders</dt>
-          <dd>
-            <Peers kind="seeders" count={seeders} />
-          </dd>
-        </div>
-        <div>
-          <dt>Leechers</dt>
-          <dd>
-            <Peers kind="leechers" count={leechers} />
-          </dd>
-        </div>
-        <div>
-          <dt>Size</dt>
-          <dd>{formatBytes(torrent.size)}</dd>
-        </div>
-        <div>
-          <dt>Torrent</dt>
-          <dd>
+      <Facts
+        facts={[
+          ['Seeders', <Peers kind="seeders" count={seeders} />],
+          ['Leechers', <Peers kind="leechers" count={leechers} />],
+          ['Size', formatBytes(torrent.size)],
+          [
+            'Torrent',
             <Link to="/torrents/$id" params={{ id }}>
               Open its page
-            </Link>
-          </dd>
-        </div>
-      </dl>
+            </Link>,
+          ],
+        ]}
+      />
       {items.length === 0 ? (
         <Empty title={page === 1 ? 'Nobody has this torrent in a client now.' : 'This page has no peers any more.'} />
       ) : (

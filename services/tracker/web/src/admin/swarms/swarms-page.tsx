@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
+import { Numbers } from '@vault-and-tracker/web-kit/layout'
 import type { SwarmTotals } from '../../api/client.ts'
 import { usePageTitle } from '../../frame/page-title.ts'
 import { Busiest } from './busiest.tsx'
@@ -31,29 +32,20 @@ export function SwarmsPage() {
 
 function Totals({ totals }: { totals: SwarmTotals }) {
   const { swarms, seeders, leechers, announces, refused } = totals
+  const peers = seeders + leechers
   return (
-    <dl className="numbers swarm-numbers">
-      {(
-        [
-          [
-            'Peers',
-            formatCount(seeders + leechers),
-            `on ${formatCount(swarms)} ${swarms === 1 ? 'torrent' : 'torrents'}`,
-          ],
-          ['Seeders', formatCount(seeders), shareOf(seeders, seeders + leechers)],
-          ['Leechers', formatCount(leechers), shareOf(leechers, seeders + leechers)],
-          ['Announces a second', formatCount(announces), `${formatCount(refused)} refused`],
-        ] as const
-      ).map(([label, value, note]) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>
-            {value}
-            <span className="note">{note}</span>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Numbers
+      figures={[
+        {
+          label: 'Peers',
+          value: formatCount(peers),
+          note: `on ${formatCount(swarms)} ${swarms === 1 ? 'torrent' : 'torrents'}`,
+        },
+        { label: 'Seeders', value: formatCount(seeders), note: shareOf(seeders, peers) },
+        { label: 'Leechers', value: formatCount(leechers), note: shareOf(leechers, peers) },
+        { label: 'Announces a second', value: formatCount(announces), note: `${formatCount(refused)} refused` },
+      ]}
+    />
   )
 }
 

@@ -77,14 +77,23 @@ const USER_COLUMNS: readonly Column<TorznabUser>[] = [
     head: 'User',
     isMain: true,
     cell: ({ user }) => (
-      <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="plain-link">
+      <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="row-link">
         {user.username}
       </Link>
     ),
   },
   { key: 'violations', head: 'Violations', align: 'end', cell: ({ violations }) => formatCount(violations) },
   { key: 'left', head: 'Time left', align: 'end', cell: () => 'until lifted' },
-  { key: 'unblock', head: 'Lift', isEvident: true, cell: ({ user }) => <Unblock user={user} /> },
+  {
+    key: 'unblock',
+    head: 'Lift',
+    isEvident: true,
+    cell: ({ user }) => (
+      <span className="row-actions">
+        <Unblock user={user} />
+      </span>
+    ),
+  },
 ]
 
 function BlockedUsers() {

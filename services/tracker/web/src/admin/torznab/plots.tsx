@@ -20,7 +20,7 @@ export function Plots({ statistics }: { statistics: TorznabStatistics }) {
     <>
       <TimeChart title="Requests" axis={`requests ${each}`} data={data.requests} />
       <div className="chart-pair">
-        <TimeChart title="Response times" axis="average in milliseconds" data={data.times} />
+        <TimeChart title="Response times" axis="milliseconds" data={data.times} />
         <TimeChart title="Errors" axis={`errors ${each}`} data={data.errors} />
       </div>
       <div className="chart-pair">
@@ -98,8 +98,9 @@ function chartsOf({ series }: TorznabStatistics, before: TorznabStatistics['seri
     ),
     times: chart(
       'ms',
+      { label: '95 % within', tone: 'warn', shape: 'line', values: items.map(({ p95Ms }) => p95Ms) },
       { label: 'Average', tone: 'info', shape: 'line', values: items.map(({ averageMs }) => averageMs) },
-      ...past('Before', ({ averageMs }) => averageMs),
+      ...past('Average before', ({ averageMs }) => averageMs),
     ),
     errors: chart(
       'count',

@@ -1,5 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Button, TextField } from '@vault-and-tracker/web-kit/form'
+import { Ranges } from '@vault-and-tracker/web-kit/layout'
+import { EXACT } from '../../frame/exact.ts'
 import { formText } from './form-text.ts'
 import { fromLocalInput, toLocalInput } from './local-time.ts'
 import { RANGES, type TorznabSearch } from './search.ts'
@@ -12,21 +14,22 @@ export function RangePicker({ search }: { search: TorznabSearch }) {
   const isOwn = from !== undefined || to !== undefined
   return (
     <div className="range-picker">
-      <nav aria-label="Range" className="range-links">
-        {RANGES.map((each) => (
+      <Ranges
+        label="Range"
+        tabs={RANGES.map((each) => [each, LABELS[each]] as const)}
+        current={isOwn ? undefined : range}
+        link={(each, attributes, text) => (
           <Link
-            key={each}
             to="/admin/torznab"
             search={each === '24h' ? {} : { range: each }}
             className="button"
-            activeOptions={{ exact: true, includeSearch: true }}
-            aria-current={!isOwn && range === each ? 'true' : undefined}
-            data-current={!isOwn && range === each}
+            activeOptions={EXACT}
+            {...attributes}
           >
-            {LABELS[each]}
+            {text}
           </Link>
-        ))}
-      </nav>
+        )}
+      />
       <OwnRange key={`${from} ${to}`} from={from} to={to} isOwn={isOwn} />
     </div>
   )

@@ -1,4 +1,4 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { Button, Field, TextField } from '@vault-and-tracker/web-kit/form'
 import { ERROR_CODES, errorText } from './error-names.ts'
 import { formText } from './form-text.ts'
@@ -8,7 +8,6 @@ import { FUNCTIONS, type RequestSearch } from './search.ts'
 /** What the log is narrowed to. Everything is sent at once, since a span of time takes two fields. */
 export function RequestFilters({ search }: { search: RequestSearch }) {
   const navigate = useNavigate()
-  const isNarrowed = Object.entries(search).some(([name, value]) => name !== 'page' && value !== undefined)
   const go = (data: FormData): void => {
     const text = (name: string): string | undefined => formText(data, name)
     void navigate({
@@ -60,14 +59,7 @@ export function RequestFilters({ search }: { search: RequestSearch }) {
       </Field>
       <TextField label="From" name="from" type="datetime-local" defaultValue={toLocalInput(search.from)} />
       <TextField label="To" name="to" type="datetime-local" defaultValue={toLocalInput(search.to)} />
-      <div className="form-actions">
-        <Button type="submit">Show</Button>
-        {isNarrowed && (
-          <Link to="/admin/torznab" search={{ tab: 'requests' }}>
-            All requests
-          </Link>
-        )}
-      </div>
+      <Button type="submit">Show</Button>
     </form>
   )
 }

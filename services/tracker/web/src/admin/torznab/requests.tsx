@@ -16,6 +16,7 @@ import type { RequestSearch } from './search.ts'
 export function Requests({ search }: { search: RequestSearch }) {
   const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(requests(search))
   const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
+  const isNarrowed = Object.entries(search).some(([name, value]) => name !== 'page' && value !== undefined)
   return (
     <>
       <RequestFilters key={JSON.stringify({ ...search, page: undefined })} search={search} />
@@ -32,6 +33,14 @@ export function Requests({ search }: { search: RequestSearch }) {
         <>
           <p className="muted" role="status">
             {totalText(data, 'request')}
+            {isNarrowed && (
+              <>
+                {' · '}
+                <Link to="/admin/torznab" search={{ tab: 'requests' }}>
+                  All requests
+                </Link>
+              </>
+            )}
           </p>
           <Table
             caption="Requests to the Torznab API"
@@ -84,7 +93,7 @@ function columnsAt(now: number): readonly Column<TorznabRequest>[] {
         user === null ? (
           <span className="muted">unknown</span>
         ) : (
-          <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="plain-link">
+          <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="quiet-link">
             {user.username}
           </Link>
         ),

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import type { TorznabStatistics } from '../../api/client.ts'
-import { Numbers } from './numbers.tsx'
+import { StatisticsNumbers } from './numbers.tsx'
 import { Plots } from './plots.tsx'
 import { MINUTE_MS, statistics } from './queries.ts'
 import { RangePicker } from './range-picker.tsx'
@@ -33,7 +33,7 @@ export function Statistics({ search }: { search: TorznabSearch }) {
             {formatExactTime(data.from)} to {formatExactTime(data.to)}
             {comparison(data)}
           </p>
-          <Numbers statistics={data} />
+          <StatisticsNumbers statistics={data} />
           <Plots statistics={data} />
         </div>
       )}

@@ -1,6 +1,8 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { Tabs } from '@vault-and-tracker/web-kit/layout'
+import { EXACT } from '../../frame/exact.ts'
 import { usePageTitle } from '../../frame/page-title.ts'
+import '../manage.css'
 import { Blocks } from './blocks.tsx'
 import { Check } from './check.tsx'
 import { Configuration } from './configuration.tsx'
@@ -24,31 +26,25 @@ const TABS = [
 export function TorznabPage() {
   const search = route.useSearch()
   const { tab } = search
-  const tabs = useRef<HTMLElement>(null)
-  useEffect(() => {
-    // On a narrow screen the tabs scroll.
-    const current = tabs.current?.querySelector(`[data-tab="${tab ?? 'statistics'}"]`)
-    current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-  }, [tab])
   usePageTitle(`${TABS.find(([each]) => each === tab)?.[1] ?? ''} · Torznab`)
   return (
     <>
       <h1>Torznab API</h1>
-      <nav ref={tabs} className="tabs torznab-tabs" aria-label="Of the Torznab API">
-        {TABS.map(([each, label]) => (
+      <Tabs
+        label="Of the Torznab API"
+        tabs={TABS}
+        current={tab}
+        link={(each, attributes, text) => (
           <Link
-            key={label}
             to="/admin/torznab"
             search={each === undefined ? {} : { tab: each }}
-            activeOptions={{ exact: true, includeSearch: true }}
-            aria-current={tab === each ? 'page' : undefined}
-            data-current={tab === each}
-            data-tab={each ?? 'statistics'}
+            activeOptions={EXACT}
+            {...attributes}
           >
-            {label}
+            {text}
           </Link>
-        ))}
-      </nav>
+        )}
+      />
       {tab === undefined && <Statistics search={search} />}
       {tab === 'configuration' && <Configuration />}
       {tab === 'users' && <Users search={search} />}

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Confirm, Dialog, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { Button, TextField } from '@vault-and-tracker/web-kit/form'
+import { Confirm, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { api, type TorznabUser } from '../../api/client.ts'
-import { ownUser } from '../../api/queries.ts'
+import { ResetPasskey } from '../parts/reset-passkey.tsx'
 import { TORZNAB_KEY } from './queries.ts'
 
 type Action = 'block' | 'reset'
@@ -28,7 +28,7 @@ export function UserActions({ usage }: { usage: TorznabUser }) {
         Reset passkey
       </Button>
       {asking === 'block' && <Block usage={usage} onClose={close} />}
-      {asking === 'reset' && <ResetPasskey usage={usage} onClose={close} />}
+      {asking === 'reset' && <ResetPasskey user={user} onClose={close} />}
     </span>
   )
 }
@@ -72,47 +72,6 @@ function Block({ usage: { user, requests }, onClose }: { usage: TorznabUser; onC
   )
 }
 
-function ResetPasskey({ usage: { user }, onClose }: { usage: TorznabUser; onClose: () => void }) {
-  const [name, setName] = useState('')
-  const reset = useUserChange((id) => api.POST('/api/admin/users/{id}/passkey', { params: { path: { id } } }), {
-    done: `${user.username} has a new passkey.`,
-    onClose,
-  })
-  return (
-    <Dialog title={`Reset the passkey of ${user.username}?`} onClose={onClose}>
-      <p>These stop working at once:</p>
-      <ul className="bullets">
-        <li>every torrent in their clients, until its .torrent is downloaded again;</li>
-        <li>every tool that has their key. They find the new one in their account.</li>
-      </ul>
-      <form
-        className="form"
-        aria-label="Reset the passkey"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!reset.isPending && name === user.username) reset.mutate(user.id)
-        }}
-      >
-        <TextField
-          label="Name of the user"
-          name="name"
-          hint={`Enter ${user.username} to confirm.`}
-          autoComplete="off"
-          data-focus
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <div className="form-actions">
-          <Button type="submit" kind="danger" isBusy={reset.isPending} disabled={name !== user.username}>
-            Reset passkey
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
-    </Dialog>
-  )
-}
-
 function patch(id: string, apiBlocked: boolean) {
   return { params: { path: { id } }, body: { apiBlocked } }
 }
@@ -128,11 +87,7 @@ function useUserChange(
     onSuccess: async () => {
       toast(done)
       onClose?.()
-      await Promise.all([
-        queries.invalidateQueries({ queryKey: TORZNAB_KEY }),
-        // It may have been the administrator's own passkey, which the connection check uses.
-        queries.invalidateQueries({ queryKey: ownUser.queryKey }),
-      ])
+      await queries.invalidateQueries({ queryKey: TORZNAB_KEY })
     },
     onError: toastProblem,
   })

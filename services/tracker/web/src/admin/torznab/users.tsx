@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Button } from '@vault-and-tracker/web-kit/form'
 import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
 import type { TorznabUser } from '../../api/client.ts'
-import { formText } from './form-text.ts'
+import { SearchField } from '../parts/search-field.tsx'
 import { Pager } from './pager.tsx'
 import { users } from './queries.ts'
 import type { TorznabSearch } from './search.ts'
@@ -19,8 +18,8 @@ export function Users({ search: { search, blocked, page } }: { search: TorznabSe
   const isNarrowed = search !== undefined || blocked !== undefined
   return (
     <>
-      <div className="list-head">
-        <Filters key={search} search={search} blocked={blocked} />
+      <div className="manage-head">
+        <Filters search={search} blocked={blocked} />
         <p className="muted" role="status">
           {data && totalText(data, 'user')}
         </p>
@@ -69,7 +68,7 @@ function columnsAt(now: number): readonly Column<TorznabUser>[] {
       isMain: true,
       cell: ({ user, blocked }) => (
         <>
-          <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="plain-link">
+          <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="row-link">
             {user.username}
           </Link>{' '}
           {blocked && (
@@ -96,37 +95,21 @@ function columnsAt(now: number): readonly Column<TorznabUser>[] {
 
 function Filters({ search, blocked }: Pick<TorznabSearch, 'search' | 'blocked'>) {
   const navigate = useNavigate()
-  const go = (part: Pick<TorznabSearch, 'search' | 'blocked'>): void => {
-    void navigate({ to: '/admin/torznab', search: { tab: 'users', search, blocked, ...part } })
+  const go = (part: Pick<TorznabSearch, 'search' | 'blocked'>, replace = false): void => {
+    void navigate({ to: '/admin/torznab', search: { tab: 'users', search, blocked, ...part }, replace })
   }
   return (
-    <form
-      className="filters user-filters"
-      role="search"
-      aria-label="Users of the API"
-      onSubmit={(event) => {
-        event.preventDefault()
-        go({ search: formText(new FormData(event.currentTarget), 'search') })
-      }}
-    >
-      <input
+    <div className="manage-filters">
+      <SearchField label="Part of a name" value={search} onChange={(text) => go({ search: text }, true)} />
+      <select
         className="input"
-        type="search"
-        name="search"
-        aria-label="Part of a name"
-        placeholder="Part of a name"
-        maxLength={32}
-        defaultValue={search}
-      />
-      <Button type="submit">Find</Button>
-      <label className="switch">
-        <input
-          type="checkbox"
-          checked={blocked !== undefined}
-          onChange={({ target }) => go({ blocked: target.checked ? 'true' : undefined })}
-        />
-        Blocked only
-      </label>
-    </form>
+        aria-label="Access"
+        value={blocked ?? ''}
+        onChange={({ target }) => go({ blocked: target.value === 'true' ? 'true' : undefined })}
+      >
+        <option value="">All users</option>
+        <option value="true">Blocked users</option>
+      </select>
+    </div>
   )
 }

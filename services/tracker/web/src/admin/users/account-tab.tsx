@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatBytes, formatCount, formatDuration, formatRatio } from '@vault-and-tracker/web-kit/format'
+import { type Figure, Numbers } from '@vault-and-tracker/web-kit/layout'
 import { useState } from 'react'
 import type { ManagedUserDetails, UserStats } from '../../api/client.ts'
+import { ResetPasskey } from '../parts/reset-passkey.tsx'
 import { userStats } from './queries.ts'
-import { ResetPasskey } from './reset-passkey.tsx'
 import { rightsKey } from './rights.ts'
 import { RightsForm } from './rights-form.tsx'
 
@@ -14,14 +15,7 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
   const [isResetting, setResetting] = useState(false)
   return (
     <>
-      <dl className="numbers">
-        {numbersOf(user, stats).map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Numbers figures={numbersOf(user, stats)} />
       <section aria-labelledby="rights" className="narrow">
         <h2 id="rights">Role, state and rights</h2>
         <RightsForm key={rightsKey(user)} user={user} />
@@ -35,22 +29,28 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
           </Button>
         </div>
       </section>
-      {isResetting && <ResetPasskey user={user} stats={stats} onClose={() => setResetting(false)} />}
+      {isResetting && (
+        <ResetPasskey
+          user={user}
+          active={stats && (stats.seeding ?? 0) + (stats.leeching ?? 0)}
+          onClose={() => setResetting(false)}
+        />
+      )}
     </>
   )
 }
 
-function numbersOf(user: ManagedUserDetails, stats: UserStats | undefined): readonly (readonly [string, string])[] {
+function numbersOf(user: ManagedUserDetails, stats: UserStats | undefined): readonly Figure[] {
   const { uploaded, downloaded } = user
   const count = (number: number | undefined): string => (number === undefined ? '–' : formatCount(number))
   return [
-    ['Ratio', formatRatio(downloaded === 0 ? null : uploaded / downloaded)],
-    ['Uploaded', formatBytes(uploaded)],
-    ['Downloaded', formatBytes(downloaded)],
-    ['Seed time', stats?.seedSeconds === undefined ? '–' : formatDuration(stats.seedSeconds)],
-    ['Seeding', count(stats?.seeding)],
-    ['Leeching', count(stats?.leeching)],
-    ['Snatched', count(stats?.completed)],
-    ['Uploads', count(stats?.torrents)],
+    { label: 'Ratio', value: formatRatio(downloaded === 0 ? null : uploaded / downloaded) },
+    { label: 'Uploaded', value: formatBytes(uploaded) },
+    { label: 'Downloaded', value: formatBytes(downloaded) },
+    { label: 'Seed time', value: stats?.seedSeconds === undefined ? '–' : formatDuration(stats.seedSeconds) },
+    { label: 'Seeding', value: count(stats?.seeding) },
+    { label: 'Leeching', value: count(stats?.leeching) },
+    { label: 'Snatched', value: count(stats?.completed) },
+    { label: 'Uploads', value: count(stats?.torrents) },
   ]
 }

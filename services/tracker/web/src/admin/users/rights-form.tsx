@@ -4,6 +4,7 @@ import { toast } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Field, Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type ManagedUser } from '../../api/client.ts'
+import { FactorFields } from '../../release/factors-form.tsx'
 import { ConfirmByName } from '../parts/confirm-by-name.tsx'
 import { changeOf, consequences, type Rights, rightsOf } from './rights.ts'
 import { ROLE_NAMES, ROLES, STATE_NAMES, STATES } from './search.ts'
@@ -51,7 +52,7 @@ export function RightsForm({ user }: { user: ManagedUser }) {
           </Button>
         }
       >
-        <div className="field-row">
+        <div className="field-row two">
           <Field label="Role" name="role" error={error}>
             {(attributes) => (
               <select {...attributes} className="input" defaultValue={user.role}>
@@ -83,34 +84,17 @@ export function RightsForm({ user }: { user: ManagedUser }) {
           <input type="checkbox" name="mayUseApi" defaultChecked={!user.apiBlocked} />
           May use the Torznab API
         </label>
-        <div className="field-row">
-          <NumberField
-            label="Downloads are charged, %"
-            name="downloadPercent"
-            value={user.downloadPercent}
-            min={0}
-            max={100}
-            hint="0 is freeleech."
-            error={error}
-          />
-          <NumberField
-            label="Uploads are credited, %"
-            name="uploadPercent"
-            value={user.uploadPercent}
-            min={100}
-            max={1_000}
-            hint="200 is double upload."
-            error={error}
-          />
-          <NumberField
-            label="Invites left"
-            name="invitesLeft"
-            value={user.invitesLeft}
-            min={0}
-            max={10_000}
-            error={error}
-          />
-        </div>
+        <FactorFields factors={user} error={error} />
+        <TextField
+          label="Invites left"
+          name="invitesLeft"
+          type="number"
+          required
+          defaultValue={user.invitesLeft}
+          min={0}
+          max={10_000}
+          error={error}
+        />
         <TextField
           label="Reason"
           name="reason"
@@ -141,17 +125,4 @@ export function RightsForm({ user }: { user: ManagedUser }) {
       )}
     </>
   )
-}
-
-function NumberField(props: {
-  label: string
-  name: string
-  value: number
-  min: number
-  max: number
-  hint?: string
-  error: ApiError | null
-}) {
-  const { value, ...field } = props
-  return <TextField {...field} type="number" required defaultValue={value} />
 }

@@ -1,6 +1,8 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Ago, formatDate } from '@vault-and-tracker/web-kit/format'
+import { Tabs } from '@vault-and-tracker/web-kit/layout'
+import { EXACT } from '../../frame/exact.ts'
 import { usePageTitle } from '../../frame/page-title.ts'
 import '../manage.css'
 import { AccountTab } from './account-tab.tsx'
@@ -55,21 +57,22 @@ export function UserPage() {
           )}
         </p>
       </header>
-      <nav className="tabs" aria-label="Of this user">
-        {TABS.map(([each, label]) => (
+      <Tabs
+        label="Of this user"
+        tabs={TABS}
+        current={tab}
+        link={(each, attributes, text) => (
           <Link
-            key={label}
             to="/admin/users/$id"
             params={{ id }}
             search={each === undefined ? {} : { tab: each }}
-            aria-current={tab === each ? 'page' : undefined}
-            data-current={tab === each}
-            replace
+            activeOptions={EXACT}
+            {...attributes}
           >
-            {label}
+            {text}
           </Link>
-        ))}
-      </nav>
+        )}
+      />
       {tab === undefined && <AccountTab user={user} />}
       {tab === 'sessions' && <SessionsTab user={user} />}
       {tab === 'invites' && <InvitesTab user={user} />}

@@ -1,0 +1,12 @@
+import { type Browser, chromium } from 'playwright-core'
+import { findProgram } from '../processes/command.mjs'
+
+/** Starts the Chromium of this machine. */
+export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
+  const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
+    .map((name) => findProgram(name))
+    .find(Boolean)
+  if (executablePath === undefined) throw new Error('Chromium is not on this machine')
+  // For root there is no sandbox.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', ...args] })
+}

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals'
+import { createBackground } from './background.ts'
+
+test('tasks run from the start to the stop, and once more at the stop', async () => {
+  const done: string[] = []
+  let ran = (): void => undefined
+  const hasRun = new Promise<void>((resolve) => (ran = resolve))
+  const background = createBackground()
+  background.add({
+    everyMs: 1,
+    task: async () => {
+      done.push('run')
+      ran()
+      await Promise.resolve()
+    },
+    onError: (error) => done.push(String(error)),
+    atStop: async () => {
+      done.push('stop')
+      await Promise.resolve()
+    },
+  })
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  expect(done).toEqual([])
+  background.start()
+  await hasRun
+  await background.stop()
+  expect(done.indexOf('stop')).toBe(done.length - 1)
+  const count = done.length
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  expect(done).toHaveLength(count)
+})
+
+test('a task that was never started still does what it does at the stop', async () => {
+  const background = createBackground()
+  background.add({
+    everyMs: 1,
+    task: () => Promise.reject(new Error('never')),
+    onError: () => undefined,
+    atStop: () => Promise.reject(new Error('at the stop')),
+  })
+  await expect(background.stop()).rejects.toThrow('at the stop')
+})

@@ -1,0 +1,117 @@
+import { SignatureError, type SigningKey } from '@vault-and-tracker/http-signatures/portable'
+import { type CacheOptions, createSecretCache } from './cache.ts'
+import { VaultError } from './errors.ts'
+import { readPrivateKey } from './private-key.ts'
+import { copySecrets, readSecrets, type Secrets } from './secrets.ts'
+import { createTransport, type Method, type Signer, type TransportOptions } from './transport.ts'
+import { type Watch, type WatchOptions, watchSecrets } from './watch.ts'
+
+/** How to reach a vault as one project. */
+export type VaultClientOptions = TransportOptions & {
+  /** The project's name. */
+  readonly project: string
+  /** The project's private key: a JWK JSON string, the 64 hex digits of its seed, or a PKCS#8 PEM. */
+  readonly privateKey: string
+  /** Keeps secrets in memory. Left out, every `getAll` and `get` asks the vault. */
+  readonly cache?: CacheOptions | undefined
+}
+
+/** The secrets of one project. The environment is `production` unless told. */
+export type VaultClient = {
+  /** All secrets of an environment, by key, as a copy of the caller's own. */
+  getAll(env?: string): Promise<Secrets>
+  /** The value of one secret; undefined when the environment has no such key. */
+  get(key: string, env?: string): Promise<string | undefined>
+  /** Creates a secret or overwrites its value. */
+  put(key: string, value: string, env?: string): Promise<void>
+  /** Deletes a secret by the id that the administrators' listing shows. */
+  remove(id: string): Promise<void>
+  /** Reads an environment again and again, without the cache, and tells what changed. */
+  watch(env: string, options: WatchOptions): Watch
+  /** The public half of the key, 64 lower-case hex digits, as it is registered with the vault. */
+  readonly publicKey: string
+}
+
+const DEFAULT_ENV = 'production'
+
+/** Makes `createVaultClient` of what signs. */
+export function clientWith(signer: Signer): (options: VaultClientOptions) => VaultClient {
+  return (options) => {
+    const { project } = options
+    const key = importKey(signer, options.privateKey)
+    const transport = createTransport(options)
+    const cache = options.cache && createSecretCache(options.cache, () => performance.now())
+
+    const send = (method: Method, path: string, body?: string, signal?: AbortSignal): Promise<unknown> =>
+      transport.send({
+        ...{ method, path, signal },
+        ...(body !== undefined && { body }),
+        authenticate: (url) => sign(signer, { method, url, project, key, ...(body !== undefined && { body }) }),
+      })
+    const read = async (env: string, signal?: AbortSignal): Promise<Secrets> =>
+      readSecrets(await send('GET', `/v1/secrets?env=${encodeURIComponent(env)}`, undefined, signal))
+    const cached = (env: string): Promise<Readonly<Secrets>> =>
+      cache === undefined ? read(env) : cache.get(env, () => read(env))
+
+    return {
+      publicKey: key.publicKeyHex,
+      getAll: async (env = DEFAULT_ENV) => copySecrets(await cached(env)),
+      get: async (name, env = DEFAULT_ENV) => (await cached(env))[name],
+      put: async (name, value, env = DEFAULT_ENV) => {
+        try {
+          await send('PUT', '/v1/secrets', JSON.stringify({ key: name, value, env }))
+        } finally {
+          // Also where the answer was lost: the vault may have carried it out.
+          cache?.clear(env)
+        }
+      },
+      remove: async (id) => {
+        try {
+          await send('DELETE', `/v1/secrets/${encodeURIComponent(id)}`)
+        } finally {
+          cache?.clear()
+        }
+      },
+      watch: (env, watching) =>
+        watchSecrets(async (signal) => {
+          const secrets = await read(env, signal)
+          cache?.set(env, copySecrets(secrets))
+          return secrets
+        }, watching),
+    }
+  }
+}
+
+function importKey(signer: Signer, text: string): SigningKey {
+  const key = readPrivateKey(text)
+  try {
+    if (key !== undefined) return signer.importPrivateKey(key)
+  } catch (error) {
+    throw unusableKey(error)
+  }
+  throw unusableKey(undefined)
+}
+
+function unusableKey(cause: unknown): VaultError {
+  const message = 'the private key is not an Ed25519 key: a JWK with d, 64 hex digits or a PKCS#8 PEM'
+  return new VaultError('invalid_configuration', message, cause === undefined ? {} : { cause })
+}
+
+type ToSign = { method: Method; url: string; project: string; key: SigningKey; body?: string }
+
+/** Signs, with a nonce of its own each time. A name that no project can have and a URL with credentials are refused. */
+async function sign(signer: Signer, request: ToSign): Promise<Record<string, string>> {
+  const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0'))
+  try {
+    return {
+      ...(await signer.signRequest({
+        ...request,
+        created: Math.floor(Date.now() / 1000),
+        nonce: nonce.join(''),
+      })),
+    }
+  } catch (error) {
+    if (!(error instanceof SignatureError)) throw error
+    throw new VaultError('invalid_configuration', `the request cannot be signed: ${error.message}`, { cause: error })
+  }
+}

@@ -1,0 +1,178 @@
+import type { RequestToSign, SignatureHeaders, SigningKey } from '@vault-and-tracker/http-signatures'
+import { errorOfAnswer, errorOfFailure, VaultError } from './errors.ts'
+
+/** What differs between Node and a browser. */
+export type Signer = {
+  importPrivateKey(key: string | Uint8Array): SigningKey
+  signRequest(request: RequestToSign): SignatureHeaders | Promise<SignatureHeaders>
+}
+
+/** How requests are sent and tried again. */
+export type TransportOptions = {
+  /** Where the vault is, for example `https://vault.example.org`. */
+  readonly url: string
+  /** Gives up on one try after this long; 10,000 ms by default. */
+  readonly timeoutMs?: number | undefined
+  /** How often a request is tried again that got no answer, or 429, 502, 503 or 504; 3 by default. */
+  readonly retries?: number | undefined
+  /** The longest wait before a try, 20,000 ms by default; a vault that asks for a longer one is not asked again. */
+  readonly maxWaitMs?: number | undefined
+  /** In place of the global `fetch`, for example one that goes through a proxy. */
+  readonly fetch?: typeof fetch | undefined
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** One request, but for its headers. `path` begins with a slash. */
+export type VaultRequest = {
+  readonly method: Method
+  readonly path: string
+  readonly body?: string
+  /** Makes the headers of one try, so that each has a nonce of its own. */
+  readonly authenticate: (url: string) => Record<string, string> | Promise<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+  /** Whether carrying it out twice makes a difference: then it is only tried again where it cannot have been carried out. */
+  readonly once?: boolean
+}
+
+export type Transport = {
+  /**
+   * Sends a request until it is answered, and returns the body as read from JSON.
+   *
+   * @throws VaultError
+   */
+  send(request: VaultRequest): Promise<unknown>
+}
+
+/** The wait before the second try; it doubles from one to the next, and is shortened at random. */
+const FIRST_WAIT_MS = 200
+/** Nobody's clock says anything about these: the vault was not asked, or did not come to it. */
+const RETRIED_STATUSES = new Set([429, 502, 503, 504])
+const RETRIED_CODES = new Set(['unknown_host', 'connection_refused', 'unreachable', 'timeout', 'replayed_nonce'])
+
+const NOT_CARRIED_OUT = new Set(['unknown_host', 'connection_refused', 'rate_limited'])
+
+/** Whether asking again may help. A nonce is refused a second time where a proxy repeated the request. */
+export function isRetried(error: VaultError): boolean {
+  return error.status === undefined || error.code === 'replayed_nonce'
+    ? RETRIED_CODES.has(error.code)
+    : RETRIED_STATUSES.has(error.status)
+}
+
+/** @throws VaultError `invalid_configuration` when the URL is not one of HTTP */
+export function createTransport(options: TransportOptions): Transport {
+  const { timeoutMs = 10_000, retries = 3, maxWaitMs = 20_000 } = options
+  const base = readUrl(options.url)
+  // Called late, so that what replaces the global one is used.
+  const fetchOnce: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
+
+  const attempt = async ({ method, path, body, authenticate, signal }: VaultRequest): Promise<unknown> => {
+    const url = new URL(path, base).href
+    const headers: Record<string, string> = { ...(await authenticate(url)), accept: 'application/json' }
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    const timeout = AbortSignal.timeout(timeoutMs)
+    const request: RequestInit = {
+      ...{ method, headers, redirect: 'error', cache: 'no-store', credentials: 'omit' },
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...(body !== undefined && { body }),
+    }
+    try {
+      return await readAnswer(await fetchOnce(url, request))
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw error instanceof VaultError ? error : errorOfFailure(base.host, error)
+    }
+  }
+
+  return {
+    send: async (request) => {
+      let mayBeDone = false
+      for (let tried = 0; ; tried++) {
+        try {
+          return await attempt(request)
+        } catch (error) {
+          if (!(error instanceof VaultError)) throw error
+          // An earlier try removed it, and its answer was lost.
+          if (error.code === 'not_found' && request.method === 'DELETE' && mayBeDone) return { ok: true }
+          const wait = Math.max(error.retryAfterMs ?? 0, backoff(tried))
+          const isAllowed = request.once === true ? NOT_CARRIED_OUT.has(error.code) : isRetried(error)
+          if (tried >= retries || wait > maxWaitMs || !isAllowed) throw error
+          mayBeDone ||= error.status === undefined || error.status >= 500
+          await sleep(wait, request.signal)
+        }
+      }
+    },
+  }
+}
+
+/** Milliseconds: what doubles, but for a random part of it, so that many clients do not come back at once. */
+function backoff(tried: number): number {
+  return FIRST_WAIT_MS * 2 ** tried * (0.5 + Math.random() / 2)
+}
+
+function readUrl(text: string): URL {
+  if (!URL.canParse(text)) throw new VaultError('invalid_configuration', 'the URL of the vault is not a URL')
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new VaultError('invalid_configuration', 'the URL of the vault does not begin with http: or https:')
+  return url
+}
+
+async function readAnswer(response: Response): Promise<unknown> {
+  const text = await response.text()
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    // A proxy's own page.
+    if (RETRIED_STATUSES.has(response.status)) throw refusalOf(response, undefined)
+    // Without its cause: that quotes what it fails on, which may be a value.
+    const message = 'the response is not JSON; is this the URL of the vault?'
+    throw new VaultError('invalid_answer', message, { status: response.status })
+  }
+  if (response.ok) return body
+  throw refusalOf(response, body)
+}
+
+function refusalOf(response: Response, body: unknown): VaultError {
+  const { status, headers } = response
+  const now = Date.now()
+  const date = Date.parse(headers.get('date') ?? '')
+  return errorOfAnswer({
+    status,
+    code: stringMember(body, 'error'),
+    message: stringMember(body, 'message'),
+    retryAfterMs: readRetryAfter(headers.get('retry-after'), now),
+    clockDifferenceMs: Number.isNaN(date) ? undefined : now - date,
+  })
+}
+
+/** Retry-After as seconds or as a date (RFC 9110 section 10.2.3). */
+function readRetryAfter(value: string | null, now: number): number | undefined {
+  if (value === null) return undefined
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+function stringMember(body: unknown, name: string): string | undefined {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, name)) return undefined
+  const value = (body as Record<string, unknown>)[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Rejects with what the signal is aborted with. */
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted()
+  await new Promise<void>((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer)
+      reject(signal?.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}

@@ -1,0 +1,64 @@
+import { VaultError } from '../client/errors.ts'
+import { createTransport, type Method } from '../client/transport.ts'
+import { adminUrl, type GlobalOptions } from './settings.ts'
+import { type Terminal, UsageError } from './terminal.ts'
+
+export type SecretMetadata = { id: string; key: string; env: string; updatedAt: string }
+export type Row = Readonly<Record<string, unknown>>
+
+export type AdminClient = Awaited<ReturnType<typeof adminClient>>
+
+/** The requests of an administrator, with the token of the environment or of a prompt. */
+export async function adminClient(options: GlobalOptions, terminal: Terminal) {
+  const url = await adminUrl(options, terminal)
+  const token = await adminToken(terminal)
+  const transport = createTransport({ url })
+  const send = (method: Method, path: string, body?: object, once = false): Promise<unknown> =>
+    transport.send({
+      ...{ method, path: `/v1/admin${path}`, once },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      authenticate: () => ({ authorization: `Bearer ${token}` }),
+    })
+  const rows = async (path: string): Promise<readonly Row[]> => readRows(await send('GET', path))
+  const at = (id: string): string => encodeURIComponent(id)
+
+  return {
+    projects: () => rows('/projects'),
+    addProject: (project: object) => send('POST', '/projects', project, true),
+    removeProject: (id: string) => send('DELETE', `/projects/${at(id)}`),
+    rotate: async (id: string, body: object) => (await send('PUT', `/projects/${at(id)}/rotate`, body, true)) as Row,
+    keys: (id: string) => rows(`/projects/${at(id)}/keys`),
+    revokeKey: (id: string, fingerprint: string) => send('DELETE', `/projects/${at(id)}/keys/${at(fingerprint)}`),
+    secrets: async (id: string, env?: string) =>
+      (await rows(`/projects/${at(id)}/secrets${query({ env })}`)) as readonly SecretMetadata[],
+    removeSecret: (id: string) => send('DELETE', `/secrets/${at(id)}`),
+    versions: (id: string) => rows(`/secrets/${at(id)}/versions`),
+    restore: (id: string, version: string) =>
+      send('POST', `/secrets/${at(id)}/versions/${at(version)}/restore`, undefined, true),
+    administrators: () => rows('/administrators'),
+    addAdministrator: async (administrator: object) =>
+      (await send('POST', '/administrators', administrator, true)) as Row,
+    removeAdministrator: (id: string) => send('DELETE', `/administrators/${at(id)}`),
+    audit: (filters: Readonly<Record<string, string | undefined>>) => rows(`/audit${query(filters)}`),
+  }
+}
+
+async function adminToken(terminal: Terminal): Promise<string> {
+  const { env, stdin } = terminal
+  const token =
+    env['VAULT_ADMIN_TOKEN'] || (stdin.isTTY === true ? await terminal.ask('admin token: ', { hidden: true }) : '')
+  if (token === '') throw new UsageError('not set: VAULT_ADMIN_TOKEN')
+  // What no header holds; fetch would repeat it in its message.
+  if (!/^[!-~]+$/.test(token)) throw new UsageError('the admin token has characters that no token has')
+  return token
+}
+
+function query(filters: Readonly<Record<string, string | undefined>>): string {
+  const set = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return set.length === 0 ? '' : `?${new URLSearchParams(set).toString()}`
+}
+
+function readRows(body: unknown): readonly Row[] {
+  if (!Array.isArray(body)) throw new VaultError('invalid_answer', 'the response of the vault is not a list')
+  return body as readonly Row[]
+}

@@ -1,0 +1,130 @@
+import { type AdminClient, adminClient, type Row } from './admin-client.ts'
+import type { GlobalOptions } from './settings.ts'
+import { CommandError, confirm, printable, type Terminal, table } from './terminal.ts'
+
+/** Prints rows: as a table of the given columns, or as JSON with all that the vault tells. */
+function print(rows: readonly Row[], columns: readonly string[], options: GlobalOptions, terminal: Terminal): void {
+  if (options.json === true) {
+    terminal.stdout.write(`${JSON.stringify(rows)}\n`)
+    return
+  }
+  terminal.stdout.write(
+    table(
+      columns.map((column) => column.toUpperCase()),
+      rows.map((row) => columns.map((column) => cell(row[column]))),
+    ),
+  )
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function done(options: GlobalOptions, terminal: Terminal, text: string, json: object = { ok: true }): void {
+  terminal.stdout.write(options.json === true ? `${JSON.stringify(json)}\n` : `${text}\n`)
+}
+
+type Listing = 'projects' | 'administrators'
+const COLUMNS = {
+  projects: ['id', 'publicKey', 'createdAt'],
+  keys: ['fingerprint', 'since', 'until', 'lastUsedAt', 'scope'],
+  secrets: ['id', 'key', 'env', 'updatedAt'],
+  versions: ['version', 'createdAt', 'current'],
+  administrators: ['id', 'name', 'role', 'projects', 'expiresAt'],
+  audit: ['requestedAt', 'projectId', 'action', 'env', 'ip', 'id'],
+} as const
+
+/** What administrators do. Each asks for the token first, unless VAULT_ADMIN_TOKEN holds it. */
+export const adminCommands = {
+  list: async (what: Listing, options: GlobalOptions, terminal: Terminal) => {
+    const admin = await adminClient(options, terminal)
+    print(await admin[what](), COLUMNS[what], options, terminal)
+  },
+
+  addProject: async (
+    name: string,
+    options: GlobalOptions & { publicKey: string; requireContentDigest?: boolean },
+    terminal: Terminal,
+  ) => {
+    const { publicKey, requireContentDigest = false } = options
+    await (await adminClient(options, terminal)).addProject({ name, publicKey, requireContentDigest })
+    done(options, terminal, `project ${printable(name)} is registered`, { ok: true, id: name })
+  },
+
+  removeProject: async (id: string, options: GlobalOptions & { yes?: boolean }, terminal: Terminal) => {
+    const admin = await adminClient(options, terminal)
+    const count = (await admin.secrets(id)).length
+    const question = `delete the project ${printable(id)} and its ${String(count)} secrets for good?`
+    if (options.yes !== true && !(await confirm(terminal, question, 'use --yes')))
+      throw new CommandError('nothing was deleted')
+    await admin.removeProject(id)
+    done(options, terminal, `project ${printable(id)} and ${String(count)} secrets are deleted`)
+  },
+
+  /** The private key goes to standard output, as `vault keygen` writes it. */
+  rotate: async (id: string, options: GlobalOptions & { publicKey?: string; overlap?: string }, terminal: Terminal) => {
+    const { publicKey, overlap } = options
+    const admin = await adminClient(options, terminal)
+    const { privateKey } = await admin.rotate(id, {
+      ...(publicKey !== undefined && { publicKey }),
+      ...(overlap !== undefined && { overlap: Number(overlap) }),
+    })
+    if (typeof privateKey === 'string' && options.json !== true) terminal.stdout.write(`${privateKey}\n`)
+    else
+      done(options, terminal, `the key of ${printable(id)} is replaced`, {
+        ok: true,
+        ...(privateKey !== undefined && { privateKey }),
+      })
+  },
+
+  keys: async (id: string, options: GlobalOptions, terminal: Terminal) =>
+    print(await (await adminClient(options, terminal)).keys(id), COLUMNS.keys, options, terminal),
+
+  revokeKey: async (id: string, fingerprint: string, options: GlobalOptions, terminal: Terminal) => {
+    await (await adminClient(options, terminal)).revokeKey(id, fingerprint)
+    done(options, terminal, `the key ${printable(fingerprint)} of ${printable(id)} is revoked`)
+  },
+
+  secrets: async (id: string, options: GlobalOptions & { env?: string }, terminal: Terminal) =>
+    print(await (await adminClient(options, terminal)).secrets(id, options.env), COLUMNS.secrets, options, terminal),
+
+  versions: async (id: string, options: GlobalOptions, terminal: Terminal) =>
+    print(await (await adminClient(options, terminal)).versions(id), COLUMNS.versions, options, terminal),
+
+  restore: async (id: string, version: string, options: GlobalOptions, terminal: Terminal) => {
+    await (await adminClient(options, terminal)).restore(id, version)
+    done(options, terminal, `version ${printable(version)} of ${printable(id)} is restored`)
+  },
+
+  /** The token is answered once. */
+  addAdministrator: async (
+    name: string,
+    options: GlobalOptions & { role: string; projects?: readonly string[]; expires?: number },
+    terminal: Terminal,
+  ) => {
+    const { role, projects, expires } = options
+    const admin = await adminClient(options, terminal)
+    const added = await admin.addAdministrator({
+      ...{ name, role },
+      ...(projects !== undefined && { projects }),
+      ...(expires !== undefined && { expiresAt: new Date(Date.now() + expires * 1000).toISOString() }),
+    })
+    done(options, terminal, cell(added['token']), added)
+  },
+
+  removeAdministrator: async (id: string, options: GlobalOptions, terminal: Terminal) => {
+    await (await adminClient(options, terminal)).removeAdministrator(id)
+    done(options, terminal, `the administrator ${printable(id)} is removed`)
+  },
+
+  audit: async (
+    options: GlobalOptions & { project?: string; action?: string; limit: number; before?: string },
+    terminal: Terminal,
+  ) => {
+    const admin: AdminClient = await adminClient(options, terminal)
+    const { project, action, before, limit } = options
+    const rows = await admin.audit({ projectId: project, action, before, limit: String(limit) })
+    print(rows, COLUMNS.audit, options, terminal)
+  },
+}

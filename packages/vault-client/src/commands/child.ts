@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { constants } from 'node:os'
+import { createRedactor } from './redact.ts'
+import { codeOf } from './settings.ts'
+import { CommandError, type Terminal } from './terminal.ts'
+
+export type Command = readonly [command: string, ...args: string[]]
+
+export type ChildOptions = {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Values that are replaced in what it writes; left out, it writes to our own streams. */
+  readonly redacted?: Readonly<Record<string, string>> | undefined
+  readonly terminal: Terminal
+}
+
+export type Child = {
+  /** The exit status of a shell: its own, or 128 and the number of the signal that ended it. */
+  readonly ended: Promise<number>
+  kill(signal: NodeJS.Signals): void
+}
+
+/** How a shell tells that a command was not found, or cannot be run (POSIX, Shell Command Language 2.8.2). */
+const NOT_FOUND = 127
+const NOT_EXECUTABLE = 126
+
+/** Starts a command, without a shell. */
+export function startChild([command, ...args]: Command, { env, redacted, terminal }: ChildOptions): Child {
+  const isPiped = redacted !== undefined
+  const child = spawn(command, args, {
+    env,
+    stdio: ['inherit', isPiped ? 'pipe' : 'inherit', isPiped ? 'pipe' : 'inherit'],
+  })
+  const written =
+    redacted === undefined
+      ? []
+      : [pass(child.stdout, terminal.stdout, redacted), pass(child.stderr, terminal.stderr, redacted)]
+  const exited = new Promise<number>((resolve, reject) => {
+    child.once('error', (error) => reject(startError(command, error)))
+    child.once('exit', (status, signal) => resolve(signal === null ? (status ?? 1) : 128 + constants.signals[signal]))
+  })
+  return {
+    ended: exited.then(async (status) => {
+      await Promise.all(written)
+      return status
+    }),
+    kill: (signal) => void child.kill(signal),
+  }
+}
+
+function startError(command: string, error: unknown): CommandError {
+  const code = codeOf(error)
+  if (code === 'ENOENT') return new CommandError(`there is no command ${command}`, NOT_FOUND)
+  return new CommandError(`cannot run ${command}: ${code}`, NOT_EXECUTABLE)
+}
+
+async function pass(
+  from: ChildProcess['stdout'],
+  to: Terminal['stdout'],
+  redacted: Readonly<Record<string, string>>,
+): Promise<void> {
+  if (from === null) return
+  for await (const chunk of from.pipe(createRedactor(redacted))) to.write(chunk as Buffer)
+}
+
+/** What a terminal sends to every process of the foreground group: to us and to the command. */
+const SENT_BY_TERMINALS = ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const
+const FORWARDED = ['SIGTERM', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const
+
+/**
+ * Hands signals on while `run` is under way, each once: what a terminal sends, the command got by itself, and a second one
+ * would make it stop ungracefully. So these are only handed on where no terminal controls this process.
+ */
+export async function withSignals<T>(kill: (signal: NodeJS.Signals) => void, run: () => Promise<T>): Promise<T> {
+  const isControlled = hasTerminal()
+  const ignore = (): void => undefined
+  const handlers: [NodeJS.Signals, () => void][] = [
+    ...FORWARDED.map((signal): [NodeJS.Signals, () => void] => [signal, () => kill(signal)]),
+    ...SENT_BY_TERMINALS.map((signal): [NodeJS.Signals, () => void] => [
+      signal,
+      isControlled ? ignore : () => kill(signal),
+    ]),
+  ]
+  for (const [signal, handler] of handlers) process.on(signal, handler)
+  try {
+    return await run()
+  } finally {
+    for (const [signal, handler] of handlers) process.off(signal, handler)
+  }
+}
+
+/** Whether a terminal controls this process, whatever its standard streams are. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'))
+    return true
+  } catch {
+    return false
+  }
+}

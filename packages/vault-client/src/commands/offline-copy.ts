@@ -1,0 +1,64 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { importPrivateKey } from '@vault-and-tracker/http-signatures'
+import type { VaultClientOptions } from '../client/client.ts'
+import { readPrivateKey } from '../client/private-key.ts'
+import { readSecrets, type Secrets } from '../client/secrets.ts'
+import { writePrivately } from './settings.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Signed to derive the key of the copy. It is no signature base: those begin with a quote (RFC 9421 section 2.5). */
+const CONTEXT = 'vault-client offline copy, version 1'
+
+/** Secrets as they were read at a time. */
+export type Copy = { readonly secrets: Secrets; readonly readAt: number }
+
+/**
+ * The secrets of an environment in a file, for when the vault cannot be asked. Only who has the private key reads it: its key is
+ * derived (HKDF-SHA-256) from an Ed25519 signature, which nobody else can make and which is always the same (RFC 8032).
+ * AES-256-GCM with a random nonce of 96 bits; URL, project, environment and the time of reading are authenticated.
+ */
+export function offlineCopy(settings: VaultClientOptions, env: string, environment: Terminal['env']) {
+  const { url, project } = settings
+  const context = Buffer.from(JSON.stringify([CONTEXT, new URL(url).origin, project, env]))
+  const base = environment['XDG_CACHE_HOME'] || join(environment['HOME'] || homedir(), '.cache')
+  const name = Buffer.from(JSON.stringify([new URL(url).origin, project, env])).toString('base64url')
+  // A file name has 255 bytes at most.
+  const file = join(base, 'vault-client', `${name.length > 200 ? digestOf(name) : name}.bin`)
+  const key = (): Buffer => {
+    const read = readPrivateKey(settings.privateKey)
+    if (read === undefined) throw new Error('not a private key')
+    const signature = importPrivateKey(read).sign(context)
+    return Buffer.from(hkdfSync('sha256', signature, new Uint8Array(), CONTEXT, 32))
+  }
+
+  return {
+    write: async (secrets: Secrets): Promise<void> => {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', key(), nonce, { authTagLength: 16 }).setAAD(context)
+      const plain = JSON.stringify({ readAt: Date.now(), secrets: Object.entries(secrets) })
+      const encrypted = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      await writePrivately(file, Buffer.concat([nonce, cipher.getAuthTag(), encrypted]))
+    },
+
+    /** Undefined where there is none that this key wrote for this environment. */
+    read: async (): Promise<Copy | undefined> => {
+      try {
+        const bytes = await readFile(file)
+        const decipher = createDecipheriv('aes-256-gcm', key(), bytes.subarray(0, 12), { authTagLength: 16 })
+        decipher.setAAD(context).setAuthTag(bytes.subarray(12, 28))
+        const plain = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()])
+        const { readAt, secrets } = JSON.parse(plain.toString()) as { readAt: number; secrets: [string, string][] }
+        return { readAt, secrets: readSecrets(Object.fromEntries(secrets)) }
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+function digestOf(name: string): string {
+  return Buffer.from(hkdfSync('sha256', name, new Uint8Array(), 'file name', 32)).toString('base64url')
+}

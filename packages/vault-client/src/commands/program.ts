@@ -1,0 +1,312 @@
+import { types } from 'node:util'
+import { Argument, Command, CommanderError, Option } from 'commander'
+import { VaultError } from '../client/errors.ts'
+import { FORMATS } from '../formats/formats.ts'
+import { adminCommands } from './admin.ts'
+import type { Command as ChildCommand } from './child.ts'
+import { completionScript, SHELLS, type Shell } from './completions.ts'
+import { keygen, login, logout, whoami } from './identity.ts'
+import { type RunOptions, run } from './run.ts'
+import * as secrets from './secrets.ts'
+import { type GlobalOptions, readProfiles } from './settings.ts'
+import { CommandError, type Terminal, UsageError } from './terminal.ts'
+import { readCount, readDuration, readSignal } from './values.ts'
+
+const HELP = `
+A project is reached with VAULT_URL, VAULT_PROJECT and VAULT_PRIVATE_KEY (a JWK, hex or PEM) or VAULT_PRIVATE_KEY_FILE
+(its path), or with a profile that vault login keeps. Administrators use VAULT_ADMIN_TOKEN.
+
+Exit status: 0; 1 when the vault refused or cannot be reached; 2 for a wrong call. run exits as its command did, with 127
+when there is no such command and 126 when it cannot be run.`
+
+/**
+ * Runs one command line.
+ *
+ * @returns the exit status: 0, 1 when the vault refused or cannot be reached, 2 for a wrong call; for `run` the command's own
+ */
+export async function runVaultCommand(terminal: Terminal, version: string): Promise<number> {
+  const state = { status: 0 }
+  const program = vaultProgram(terminal, version, (status) => {
+    state.status = status
+  })
+  try {
+    await program.parseAsync(terminal.args, { from: 'user' })
+    return state.status
+  } catch (error) {
+    return fail(error, terminal)
+  }
+}
+
+function fail(error: unknown, { stderr }: Terminal): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof UsageError) {
+    stderr.write(`vault: ${error.message}\nRun vault --help for the commands and variables.\n`)
+    return 2
+  }
+  if (error instanceof CommandError) {
+    stderr.write(`vault: ${error.message}\n`)
+    return error.status
+  }
+  const code = error instanceof VaultError ? ` (${error.code})` : ''
+  stderr.write(`vault: ${types.isNativeError(error) ? error.message : 'unknown error'}${code}\n`)
+  return 1
+}
+
+/** The commands, their arguments and options: what is parsed, what help shows and what shells complete. */
+function vaultProgram(terminal: Terminal, version: string, exit: (status: number) => void): Command {
+  const program = new Command('vault')
+    .description('Secrets of an encrypted vault, for applications and the people who run them.')
+    .version(version)
+    .addHelpText('after', HELP)
+    .configureOutput({
+      writeOut: (text) => void terminal.stdout.write(text),
+      writeErr: (text) => void terminal.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'vault: ')),
+    })
+    .showHelpAfterError('Run vault --help for the commands and variables.')
+    .configureHelp({ showGlobalOptions: true })
+    .enablePositionalOptions()
+    .exitOverride()
+  for (const option of globalOptions()) program.addOption(option)
+  // A command inherits these settings where it is made, so they come first.
+  addIdentity(program, terminal)
+  addSecrets(program, terminal, exit)
+  addRun(program, terminal, exit)
+  addAdmin(program, terminal)
+  addCompletions(program, terminal)
+  for (const command of program.commands) addGlobalOptions(command)
+  return program
+}
+
+function globalOptions(): readonly Option[] {
+  return [
+    new Option('--profile <name>', 'use this profile of vault login'),
+    new Option('--url <url>', 'where the vault is'),
+    new Option('--project <name>', "the project's name"),
+    new Option('--key-file <path>', "the file of the project's private key"),
+    new Option('--json', 'print JSON'),
+  ]
+}
+
+/** Since what follows `run`'s command is the command's, options are positional; these are allowed at any place. */
+function addGlobalOptions(command: Command): void {
+  for (const option of globalOptions()) command.addOption(option.hideHelp())
+  for (const each of command.commands) addGlobalOptions(each)
+}
+
+/** The environment: of the option, the variable, the profile, or `production`. */
+async function withEnv<Options extends GlobalOptions>(
+  command: Command,
+  terminal: Terminal,
+): Promise<Options & { env: string }> {
+  const options = command.optsWithGlobals<Options & { env?: string }>()
+  const name = options.profile || terminal.env['VAULT_PROFILE'] || 'default'
+  const env = options.env || terminal.env['VAULT_ENV'] || (await readProfiles(terminal.env))[name]?.env
+  return { ...options, env: env ?? 'production' }
+}
+
+const envOption = (): Option => new Option('--env <name>', 'the environment; production by default')
+const yesOption = (): Option => new Option('--yes', 'do not ask')
+
+function addIdentity(program: Command, terminal: Terminal): void {
+  program
+    .command('keygen')
+    .description('make a key pair: the private JWK on standard output, the public key on standard error')
+    .option('--output <file>', 'write the private key to a new file that only you read; print the public key')
+    .action((_options, command: Command) => keygen(command.optsWithGlobals(), terminal))
+  program
+    .command('login')
+    .description('remember url, project and where the key is, after a signed request that worked')
+    .addOption(envOption())
+    .option('--no-check', 'do not ask the vault')
+    .action((_options, command: Command) => login(command.optsWithGlobals(), terminal))
+  program
+    .command('logout')
+    .description('forget a profile')
+    .action((_options, command: Command) => logout(command.optsWithGlobals(), terminal))
+  program
+    .command('whoami')
+    .description('show which project and key are used, and whether the vault accepts them')
+    .addOption(envOption())
+    .action(async (_options, command: Command) => whoami(await withEnv(command, terminal), terminal))
+}
+
+function addSecrets(program: Command, terminal: Terminal, exit: (status: number) => void): void {
+  const format = (): Option => new Option('--format <format>', 'how to print').choices(FORMATS)
+  program
+    .command('get')
+    .description('print all secrets of an environment, or the value of one')
+    .argument('[key]')
+    .addOption(envOption())
+    .addOption(format())
+    .action(async (key: string | undefined, _options, command: Command) =>
+      secrets.get(key, await withEnv(command, terminal), terminal),
+    )
+  program
+    .command('list')
+    .description('print the keys of an environment')
+    .addOption(envOption())
+    .action(async (_options, command: Command) => secrets.list(await withEnv(command, terminal), terminal))
+  program
+    .command('set')
+    .alias('put')
+    .description('store what standard input holds, less one final line break, or what is typed')
+    .argument('<key>')
+    .addOption(envOption())
+    .option('--from-file <path>', 'store what the file holds, byte for byte')
+    .option('--value <value>', 'store this; others on the machine can see it while the command runs')
+    .action(async (key: string, _options, command: Command) =>
+      secrets.set(key, await withEnv(command, terminal), terminal),
+    )
+  program
+    .command('rm')
+    .description('delete a secret by its id, or with VAULT_ADMIN_TOKEN by its key')
+    .argument('<id-or-key>')
+    .addOption(envOption())
+    .action(async (which: string, _options, command: Command) =>
+      secrets.remove(which, await withEnv(command, terminal), terminal),
+    )
+  program
+    .command('import')
+    .description('put what a .env or JSON file holds (- for standard input); shows the difference and asks first')
+    .argument('<file>')
+    .addOption(envOption())
+    .addOption(yesOption())
+    .action(async (file: string, _options, command: Command) =>
+      secrets.importFile(file, await withEnv(command, terminal), terminal),
+    )
+  program
+    .command('export')
+    .description('print all secrets of an environment')
+    .addOption(envOption())
+    .addOption(format().default('dotenv'))
+    .option('--name <name>', 'the name of the Secret, for k8s')
+    .option('--output <file>', 'write a file that only you read')
+    .action(async (_options, command: Command) => secrets.exportSecrets(await withEnv(command, terminal), terminal))
+  program
+    .command('diff')
+    .description('show which keys differ between two environments, never values')
+    .addOption(new Option('--env <name>', 'an environment; give it twice').argParser(collect).default([]))
+    .option('--exit-code', 'exit with 1 when they differ')
+    .action(async (_options, command: Command) => exit(await secrets.diff(command.optsWithGlobals(), terminal)))
+}
+
+function collect(value: string, previous: readonly string[]): readonly string[] {
+  return [...previous, value]
+}
+
+function addRun(program: Command, terminal: Terminal, exit: (status: number) => void): void {
+  program
+    .command('run')
+    .description('run a command with the secrets of an environment among its variables, without a shell')
+    .usage('[options] -- <command> [arguments...]')
+    .addArgument(new Argument('<command...>').default(undefined))
+    .addOption(envOption())
+    .option('--allow-empty', 'run it also when the environment has no secrets')
+    .option('--watch', 'restart the command when secrets change')
+    .option('--watch-signal <signal>', 'send it this signal instead, when secrets change', readSignal)
+    .addOption(new Option('--interval <time>', 'how often to look').argParser(readDuration).default(30, '30s'))
+    .option('--redact', 'replace values in what the command prints')
+    .option('--offline-fallback', 'keep an encrypted copy, and use it when the vault cannot be reached')
+    .addOption(
+      new Option('--max-age <time>', 'how old that copy may be').argParser(readDuration).default(86_400, '24h'),
+    )
+    .passThroughOptions()
+    .action(async (words: string[], _options, command: Command) => {
+      exit(await run(words as unknown as ChildCommand, await withEnv<RunOptions>(command, terminal), terminal))
+    })
+}
+
+function addAdmin(program: Command, terminal: Terminal): void {
+  const admin = program.command('admin').description('what administrators do, with VAULT_ADMIN_TOKEN or a prompt')
+  const projects = admin.command('projects').description('list, register and delete projects')
+  projects
+    .command('list', { isDefault: true })
+    .description('list projects')
+    .action((_options, command: Command) => adminCommands.list('projects', command.optsWithGlobals(), terminal))
+  projects
+    .command('add <name>')
+    .description('register a project')
+    .requiredOption('--public-key <key>', 'its public key: 64 hex digits or a JWK')
+    .option('--require-content-digest', 'refuse a PUT whose signature does not cover its body')
+    .action((name: string, _options, command: Command) =>
+      adminCommands.addProject(name, command.optsWithGlobals(), terminal),
+    )
+  projects
+    .command('rm <id>')
+    .description('delete a project and all its secrets')
+    .addOption(yesOption())
+    .action((id: string, _options, command: Command) =>
+      adminCommands.removeProject(id, command.optsWithGlobals(), terminal),
+    )
+  admin
+    .command('rotate <project>')
+    .description('replace the key of a project; prints the new private key unless a public key is given')
+    .option('--public-key <key>', 'a key whose private half stays where it was made')
+    .option('--overlap <seconds>', 'how long the old keys stay valid, at most 600')
+    .action((id: string, _options, command: Command) => adminCommands.rotate(id, command.optsWithGlobals(), terminal))
+  admin
+    .command('keys <project>')
+    .description('list the valid keys of a project')
+    .action((id: string, _options, command: Command) => adminCommands.keys(id, command.optsWithGlobals(), terminal))
+  admin
+    .command('revoke <project> <fingerprint>')
+    .description('end a key at once')
+    .action((id: string, fingerprint: string, _options, command: Command) =>
+      adminCommands.revokeKey(id, fingerprint, command.optsWithGlobals(), terminal),
+    )
+  admin
+    .command('secrets <project>')
+    .description('list ids and keys of secrets, never values')
+    .option('--env <name>', 'of this environment only')
+    .action((id: string, _options, command: Command) => adminCommands.secrets(id, command.optsWithGlobals(), terminal))
+  admin
+    .command('versions <secret>')
+    .description('list the versions of a secret, by its id')
+    .action((id: string, _options, command: Command) => adminCommands.versions(id, command.optsWithGlobals(), terminal))
+  admin
+    .command('restore <secret> <version>')
+    .description('make an older version of a secret the current one')
+    .action((id: string, number: string, _options, command: Command) =>
+      adminCommands.restore(id, number, command.optsWithGlobals(), terminal),
+    )
+  addAdministrators(admin, terminal)
+  admin
+    .command('audit')
+    .description('print the audit log, newest first; of one project with --project')
+    .option('--action <action>', 'of this action only')
+    .option('--before <id>', 'what is older than this entry')
+    .addOption(new Option('--limit <count>', 'how many').argParser(readCount).default(100))
+    .action((_options, command: Command) => adminCommands.audit(command.optsWithGlobals(), terminal))
+}
+
+function addAdministrators(admin: Command, terminal: Terminal): void {
+  const administrators = admin.command('administrators').description('list, add and remove named administrators')
+  administrators
+    .command('list', { isDefault: true })
+    .description('list administrators')
+    .action((_options, command: Command) => adminCommands.list('administrators', command.optsWithGlobals(), terminal))
+  administrators
+    .command('add <name>')
+    .description('add an administrator; prints their token, this once')
+    .addOption(new Option('--role <role>', 'what they may do').choices(['administrator', 'auditor']).default('auditor'))
+    .option('--projects <names...>', 'only these projects')
+    .addOption(new Option('--expires <time>', 'end the token after this time, such as 30d').argParser(readDuration))
+    .action((name: string, _options, command: Command) =>
+      adminCommands.addAdministrator(name, command.optsWithGlobals(), terminal),
+    )
+  administrators
+    .command('rm <id>')
+    .description('end the token of an administrator')
+    .action((id: string, _options, command: Command) =>
+      adminCommands.removeAdministrator(id, command.optsWithGlobals(), terminal),
+    )
+}
+
+function addCompletions(program: Command, terminal: Terminal): void {
+  program
+    .command('completions')
+    .description('print completions for a shell, for example: source <(vault completions bash)')
+    .addArgument(new Argument('<shell>').choices(SHELLS))
+    .action((shell: Shell) => void terminal.stdout.write(completionScript(program, shell)))
+}

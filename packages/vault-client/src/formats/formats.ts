@@ -1,0 +1,78 @@
+import { dotenvLine } from './dotenv.ts'
+import { type Format, unfit, variable, withoutNull } from './variable.ts'
+
+export { FORMATS, type Format } from './variable.ts'
+
+/** What makes a format's text of a key and its value, between the head and nothing. */
+type Writer = { head?: (name: string) => string; line: (key: string, value: string) => string }
+
+const WRITERS: Readonly<Record<Exclude<Format, 'json'>, Writer>> = {
+  dotenv: { line: dotenvLine },
+  docker: { line: dockerLine },
+  shell: {
+    line: (key, value) =>
+      `export ${variable(key, 'shell')}='${withoutNull(key, value, 'shell').replaceAll("'", String.raw`'\''`)}'\n`,
+  },
+  // A JSON string is a double-quoted scalar of YAML 1.2 (section 7.3.1), but for what YAML does not print.
+  yaml: { line: (key, value) => `${yamlString(key)}: ${yamlString(value)}\n` },
+  'github-actions': { line: githubLine },
+  k8s: {
+    head: (name) => `apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${yamlString(name)}\ntype: Opaque\ndata:\n`,
+    line: k8sLine,
+  },
+}
+
+/**
+ * Prints secrets, keys in order. What a format cannot hold is refused by name, never changed.
+ *
+ * - `json`: one object, two-space indent.
+ * - `dotenv`: `KEY='value'` lines as dotenv, Node's `--env-file` and python-dotenv read them.
+ * - `docker`: `KEY=value` lines for `docker run --env-file`, which knows no quotes; no line breaks.
+ * - `shell`: `export KEY='value'` lines, safe to `eval` in a POSIX shell whatever a value holds.
+ * - `yaml`: a map of double-quoted strings.
+ * - `github-actions`: lines to append to the file that `$GITHUB_ENV` names.
+ * - `k8s`: a Secret manifest, values in base64, named `name`.
+ *
+ * @throws CommandError naming the first key that the format cannot hold
+ */
+export function formatSecrets(secrets: Readonly<Record<string, string>>, format: Format, name = 'secrets'): string {
+  const entries = Object.entries(secrets).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  // Without a prototype, `__proto__` is a key like any other.
+  if (format === 'json')
+    return `${JSON.stringify(Object.assign(Object.create(null), Object.fromEntries(entries)), null, 2)}\n`
+  const { head, line } = WRITERS[format]
+  if (entries.length === 0 && format === 'yaml') return '{}\n'
+  return `${head?.(name) ?? ''}${entries.map(([key, value]) => line(key, value)).join('')}`
+}
+
+/** What Docker reads as one line at most, in bytes. */
+const DOCKER_LINE = 64 * 1024 - 1
+
+/** Docker takes what follows the first `=` as it is, up to the line break, of which it drops a carriage return. */
+function dockerLine(key: string, value: string): string {
+  if (/[\n\r]/.test(value)) throw unfit(key, 'docker', 'has a line break')
+  if (Buffer.byteLength(`${key}=${value}`) > DOCKER_LINE) throw unfit(key, 'docker', 'is longer than a line may be')
+  return `${variable(key, 'docker')}=${withoutNull(key, value, 'docker')}\n`
+}
+
+function yamlString(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** A value between two lines of a word that it does not hold (GitHub: workflow commands, multiline strings). */
+function githubLine(key: string, value: string): string {
+  if (value.includes('\r')) throw unfit(key, 'github-actions', 'has a carriage return')
+  let word = 'EOF'
+  while (value.includes(word)) word += '_'
+  return `${variable(key, 'github-actions')}<<${word}\n${withoutNull(key, value, 'github-actions')}\n${word}\n`
+}
+
+/** Keys of a Secret are letters, digits, `-`, `_` and `.` (Kubernetes API, Secret v1), and at most 253 of them. */
+function k8sLine(key: string, value: string): string {
+  if (!/^[-._A-Za-z0-9]{1,253}$/.test(key) || key === '.' || key.startsWith('..'))
+    throw unfit(key, 'k8s', 'is not the key of a Secret')
+  return `  ${yamlString(key)}: ${Buffer.from(value).toString('base64')}\n`
+}

@@ -1,0 +1,136 @@
+import { expect, test } from '@jest/globals'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { createSecretCache } from '../../src/client/cache.ts'
+import { VaultError } from '../../src/client/errors.ts'
+import type { Secrets } from '../../src/client/secrets.ts'
+import { type Changes, createVaultClient } from '../../src/index.ts'
+import { startFakeVault } from '../fake-vault.ts'
+
+const { privateJwk, publicKeyHex } = generateKeyPair()
+const away = new VaultError('connection_refused', 'refused')
+
+/** A cache with a clock of the test's own, and a vault that counts. */
+function world(options: { freshMs: number; staleMs?: number; staleIfErrorMs?: number }) {
+  const state = { now: 0, reads: 0, failure: undefined as Error | undefined }
+  const cache = createSecretCache(options, () => state.now)
+  const read = (): Promise<Secrets> => {
+    state.reads += 1
+    return state.failure === undefined ? Promise.resolve({ READ: String(state.reads) }) : Promise.reject(state.failure)
+  }
+  return { state, cache, get: () => cache.get('production', read) }
+}
+
+test('what is fresh is answered from memory, and read once for all who ask at the same moment', async () => {
+  const { state, get } = world({ freshMs: 1000 })
+  expect(await Promise.all([get(), get(), get()])).toEqual([{ READ: '1' }, { READ: '1' }, { READ: '1' }])
+  state.now = 1000
+  expect(await get()).toEqual({ READ: '1' })
+  state.now = 1001
+  expect(await get()).toEqual({ READ: '2' })
+})
+
+test('what is stale is answered at once and read again in the background', async () => {
+  const { state, get } = world({ freshMs: 1000, staleMs: 5000 })
+  await get()
+  state.now = 2000
+  expect(await get()).toEqual({ READ: '1' })
+  await Promise.resolve()
+  expect(state.reads).toBe(2)
+  expect(await get()).toEqual({ READ: '2' })
+  state.now = 8000
+  expect(await get()).toEqual({ READ: '3' })
+})
+
+test('where the vault cannot be asked the last secrets are answered, for as long as allowed', async () => {
+  const { state, get } = world({ freshMs: 0, staleIfErrorMs: 60_000 })
+  await get()
+  state.failure = away
+  state.now = 60_000
+  expect(await get()).toEqual({ READ: '1' })
+  state.now = 60_001
+  await expect(get()).rejects.toBe(away)
+})
+
+test('a vault that refuses is obeyed whatever is in memory', async () => {
+  const { state, get } = world({ freshMs: 0, staleIfErrorMs: 60_000 })
+  await get()
+  state.failure = new VaultError('invalid_signature', 'revoked', { status: 401 })
+  state.now = 1
+  await expect(get()).rejects.toBe(state.failure)
+})
+
+test('what is cleared while it is read is not kept', async () => {
+  const { state, cache, get } = world({ freshMs: 1000 })
+  const first = get()
+  cache.clear('production')
+  await first
+  await get()
+  expect(state.reads).toBe(2)
+})
+
+test('a client with a cache asks once, and again after its own put', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  const options = { url: vault.url, project: 'shop', privateKey: privateJwk, cache: { freshMs: 60_000 } }
+  const client = createVaultClient(options)
+  vault.secrets.set('A', '1')
+  const mine = await client.getAll()
+  mine['A'] = 'changed by its caller'
+  expect(await client.get('A')).toBe('1')
+  expect(vault.seen).toHaveLength(1)
+  await client.put('A', '2')
+  expect(await client.get('A')).toBe('2')
+  expect(await client.get('B')).toBeUndefined()
+})
+
+test('watch tells what changed, goes on after errors, and stops', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk, retries: 0 })
+  vault.secrets.set('KEPT', '1').set('CHANGED', '1').set('REMOVED', '1')
+  const errors: unknown[] = []
+  const told: Changes[] = []
+  let happened = (): void => undefined
+  const next = (): Promise<void> =>
+    new Promise((resolve) => {
+      happened = resolve
+    })
+  const watch = client.watch('production', {
+    known: await client.getAll(),
+    intervalMs: 5,
+    onChange: (_secrets, changes) => {
+      told.push(changes)
+      happened()
+    },
+    onError: (error) => {
+      errors.push(error)
+      happened()
+    },
+  })
+  const failed = next()
+  vault.answerNext('dropped')
+  await failed
+  const changed = next()
+  vault.secrets.set('CHANGED', '2')
+  await changed
+  expect(told).toEqual([{ added: [], changed: ['CHANGED'], removed: [] }])
+  const rest = next()
+  vault.secrets.delete('REMOVED')
+  await rest
+  expect(told.at(-1)).toEqual({ added: [], changed: [], removed: ['REMOVED'] })
+  expect(errors).toHaveLength(1)
+  await watch.stop()
+  const count = vault.seen.length
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(vault.seen).toHaveLength(count)
+})
+
+test('watch ends with the signal it was given', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  const ending = new AbortController()
+  const watch = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).watch('production', {
+    intervalMs: 5,
+    onChange: () => undefined,
+    signal: ending.signal,
+  })
+  ending.abort()
+  await watch.stop()
+})

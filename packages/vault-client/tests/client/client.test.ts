@@ -1,0 +1,102 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from '@jest/globals'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { createVaultClient, VaultError } from '../../src/index.ts'
+import { startFakeVault } from '../fake-vault.ts'
+
+const { privateJwk, publicKeyHex } = generateKeyPair()
+
+test('puts, reads and removes secrets with signatures the vault accepts', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  await client.put('DATABASE_URL', 'postgres://somewhere', 'staging')
+  expect(await client.getAll('staging')).toEqual({ DATABASE_URL: 'postgres://somewhere' })
+  await client.remove('DATABASE_URL')
+  expect(await client.getAll('staging')).toEqual({})
+  expect(vault.seen.map((request) => request.target)).toEqual([
+    '/v1/secrets',
+    '/v1/secrets?env=staging',
+    '/v1/secrets/DATABASE_URL',
+    '/v1/secrets?env=staging',
+  ])
+})
+
+test('a PUT covers the digest of its body, a GET has no body to cover', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  await client.put('A', '1', 'production')
+  await client.getAll()
+  expect(vault.seen.map((request) => request.covered)).toEqual([true, false])
+})
+
+test('the environment is production unless told', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  await createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).getAll()
+  expect(vault.seen[0]?.target).toBe('/v1/secrets?env=production')
+})
+
+test('a secret named __proto__ is a secret like any other', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  vault.answerWith(200, '{"__proto__":"kept"}')
+  const secrets = await createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).getAll()
+  expect(Object.entries(secrets)).toEqual([['__proto__', 'kept']])
+})
+
+test('a refusal carries the code and status of the vault', async () => {
+  await using vault = await startFakeVault(generateKeyPair().publicKeyHex)
+  const failure = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).getAll()
+  await expect(failure).rejects.toMatchObject({ name: 'VaultError', code: 'invalid_signature', status: 401 })
+})
+
+test.each([
+  ['a page of HTML', 200, '<html>', 'invalid_answer'],
+  ['a list', 200, '[]', 'invalid_answer'],
+  ['a value that is not a string', 200, '{"A":1}', 'invalid_answer'],
+  ['an error without a code', 400, '{}', 'invalid_answer'],
+])('%s is refused', async (_name, status, body, code) => {
+  await using vault = await startFakeVault(publicKeyHex)
+  vault.answerWith(status, body)
+  const failure = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).getAll()
+  await expect(failure).rejects.toMatchObject({ name: 'VaultError', code })
+})
+
+test('a vault that does not run refuses connections', async () => {
+  const vault = await startFakeVault(publicKeyHex)
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk, retries: 0 })
+  await vault[Symbol.asyncDispose]()
+  await expect(client.getAll()).rejects.toMatchObject({ code: 'connection_refused', status: undefined })
+})
+
+test('a key or URL that cannot be used is refused at once, without repeating it', () => {
+  const canary = 'canary-of-a-private-key'
+  expect(() => createVaultClient({ url: 'http://localhost', project: 'shop', privateKey: canary })).toThrow(VaultError)
+  expect(() => createVaultClient({ url: 'http://localhost', project: 'shop', privateKey: canary })).not.toThrow(canary)
+  expect(() => createVaultClient({ url: 'nowhere', project: 'shop', privateKey: privateJwk })).toThrow('not a URL')
+})
+
+test('a vault that accepts and never answers is a timeout', async () => {
+  const silent = createServer(() => undefined)
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as AddressInfo
+  const client = createVaultClient({
+    url: `http://127.0.0.1:${String(port)}`,
+    project: 'shop',
+    privateKey: privateJwk,
+    timeoutMs: 50,
+    retries: 0,
+  })
+  await expect(client.getAll()).rejects.toMatchObject({ code: 'timeout', status: undefined })
+  silent.closeAllConnections()
+  await new Promise((resolve) => silent.close(resolve))
+})
+
+test.each([
+  ['http://user:canary@127.0.0.1:1', 'shop'],
+  ['http://127.0.0.1:1', 'no project'],
+])('a request to %s as %j cannot be signed, which is a fault of the configuration', async (url, project) => {
+  const client = createVaultClient({ url, project, privateKey: generateKeyPair().privateJwk })
+  const error: unknown = await client.getAll().catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(VaultError)
+  expect(error).toMatchObject({ code: 'invalid_configuration', message: expect.not.stringContaining('canary') })
+})

@@ -1,0 +1,255 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { startFakeVault } from '../fake-vault.ts'
+import { keyPair, projectOf, vault } from './run-vault.ts'
+
+const { privateJwk, publicKeyHex } = keyPair
+
+test('keygen prints a private JWK and, apart from it, its public key', async () => {
+  const { status, out, err } = await vault(['keygen'])
+  expect(status).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ kty: 'OKP', crv: 'Ed25519' })
+  expect(err).toMatch(/^public key: [0-9a-f]{64}\n$/)
+})
+
+test('put stores standard input less its final line break, get prints it', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  expect(await vault(['put', 'MOTTO'], projectOf(server.url), 'two\nlines\n')).toMatchObject({ status: 0, out: '' })
+  expect(server.secrets.get('MOTTO')).toBe('two\nlines')
+  expect(await vault(['get', 'MOTTO'], projectOf(server.url))).toMatchObject({ status: 0, out: 'two\nlines\n' })
+  expect(await vault(['get'], projectOf(server.url))).toMatchObject({
+    status: 0,
+    out: '{\n  "MOTTO": "two\\nlines"\n}\n',
+  })
+})
+
+test('the private key is read from a file when one is named', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'key.json')
+  writeFileSync(file, `${privateJwk}\n`, { mode: 0o600 })
+  const env = { VAULT_URL: server.url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY_FILE: file }
+  expect(await vault(['get'], env)).toMatchObject({ status: 0, out: '{}\n' })
+})
+
+test('rm of an unknown id exits 1 and says so', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  expect(await vault(['rm', '01a202a7-fc9c-76eb-a9e8-23a8a2f0f776'], projectOf(server.url))).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('not_found'),
+  })
+})
+
+test('run gives the command its secrets and not the private key, and exits as it does', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('COLOUR', 'green')
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'seen')
+  const script = `printf '%s' "$COLOUR:\${VAULT_PRIVATE_KEY:-none}" > ${file}; exit 7`
+  expect((await vault(['run', '--', 'sh', '-c', script], projectOf(server.url))).status).toBe(7)
+  expect(readFileSync(file, 'utf8')).toBe('green:none')
+})
+
+test.each([
+  ['COLOUR', 'canary\0green'],
+  ['PATH=/tmp;X', 'green'],
+])('run refuses what no environment can hold, names the key %j and shows no value', async (key, value) => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set(key, value)
+  const { status, out, err } = await vault(['run', '--', 'true'], projectOf(server.url))
+  expect([status, out]).toEqual([1, ''])
+  expect(err).toBe(`vault: ${JSON.stringify(key)} cannot be a variable of an environment; use vault get\n`)
+})
+
+test('run exits 128 + n when a signal ended the command', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', '1')
+  expect((await vault(['run', '--', 'sh', '-c', 'kill -TERM $$'], projectOf(server.url))).status).toBe(143)
+})
+
+test.each([
+  [[], 'Usage: vault'],
+  [['launch'], "unknown command 'launch'"],
+  [['get', 'A', 'B'], 'too many arguments'],
+  [['get', '--format', 'xml'], "argument 'xml' is invalid. Allowed choices are json, dotenv"],
+  [['get', '--colour'], "unknown option '--colour'"],
+  [['put'], "missing required argument 'key'"],
+  [['run'], "missing required argument 'command'"],
+  [['run', '--interval', 'soon', '--', 'ls'], 'It is a time such as 30s'],
+  [['diff', '--env', 'a'], 'diff needs two environments'],
+  [['rm', 'NAME'], 'NAME is not an id'],
+  [['get'], 'not set: VAULT_URL, VAULT_PROJECT, VAULT_PRIVATE_KEY or VAULT_PRIVATE_KEY_FILE'],
+])('the call %j exits 2 and says why', async (args, message) => {
+  const { status, err } = await vault(args)
+  expect(status).toBe(2)
+  expect(err).toContain(message)
+})
+
+test.each([[['--help']], [['--version']], [['help']], [['run', '--help']], [['admin', 'projects', '--help']]])(
+  '%j exits 0',
+  async (args) => {
+    const { status, out, err } = await vault(args)
+    expect([status, err]).toEqual([0, ''])
+    expect(out).toMatch(args[0] === '--version' ? /^1\.2\.3\n$/ : /^Usage: vault/)
+  },
+)
+
+test('an empty VAULT_PRIVATE_KEY does not hide VAULT_PRIVATE_KEY_FILE', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'key.json')
+  writeFileSync(file, privateJwk)
+  const env = { ...projectOf(server.url), VAULT_PRIVATE_KEY: '', VAULT_PRIVATE_KEY_FILE: file }
+  expect(await vault(['get'], env)).toMatchObject({ status: 0, out: '{}\n' })
+})
+
+test('keygen writes a new file that only its owner reads, and never over another', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'key.json')
+  const { status, out } = await vault(['keygen', '--output', file])
+  expect([status, out]).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)])
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const before = readFileSync(file, 'utf8')
+  expect(await vault(['keygen', '--output', file])).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('a key is not overwritten'),
+  })
+  expect(readFileSync(file, 'utf8')).toBe(before)
+})
+
+test('set takes a value from a file, from the command line when told to, and from a prompt that hides it', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'value')
+  writeFileSync(file, 'kept\n\n')
+  await vault(['set', 'FILE', '--from-file', file], projectOf(server.url))
+  await vault(['set', 'OPTION', '--value', ' given '], projectOf(server.url))
+  const prompted = await vault(['set', 'PROMPT'], projectOf(server.url), '', ['typed'])
+  expect(prompted).toMatchObject({ status: 0, asked: ['value of PROMPT: (hidden)'] })
+  expect(Object.fromEntries(server.secrets)).toEqual({ FILE: 'kept\n\n', OPTION: ' given ', PROMPT: 'typed' })
+})
+
+test('a value that is not UTF-8 is refused', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'value')
+  writeFileSync(file, Buffer.from([0xff, 0x00]))
+  expect(await vault(['set', 'A', '--from-file', file], projectOf(server.url))).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('is not UTF-8'),
+  })
+  expect(server.secrets.size).toBe(0)
+})
+
+test('list prints keys alone', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('B', 'canary').set('A', 'canary')
+  expect(await vault(['list'], projectOf(server.url))).toMatchObject({ status: 0, out: 'A\nB\n' })
+  expect(await vault(['list', '--json'], projectOf(server.url))).toMatchObject({ out: '["A","B"]\n' })
+})
+
+test('import shows what differs without values, asks, and puts that alone', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('SAME', 'canary-1').set('CHANGED', 'canary-2').set('KEPT', 'canary-3')
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), '.env')
+  writeFileSync(file, '# comment\nSAME=canary-1\nexport CHANGED=\'canary-4\'\nNEW="canary-5"\n')
+  const refused = await vault(['import', file], projectOf(server.url), '', ['no'])
+  expect(refused).toMatchObject({ status: 1, out: '+ NEW\n~ CHANGED\n', err: 'vault: nothing was put\n' })
+  expect(refused.asked).toEqual(['put 2 of 3 secrets into production? [y/N] '])
+  expect(await vault(['import', file], projectOf(server.url))).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('use --yes'),
+  })
+  expect(await vault(['import', file, '--yes'], projectOf(server.url))).toMatchObject({ status: 0 })
+  expect(server.seen.filter(({ method }) => method === 'PUT')).toHaveLength(2)
+  expect(Object.fromEntries(server.secrets)).toEqual({
+    SAME: 'canary-1',
+    CHANGED: 'canary-4',
+    KEPT: 'canary-3',
+    NEW: 'canary-5',
+  })
+  expect((await vault(['import', file, '--yes'], projectOf(server.url))).out).toBe(
+    'nothing to do: production has all of it\n',
+  )
+})
+
+test('an import that fails in the middle says how far it came', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'secrets.json')
+  writeFileSync(file, '{"A":"1","B":"2"}')
+  // The reading, the first put, and what the second gets.
+  server.answerNext({ status: 200 }, { status: 200 }, { status: 413, body: '{"error":"payload_too_large"}' })
+  expect(await vault(['import', file, '--yes'], projectOf(server.url))).toMatchObject({
+    status: 1,
+    err: expect.stringMatching(/^vault: B: .*; 1 of 2 secrets were put/),
+  })
+})
+
+test('diff tells keys, never values, and exits with 1 when asked to', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const a = { status: 200, body: '{"ONLY_A":"canary","BOTH":"1","SAME":"1"}' }
+  const b = { status: 200, body: '{"ONLY_B":"canary","BOTH":"2","SAME":"1"}' }
+  const args = ['diff', '--env', 'staging', '--env', 'production']
+  server.answerNext(a, b)
+  expect(await vault(args, projectOf(server.url))).toMatchObject({ status: 0, out: '+ ONLY_B\n~ BOTH\n- ONLY_A\n' })
+  server.answerNext(a, b)
+  expect(await vault([...args, '--json', '--exit-code'], projectOf(server.url))).toMatchObject({
+    status: 1,
+    out: '{"added":["ONLY_B"],"changed":["BOTH"],"removed":["ONLY_A"]}\n',
+  })
+})
+
+test('login keeps where things are, never the key, and whoami shows it', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const file = join(home, 'key.json')
+  writeFileSync(file, privateJwk)
+  const login = await vault(['login', '--env', 'staging'], { HOME: home }, '', [server.url, 'shop', file])
+  expect(login).toMatchObject({ status: 0, asked: ['URL of the vault: ', 'project: ', 'file of the private key: '] })
+  const profiles = join(home, '.config/vault-client/profiles.json')
+  expect(statSync(profiles).mode & 0o777).toBe(0o600)
+  expect(JSON.parse(readFileSync(profiles, 'utf8'))).toEqual({
+    default: { url: server.url, project: 'shop', keyFile: file, env: 'staging' },
+  })
+  expect(JSON.parse((await vault(['whoami', '--json'], { HOME: home })).out)).toEqual({
+    ...{ url: server.url, project: 'shop', publicKey: publicKeyHex, env: 'staging', secrets: 0 },
+  })
+  expect(await vault(['whoami', '--profile', 'other'], { HOME: home })).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('there is no profile other'),
+  })
+  expect(await vault(['logout'], { HOME: home })).toMatchObject({ status: 0 })
+  expect(await vault(['whoami'], { HOME: home })).toMatchObject({ status: 2 })
+})
+
+test('login with a key the vault does not accept keeps nothing', async () => {
+  await using server = await startFakeVault(generateKeyPair().publicKeyHex)
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  writeFileSync(join(home, 'key.json'), privateJwk)
+  const args = ['login', '--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json')]
+  expect(await vault(args, { HOME: home })).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('invalid_signature'),
+  })
+  expect(await vault(['whoami'], { HOME: home })).toMatchObject({ status: 2 })
+})
+
+test('completions know every command and option, and bash completes with them', async () => {
+  const { out } = await vault(['completions', 'bash'])
+  const complete = (line: string): string[] => {
+    const words = line.split(' ')
+    const script = `${out}
+      COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${String(words.length - 1)}; _vault
+      printf '%s\n' "\${COMPREPLY[@]}"`
+    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split('\n')
+  }
+  expect(complete('vault ex')).toEqual(['export'])
+  expect(complete('vault export --fo')).toEqual(['--format'])
+  expect(complete('vault admin projects ')).toEqual(expect.arrayContaining(['list', 'add', 'rm']))
+  expect(complete('vault --json admin adm')).toEqual(['administrators'])
+  for (const shell of ['zsh', 'fish']) expect((await vault(['completions', shell])).out).toContain('offline-fallback')
+})
+
+test('what a terminal would obey is shown, not sent to it', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('\u001b[2Jname', '1')
+  expect((await vault(['list'], projectOf(server.url))).out).toBe('\\u001b[2Jname\n')
+})

@@ -1,0 +1,48 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { runVaultCommand } from '../../src/commands/program.ts'
+
+export const keyPair = generateKeyPair()
+
+export type Answer = { status: number; out: string; err: string; asked: readonly string[] }
+
+/**
+ * Runs a command line in this process.
+ *
+ * @param typed what a person types, one question after the other; left out, there is no terminal
+ */
+export async function vault(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  stdin = '',
+  typed?: readonly string[],
+): Promise<Answer> {
+  let [out, err] = ['', '']
+  const asked: string[] = []
+  const left = [...(typed ?? [])]
+  const input = (async function* () {
+    yield await Promise.resolve(stdin)
+  })()
+  const status = await runVaultCommand(
+    {
+      args,
+      env: { PATH: process.env['PATH'], HOME: mkdtempSync(join(tmpdir(), 'vault-client-home-')), ...env },
+      stdin: Object.assign(input, { isTTY: typed !== undefined }),
+      stdout: { write: (text) => (out += String(text)) },
+      stderr: { write: (text) => (err += String(text)) },
+      ask: (question, options) => {
+        asked.push(options?.hidden === true ? `${question}(hidden)` : question)
+        return Promise.resolve(left.shift() ?? '')
+      },
+    },
+    '1.2.3',
+  )
+  return { status, out, err, asked }
+}
+
+/** The variables by which a project of the fake vault is reached. */
+export function projectOf(url: string): Record<string, string> {
+  return { VAULT_URL: url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY: keyPair.privateJwk }
+}

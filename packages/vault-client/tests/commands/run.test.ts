@@ -1,0 +1,164 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { createRedactor, MIN_REDACTED } from '../../src/commands/redact.ts'
+import { startFakeVault } from '../fake-vault.ts'
+import { keyPair, projectOf, vault } from './run-vault.ts'
+
+const { publicKeyHex } = keyPair
+
+test('the command gets no key, no path of a key and no admin token', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', '1')
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'seen')
+  const key = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'key.json')
+  writeFileSync(key, keyPair.privateJwk)
+  const env = { ...projectOf(server.url), VAULT_PRIVATE_KEY_FILE: key, VAULT_ADMIN_TOKEN: 'canary-token' }
+  expect(await vault(['run', '--', 'sh', '-c', `env > ${file}`], env)).toMatchObject({ status: 0 })
+  const seen = readFileSync(file, 'utf8')
+  expect(seen).toContain('A=1\n')
+  expect(seen).not.toMatch(/VAULT_PRIVATE_KEY|VAULT_ADMIN_TOKEN|canary/)
+})
+
+test('an environment without secrets is an error that names it, unless allowed', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  expect(await vault(['run', '--env', 'prodction', '--', 'true'], projectOf(server.url))).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('the environment prodction has no secrets'),
+  })
+  expect(await vault(['run', '--allow-empty', '--', 'true'], projectOf(server.url))).toMatchObject({ status: 0 })
+})
+
+test('127 for a command that is not there, 126 for one that cannot be run', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', '1')
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'file')
+  writeFileSync(file, '', { mode: 0o600 })
+  expect(await vault(['run', '--', './nothing-there'], projectOf(server.url))).toMatchObject({ status: 127 })
+  expect(await vault(['run', '--', file], projectOf(server.url))).toMatchObject({ status: 126 })
+})
+
+test('options after the command are its own', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', '1')
+  const script = 'process.exit(process.argv.includes("--redact") && process.argv.includes("--help") ? 3 : 4)'
+  const args = ['run', 'node', '-e', script, '--', '--redact', '--help']
+  expect((await vault(args, projectOf(server.url))).status).toBe(3)
+})
+
+test('with --redact no value reaches what the command prints', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const secret = 'canary/"one"\nanother line'
+  server.secrets.set('SECRET', secret).set('SHORT', 'ab')
+  const script = `console.log(process.env.SECRET, encodeURIComponent(process.env.SECRET))
+    console.error(JSON.stringify(process.env), btoa(process.env.SECRET)); process.stdout.write('cana'); process.exitCode = 5`
+  const { status, out, err } = await vault(['run', '--redact', '--', 'node', '-e', script], projectOf(server.url))
+  expect(status).toBe(5)
+  expect(out).toBe('[redacted:SECRET] [redacted:SECRET]\ncana')
+  expect(err).toContain('vault: the value of SHORT is too short to be redacted\n')
+  expect(out + err).not.toMatch(/canary|another line|Y2FuYXJ5/)
+})
+
+test('whatever the pieces in which output comes, no value is in it and nothing else is lost', async () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\n', '$'), maxLength: 12 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(text, { maxLength: 4 }),
+      fc.array(fc.oneof(text, fc.nat({ max: 3 })), { maxLength: 12 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (values, parts, size) => {
+        const secrets = Object.fromEntries(values.map((value, i) => [String.fromCharCode(75 + i), value]))
+        const output = parts.map((part) => (typeof part === 'string' ? part : (values[part] ?? ''))).join('')
+        const bytes = Buffer.from(output)
+        const redactor = createRedactor(secrets)
+        const passed: Buffer[] = []
+        redactor.on('data', (chunk: Buffer) => passed.push(chunk))
+        for (let at = 0; at < bytes.length; at += size) redactor.write(bytes.subarray(at, at + size))
+        redactor.end()
+        await new Promise((resolve) => redactor.once('close', resolve))
+        const shown = Buffer.concat(passed).toString()
+        const kept = shown.replace(/\[redacted:[A-Z]\]/g, '\0')
+        for (const value of values) if (value.length >= MIN_REDACTED) expect(kept).not.toContain(value)
+        if (!values.some((value) => value.length >= MIN_REDACTED)) expect(shown).toBe(output)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+test('the offline copy is used where the vault cannot be reached, and only that long', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'canary')
+  const env = { ...projectOf(server.url), HOME: home }
+  const file = join(home, 'seen')
+  const args = ['run', '--offline-fallback', '--', 'sh', '-c', `printf %s "$A" > ${file}`]
+  expect(await vault(args, env)).toMatchObject({ status: 0, err: '' })
+  const [copy = ''] = readdirSync(join(home, '.cache/vault-client'))
+  expect(readFileSync(join(home, '.cache/vault-client', copy), 'latin1')).not.toMatch(/canary|"A"/)
+  await server[Symbol.asyncDispose]()
+  writeFileSync(file, '')
+  expect(await vault(args, env)).toMatchObject({
+    status: 0,
+    err: expect.stringMatching(/refuses connections.*; using secrets that were read \d+ s ago/),
+  })
+  expect(readFileSync(file, 'utf8')).toBe('canary')
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  expect(await vault(['run', '--offline-fallback', '--max-age', '1s', ...args.slice(2)], env)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('which is too old'),
+  })
+})
+
+test.each([
+  ['another key', { VAULT_PRIVATE_KEY: '1'.repeat(64) }, []],
+  ['another environment', {}, ['--env', 'staging']],
+  ['another project', { VAULT_PROJECT: 'other' }, []],
+])('the offline copy opens for nobody with %s', async (_what, other, options) => {
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'canary')
+  const env = { ...projectOf(server.url), HOME: home }
+  await vault(['run', '--offline-fallback', '--', 'true'], env)
+  await server[Symbol.asyncDispose]()
+  expect(await vault(['run', ...options, '--offline-fallback', '--', 'true'], { ...env, ...other })).toMatchObject({
+    status: 1,
+    err: expect.not.stringContaining('using secrets'),
+  })
+})
+
+test('a vault that refuses is obeyed, whatever the copy holds', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', '1')
+  const env = { ...projectOf(server.url), HOME: mkdtempSync(join(tmpdir(), 'vault-client-')) }
+  await vault(['run', '--offline-fallback', '--', 'true'], env)
+  server.answerNext({ status: 401, body: '{"error":"invalid_signature"}' })
+  expect(await vault(['run', '--offline-fallback', '--', 'true'], env)).toMatchObject({ status: 1 })
+})
+
+test('with --watch the command is started anew when secrets change, and its own end is the end', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'first')
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'seen')
+  const script = `echo "$A" >> ${file}; if [ "$A" = last ]; then exit 6; fi; exec sleep 60`
+  const running = vault(['run', '--watch', '--interval', '1s', '--', 'sh', '-c', script], projectOf(server.url))
+  while (server.seen.length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
+  server.secrets.set('A', 'last')
+  const { status, err } = await running
+  expect(status).toBe(6)
+  expect(err).toContain('secrets changed; restarting')
+  expect(readFileSync(file, 'utf8')).toBe('first\nlast\n')
+})
+
+test('with --watch-signal the command is told when secrets change', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'first')
+  const script = `process.on('SIGHUP', () => process.exit(9)); setInterval(() => {}, 1000)`
+  const args = ['run', '--watch-signal', 'hup', '--interval', '1s', '--', 'node', '-e', script]
+  const running = vault(args, projectOf(server.url))
+  while (server.seen.length < 3) await new Promise((resolve) => setTimeout(resolve, 20))
+  server.secrets.set('A', 'changed')
+  expect((await running).status).toBe(9)
+})

@@ -1,0 +1,27 @@
+import type { ReactNode } from 'react'
+
+/** What is known of something: the term, and what it is. */
+export type Fact = readonly [term: string, description: ReactNode]
+
+/** Short facts side by side. */
+export function Facts({ facts }: { facts: readonly Fact[] }) {
+  return <List className="facts" facts={facts} />
+}
+
+/** Longer facts, one below the other. */
+export function Details({ facts }: { facts: readonly Fact[] }) {
+  return <List className="details" facts={facts} />
+}
+
+function List({ className, facts }: { className: string; facts: readonly Fact[] }) {
+  return (
+    <dl className={className}>
+      {facts.map(([term, description]) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd>{description}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

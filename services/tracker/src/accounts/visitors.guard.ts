@@ -1,0 +1,92 @@
+import type { Guard, Serving } from '@vault-and-tracker/rest'
+import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import type { Request, Response } from 'express'
+import { apiError } from '../errors.ts'
+import type { ReadRequestBody } from '../http/input.ts'
+import type { ApplyLimit } from '../http/limits.ts'
+import type { Access, SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
+import { MAX_SESSION_AGE_MS, type Sessions } from './sessions.ts'
+
+/** Whether a role opens an access level. */
+function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {
+  const rank = { anyone: 0, session: 1, member: 1, moderator: 2, admin: 3 }
+  return rank[role] >= rank[access]
+}
+
+/**
+ * Whether a request that changes something may have been made by another site with the user's cookie.
+ *
+ * Browsers say where a request comes from in Sec-Fetch-Site, older ones in Origin. Clients that are not browsers send
+ * neither, and have no cookie of another user.
+ *
+ * @param ownOrigin scheme, host and port of PUBLIC_URL
+ */
+function isCrossSite(
+  headers: { secFetchSite: string | undefined; origin: string | undefined },
+  ownOrigin: string,
+): boolean {
+  if (headers.secFetchSite !== undefined)
+    return headers.secFetchSite !== 'same-origin' && headers.secFetchSite !== 'none'
+  return headers.origin !== undefined && headers.origin !== ownOrigin
+}
+
+const COOKIE = 'session'
+
+/**
+ * Finds out who makes a request, by the cookie of their session, and refuses what they may not do.
+ *
+ * @param deps `publicUrl` is where browsers find the tracker
+ */
+export function createVisitorGuards(deps: {
+  publicUrl: URL
+  proxies: TrustedProxies
+  sessions: Pick<Sessions, 'find'>
+  readBody: ReadRequestBody
+  applyLimit: ApplyLimit
+}): Serving<TrackerSurface>['guards'] {
+  const { publicUrl, proxies, sessions, readBody, applyLimit } = deps
+  const cookie = { httpOnly: true, sameSite: 'lax', secure: publicUrl.protocol === 'https:', path: '/' } as const
+
+  async function visitorOf(request: Request, response: Response): Promise<Visitor> {
+    const token = readCookie(request.headers.cookie, COOKIE)
+    return {
+      address: clientAddress(request, proxies),
+      userAgent: request.get('user-agent') ?? '',
+      session: token === undefined ? undefined : await sessions.find(token),
+      setSession: (value) => void response.cookie(COOKIE, value, { ...cookie, maxAge: MAX_SESSION_AGE_MS }),
+      clearSession: () => void response.clearCookie(COOKIE, cookie),
+    }
+  }
+
+  const anyone: Guard<TrackerSurface, Visitor> = async (endpoint, request, response) => {
+    const from = { secFetchSite: request.get('sec-fetch-site'), origin: request.get('origin') }
+    if (endpoint.method !== 'GET' && isCrossSite(from, publicUrl.origin))
+      throw apiError('FORBIDDEN', 'This request was made by another site.')
+    const visitor = await visitorOf(request, response)
+    // Sign-in attempts are counted by the account they name, so their body is read first.
+    if (endpoint.limit === 'authentication') await readBody(endpoint, request, response)
+    await applyLimit(endpoint.limit, request, response, visitor)
+    return visitor
+  }
+  const signedIn: Guard<TrackerSurface, SignedInUser> = async (endpoint, request, response) =>
+    requireAccess(await anyone(endpoint, request, response), endpoint.access)
+  return { anyone, session: signedIn, member: signedIn, moderator: signedIn, admin: signedIn }
+}
+
+function requireAccess(visitor: Visitor, access: Access): SignedInUser {
+  const { session } = visitor
+  if (session === undefined) throw apiError('UNAUTHORIZED', 'Sign in first.')
+  const { state, role } = session.account
+  if (state !== 'active' && access !== 'session') throw apiError('FORBIDDEN', `This account is ${state}.`)
+  if (!mayAccess(role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
+  return { ...visitor, session }
+}
+
+/** The first cookie of a name; of two, the one that the browser holds for the more specific path comes first. */
+function readCookie(header: string | undefined, name: string): string | undefined {
+  for (const part of header?.split(';') ?? []) {
+    const at = part.indexOf('=')
+    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim()
+  }
+  return undefined
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+
+/**
+ * The files in lua/ that each library is put together from, without `.lua`. They are one chunk, so a file sees the local
+ * names of all files before it.
+ */
+const LIBRARIES = {
+  swarm: [
+    'swarm/layouts',
+    'swarm/state',
+    'swarm/counts',
+    'swarm/index',
+    'swarm/records',
+    'swarm/selection',
+    'swarm/peer',
+    'swarm/sockets',
+    'swarm/announce',
+    'swarm/functions',
+  ],
+  accounting: ['accounting'],
+  background: ['background'],
+  torznab: ['torznab'],
+} as const
+
+/** A library of functions for Redis. */
+export type LibraryName = keyof typeof LIBRARIES
+
+/** The Lua source of a library. lua/ is beside src/ and dist/. */
+export function readLibrary(name: LibraryName): string {
+  return LIBRARIES[name]
+    .map((file) => readFileSync(new URL(`../../lua/${file}.lua`, import.meta.url), 'utf8'))
+    .join('\n')
+}

@@ -1,0 +1,66 @@
+import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { Redis } from 'ioredis'
+
+const HEARTBEAT_MS = 5_000
+const COMMAND_TIMEOUT_MS = 2_000
+
+/** A subscription to a channel. */
+export type Subscription = { close(): void }
+
+/**
+ * Subscribes to a channel on a connection of its own. Messages sent while it was down are lost, so `onMissed` is
+ * called after every reconnection. The channel may be silent for hours, so the connection is checked with a heartbeat,
+ * and replaced when there is no answer.
+ *
+ * @param options `channel` names it for the number of a logical database; `heartbeatMs` is how often it is checked
+ * @throws what `isUnavailable` recognises when Redis does not respond
+ */
+export async function subscribeToChannel(options: {
+  url: string
+  name: string
+  channel: (database: number) => string
+  logger: Logger
+  heartbeatMs?: number
+  onMessage: (message: string) => void
+  onMissed: () => void
+}): Promise<Subscription> {
+  const redis = new Redis(options.url, {
+    connectionName: options.name,
+    lazyConnect: true,
+    maxRetriesPerRequest: null,
+    autoResubscribe: false,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    connectTimeout: 3_000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
+  })
+  redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
+  redis.on('message', (_channel: string, message: string) => options.onMessage(message))
+  const channel = options.channel(redis.options.db ?? 0)
+  try {
+    await redis.connect()
+    await redis.subscribe(channel)
+  } catch (error) {
+    // Otherwise it would connect again and again.
+    redis.disconnect()
+    throw error
+  }
+  const reconnect = (): void => {
+    if (redis.status === 'ready') redis.disconnect(true)
+  }
+  redis.on('ready', () => void redis.subscribe(channel).then(options.onMissed, reconnect))
+  let isPinging = false
+  const ping = async (): Promise<void> => {
+    isPinging = true
+    await redis.ping().catch(reconnect)
+    isPinging = false
+  }
+  const heartbeat = setInterval(() => {
+    if (!isPinging && redis.status === 'ready') void ping()
+  }, options.heartbeatMs ?? HEARTBEAT_MS)
+  return {
+    close: () => {
+      clearInterval(heartbeat)
+      redis.disconnect()
+    },
+  }
+}

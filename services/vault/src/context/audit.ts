@@ -1,0 +1,47 @@
+import { createSealMetrics } from '../audit/audit.metrics.ts'
+import { createAuditStore } from '../audit/audit.store.ts'
+import { createAuditLog } from '../audit/audit-log.ts'
+import { createSealer } from '../audit/sealer.ts'
+import { createSealStore } from '../audit/seals.store.ts'
+import { createChainKeys } from '../keyring/chain-keys.ts'
+import { createChainKeyStore } from '../keyring/keyring.store.ts'
+import type { Connections } from './connections.ts'
+
+/** Rows are sealed about a second after their commit. */
+const SEAL_EVERY_MS = 1_000
+/** The log has partitions for three months ahead, so a failure on one day does no harm. */
+const PARTITIONS_EVERY_MS = 86_400_000
+
+/** What administrators do with the audit log. */
+export type AuditUseCases = Awaited<ReturnType<typeof createAuditUseCases>>
+
+/** Joins the audit log; in the background it is sealed, and its next months are prepared. */
+export async function createAuditUseCases({ config, db, clock, logger, metrics, background }: Connections) {
+  const store = createAuditStore(db)
+  await store.ensurePartitions()
+  const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
+  const seals = createSealMetrics(metrics.registry)
+  const sealer = createSealer({
+    store: createSealStore(db),
+    chainKey: () => chainKeys.current(),
+    clock,
+    onPass: (end) => {
+      seals.sealed(clock.now())
+      if (end !== undefined) logger.info(end, 'audit log sealed up to here')
+    },
+  })
+  background.add({
+    everyMs: SEAL_EVERY_MS,
+    task: async () => {
+      await sealer.sealNow()
+    },
+    onError: (error) => logger.warn({ err: error }, 'could not seal the audit log; it is retried'),
+    atStop: () => sealer.finish(),
+  })
+  background.add({
+    everyMs: PARTITIONS_EVERY_MS,
+    task: () => store.ensurePartitions(),
+    onError: (error) => logger.warn({ err: error }, 'could not create the next partitions of the audit log'),
+  })
+  return { audit: createAuditLog({ store }) }
+}

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { createVaultClient } from '@vault-and-tracker/vault-client'
+import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
+
+const CLI = new URL('../../../packages/vault-client/src/cli.ts', import.meta.url).pathname
+const cli = [process.execPath, '--import', '@vault-and-tracker/dev-env/typescript', CLI] as const
+const { privateJwk, publicKeyHex } = generateKeyPair()
+
+let vault: TestVault
+let env: NodeJS.ProcessEnv
+
+beforeAll(async () => {
+  vault = await startVault()
+  await fetch(`${vault.url}/v1/admin/projects`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'shop', publicKey: publicKeyHex }),
+  })
+  await createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).put('A', '1')
+  const home = mkdtempSync(join(tmpdir(), 'command-line-'))
+  const project = { VAULT_URL: vault.url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY: privateJwk, HOME: home }
+  env = { ...process.env, NODE_OPTIONS: '', ...project }
+})
+
+afterAll(() => vault.stop())
+
+/** A program that counts SIGINT and says so when it was told to end. */
+const COUNTER = `let n = 0; process.on('SIGINT', () => { n++ }); process.on('SIGTERM', () => { console.log('signals ' + n); process.exit(0) })
+  setInterval(() => {}, 1000); console.log('ready')`
+
+test('Ctrl-C in a terminal reaches the command once', async () => {
+  // Python's pty gives the process a terminal that controls it, as a shell's is.
+  const driver = `
+import os, pty, sys, time, signal
+pid, fd = pty.fork()
+if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+seen = b''
+def until(word):
+    global seen
+    while word not in seen:
+        try: chunk = os.read(fd, 4096)
+        except OSError: sys.exit(seen.decode())
+        seen += chunk
+until(b'ready')
+os.write(fd, b'\\x03')
+time.sleep(0.5)
+os.kill(pid, signal.SIGTERM)
+until(b'signals ')
+until(b'\\n')
+print(seen.decode())
+os.waitpid(pid, 0)
+`
+  const args = ['-c', driver, ...cli, 'run', '--', process.execPath, '-e', COUNTER]
+  const child = spawn('python3', args, { env, cwd: import.meta.dirname })
+  let out = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += String(chunk)))
+  await new Promise((resolve) => child.once('close', resolve))
+  expect(out).toContain('signals 1')
+})
+
+test('where no terminal controls it, SIGINT is handed on', async () => {
+  const args = [...cli, 'run', '--', process.execPath, '-e', COUNTER]
+  const [command = '', ...rest] = args
+  // In a session of its own it has no terminal.
+  const child = spawn(command, rest, { env, cwd: import.meta.dirname, detached: true })
+  let out = ''
+  child.stderr.on('data', (chunk) => (out += String(chunk)))
+  child.stdout.on('data', (chunk) => {
+    const wasReady = out.includes('ready')
+    out += String(chunk)
+    if (wasReady || !out.includes('ready')) return
+    child.kill('SIGINT')
+    setTimeout(() => child.kill('SIGTERM'), 300)
+  })
+  await new Promise((resolve) => child.once('close', resolve))
+  expect(out).toContain('signals 1')
+})

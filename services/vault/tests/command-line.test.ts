@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
+
+// The `vault` command against the vault itself; packages/vault-client tests it alone.
+const CLI = new URL('../../../packages/vault-client/src/cli.ts', import.meta.url).pathname
+const home = mkdtempSync(join(tmpdir(), 'command-line-'))
+const key = join(home, 'key.json')
+
+let server: TestVault
+
+beforeAll(async () => {
+  server = await startVault()
+})
+
+afterAll(() => server.stop())
+
+/** Runs the command as an administrator who also has the key of the project `shop`. */
+async function vault(...args: string[]): Promise<string> {
+  const env = {
+    ...{ PATH: process.env['PATH'], HOME: home, VAULT_URL: server.url, VAULT_PROJECT: 'shop' },
+    ...{ VAULT_PRIVATE_KEY_FILE: key, VAULT_ADMIN_TOKEN: ADMIN_TOKEN },
+  }
+  const node = ['--import', '@vault-and-tracker/dev-env/typescript', CLI, ...args]
+  const { stdout } = await promisify(execFile)(process.execPath, node, { env, cwd: import.meta.dirname })
+  return stdout
+}
+
+const json = async (...args: string[]): Promise<unknown> => JSON.parse(await vault(...args, '--json'))
+
+test('an operator registers a project, and an application stores, reads and runs with its secrets', async () => {
+  const publicKey = (await vault('keygen', '--output', key)).trim()
+  expect(await json('admin', 'projects', 'add', 'shop', '--public-key', publicKey)).toEqual({ ok: true, id: 'shop' })
+  expect(await json('admin', 'projects')).toMatchObject([{ id: 'shop', publicKey }])
+  const file = join(home, '.env')
+  writeFileSync(file, "COLOUR='green'\nSIZE=large\n")
+  expect(await json('import', file, '--yes', '--env', 'staging')).toEqual({ ok: true, put: ['COLOUR', 'SIZE'] })
+  expect(await vault('export', '--env', 'staging')).toBe("COLOUR='green'\nSIZE='large'\n")
+  expect(await vault('run', '--env', 'staging', '--', 'sh', '-c', 'printf %s "$COLOUR"')).toBe('green')
+})
+
+test('an administrator sees versions, restores one, and deletes by key', async () => {
+  await vault('set', 'COLOUR', '--value', 'red', '--env', 'staging')
+  const listed = (await json('admin', 'secrets', 'shop', '--env', 'staging')) as { id: string; key: string }[]
+  const id = listed.find((secret) => secret.key === 'COLOUR')?.id ?? ''
+  expect(await json('admin', 'versions', id)).toMatchObject([{ version: 2, current: true }, { version: 1 }])
+  await vault('admin', 'restore', id, '1')
+  expect(await vault('get', 'COLOUR', '--env', 'staging')).toBe('green\n')
+  await vault('rm', 'COLOUR', '--env', 'staging')
+  expect(await json('list', '--env', 'staging')).toEqual(['SIZE'])
+})
+
+test('a rotated key is the new key, and the audit log has it', async () => {
+  writeFileSync(key, await vault('admin', 'rotate', 'shop', '--overlap', '0'))
+  expect(await json('whoami', '--env', 'staging')).toMatchObject({ project: 'shop', secrets: 1 })
+  expect(await json('admin', 'audit', '--project', 'shop', '--action', 'rotate')).toMatchObject([{ projectId: 'shop' }])
+  expect(readFileSync(key, 'utf8')).toContain('"kty":"OKP"')
+})
+
+test('a project is deleted with the number of its secrets named', async () => {
+  expect(await vault('admin', 'projects', 'rm', 'shop', '--yes')).toBe('project shop and 1 secrets are deleted\n')
+  expect(await json('admin', 'projects')).toEqual([])
+})

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createVaultClient } from '@vault-and-tracker/vault-client'
+import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
+
+// The recipes of docs/signing.md, run as they are printed.
+const page = readFileSync(new URL('../../../docs/signing.md', import.meta.url), 'utf8')
+const folder = mkdtempSync(join(tmpdir(), 'signing-recipes-'))
+const keyFile = join(folder, 'key.pem')
+const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+
+let vault: TestVault
+let environment: NodeJS.ProcessEnv
+/** Debian's package is seen by Debian's Python alone. */
+let python = 'python3'
+
+function codeOf(language: string): string {
+  const code = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(page)?.[1]
+  if (code === undefined) throw new Error(`no ${language} in docs/signing.md`)
+  return code
+}
+
+async function run(command: string, ...args: string[]): Promise<string> {
+  return (await promisify(execFile)(command, args, { env: environment })).stdout
+}
+
+beforeAll(async () => {
+  vault = await startVault()
+  writeFileSync(keyFile, privateKey, { mode: 0o600 })
+  writeFileSync(join(folder, 'recipe.py'), codeOf('python'))
+  writeFileSync(join(folder, 'recipe.sh'), codeOf('sh'))
+  environment = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    ...{ VAULT_URL: vault.url, VAULT_PROJECT: 'recipes', VAULT_PRIVATE_KEY_FILE: keyFile },
+  }
+  const client = createVaultClient({ url: vault.url, project: 'recipes', privateKey })
+  const response = await fetch(`${vault.url}/v1/admin/projects`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'recipes', publicKey: client.publicKey, requireContentDigest: true }),
+  })
+  expect(response.status).toBe(201)
+  await client.put('COLOUR', 'grün', 'staging')
+  await run(python, '-c', 'import cryptography').catch(() => {
+    python = '/usr/bin/python3'
+  })
+})
+
+afterAll(() => vault.stop())
+
+test('the recipe in Python fetches secrets', async () => {
+  expect(JSON.parse(await run(python, join(folder, 'recipe.py'), 'staging'))).toEqual({ COLOUR: 'grün' })
+})
+
+test('the recipe with openssl and curl fetches secrets', async () => {
+  expect(JSON.parse(await run('sh', join(folder, 'recipe.sh'), 'staging'))).toEqual({ COLOUR: 'grün' })
+})
+
+test('the recipe in Python makes the test vectors', async () => {
+  const program = `import json, sys; sys.path.insert(0, sys.argv[1]); import recipe
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(sys.argv[2]))
+given = dict(project="shop", key=key, created=1700000000, nonce="000102030405060708090a0b0c0d0e0f")
+body = b'{"key":"A","value":"1","env":"production"}'
+print(json.dumps([recipe.signed("GET", "https://vault.example.org/v1/secrets?env=production", **given),
+  recipe.signed("PUT", "http://127.0.0.1:4200/v1/secrets", body=body, **given)]))`
+  const seed = /\| seed \| `([0-9a-f]{64})`/.exec(page)?.[1] ?? ''
+  const made = JSON.parse(await run(python, '-c', program, folder, seed)) as Record<string, string>[]
+  const printed = [...page.matchAll(/```http\n(.*?)```/gs)].map(([, block = '']) =>
+    Object.fromEntries(
+      block
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/: (.*)/, 2) as [string, string]),
+    ),
+  )
+  expect(made).toEqual(printed)
+  expect(made).toHaveLength(2)
+})
