@@ -104,8 +104,7 @@ export function createRedisSwarms(options: {
     },
 
     announceOverSocket: (peer, socket) => {
-      const bytes = encodeAnnounce({ ...peer, want: 0 }, settings.evictsOldest, 0, socket)
-      const encoded = { key: swarmKey(peer.swarm), bytes }
+      const encoded = { key: swarmKey(peer.swarm), bytes: encodeAnnounce(peer, settings.evictsOldest, 0, socket) }
       return carriedOut(announceOverSocketBatched(peer.swarm)(encoded), peer, encoded).then(decodeSocketAnswer)
     },
 
