@@ -37,6 +37,7 @@ export type Context = {
 /**
  * Connects to Postgres and Redis and joins the parts.
  *
+ * @param options `swarmClock` is for tests: without it swarms have the time of their Redis, which all processes share
  * @throws UnavailableError when Redis does not respond. Then no connection is left open
  */
 export function createContext(options: Omit<Start, 'resources'>): Promise<Context> {
@@ -59,6 +60,6 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     torznabRoutes: createTorznabApi(connections, { catalogue, torznabAdmin }).routes,
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
-    checks: { ...checks, swarms: engine.ping },
+    checks: { ...checks, swarms: engine.check },
   }
 }

@@ -203,6 +203,7 @@ test('every change that the announce engine may have cached is published after i
     { kind: 'user', passkey: old },
     { kind: 'user', passkey: old },
     { kind: 'user', passkey: fresh },
+    { kind: 'expelled', userId: me.member('id') },
     { kind: 'user', passkey: fresh },
     { kind: 'torrent', infoHash },
     { kind: 'torrent', infoHash },

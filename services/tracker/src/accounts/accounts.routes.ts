@@ -121,7 +121,8 @@ export const accountEndpoints = [
     method: 'POST',
     path: '/api/auth/logout',
     operationId: 'signOut',
-    summary: 'End this session',
+    summary: 'End this session, whatever the state of the account',
+    access: 'session',
     status: 204,
     handle: async ({ caller }, { sessions }) => {
       await sessions.close(caller.session)

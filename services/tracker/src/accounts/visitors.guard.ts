@@ -9,7 +9,7 @@ import { MAX_SESSION_AGE_MS, type Sessions } from './sessions.ts'
 
 /** Whether a role opens an access level. */
 function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {
-  const rank = { anyone: 0, member: 1, moderator: 2, admin: 3 }
+  const rank = { anyone: 0, session: 1, member: 1, moderator: 2, admin: 3 }
   return rank[role] >= rank[access]
 }
 
@@ -70,14 +70,14 @@ export function createVisitorGuards(deps: {
   }
   const signedIn: Guard<TrackerSurface, SignedInUser> = async (endpoint, request, response) =>
     requireAccess(await anyone(endpoint, request, response), endpoint.access)
-  return { anyone, member: signedIn, moderator: signedIn, admin: signedIn }
+  return { anyone, session: signedIn, member: signedIn, moderator: signedIn, admin: signedIn }
 }
 
 function requireAccess(visitor: Visitor, access: Access): SignedInUser {
   const { session } = visitor
   if (session === undefined) throw apiError('UNAUTHORIZED', 'Sign in first.')
   const { state, role } = session.account
-  if (state !== 'active') throw apiError('FORBIDDEN', `This account is ${state}.`)
+  if (state !== 'active' && access !== 'session') throw apiError('FORBIDDEN', `This account is ${state}.`)
   if (!mayAccess(role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
   return { ...visitor, session }
 }

@@ -155,6 +155,7 @@ export function toRow(torrent: NewTorrent): InsertObject<Schema, 'torrents'> {
     tmdb_id: externalIds.tmdb,
     tvdb_id: externalIds.tvdb,
     state: torrent.state,
+    state_reason: torrent.stateReason,
     ...releaseRow(torrent.release),
     search: searchColumn(torrent.tokens),
     created_at: torrent.createdAt,

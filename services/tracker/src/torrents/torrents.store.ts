@@ -63,6 +63,7 @@ export function createTorrentStore(db: Db): TorrentStore {
           if (before === undefined) return undefined
           await update(trx, id, changes)
           const after = await byId(trx, id)
+          if (changes.state && after) await recordVerdict(trx, after)
           if (by && after) await recordChange(trx, by, before, after)
           return after
         })
@@ -85,6 +86,15 @@ export function createTorrentStore(db: Db): TorrentStore {
         return torrent
       }),
 
+    async rejectionOf(torrent) {
+      const row = await db
+        .selectFrom('rejections')
+        .select('reason')
+        .where('info_hash', 'in', hashesOf(torrent))
+        .executeTakeFirst()
+      return row?.reason
+    },
+
     purgeDeleted: (before) =>
       db.transaction().execute(async (trx) => {
         const purged = await trx.deleteFrom('torrents').where('deleted_at', '<', before).returning('id').execute()
@@ -102,6 +112,23 @@ async function byId(from: Db, id: string): Promise<Torrent | undefined> {
     .where('torrents.deleted_at', 'is', null)
     .executeTakeFirst()
   return row && { ...toListed(row), description: row.description }
+}
+
+function hashesOf({ infoHash, infoHashV2 }: Pick<Torrent, 'infoHash' | 'infoHashV2'>): Buffer[] {
+  return [infoHash, infoHashV2].flatMap((hash) => (hash === null ? [] : [Buffer.from(hash, 'hex')]))
+}
+
+/** Keeps a rejection beyond the torrent, and drops it when the torrent is approved. */
+async function recordVerdict(trx: Transaction<Schema>, torrent: Torrent): Promise<void> {
+  const hashes = hashesOf(torrent)
+  await trx.deleteFrom('rejections').where('info_hash', 'in', hashes).execute()
+  if (torrent.state !== 'rejected') return
+  const reason = torrent.stateReason ?? ''
+  const rejected_at = sql<Date>`now()`
+  await trx
+    .insertInto('rejections')
+    .values(hashes.map((info_hash) => ({ info_hash, reason, rejected_at })))
+    .execute()
 }
 
 /** Of a torrent's foreign keys only the category can fail, because users are never deleted. */

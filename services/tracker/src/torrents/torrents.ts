@@ -61,6 +61,7 @@ export type NewTorrent = {
   readonly description: string
   readonly externalIds: ExternalIds
   readonly state: TorrentState
+  readonly stateReason: string | null
   readonly release: Release
   readonly tokens: readonly string[]
   readonly createdAt: Date
@@ -92,6 +93,8 @@ export type TorrentStore = {
   change(id: string, changes: TorrentChanges, by: ActedBy | undefined): Promise<Torrent | undefined>
   /** The admin log records the change when `by`, a member of the staff, is given. */
   remove(id: string, reason: string, at: Date, by: ActedBy | undefined): Promise<Torrent | undefined>
+  /** Why a moderator rejected a torrent with one of these info hashes, if that stands, also if it was deleted since. */
+  rejectionOf(torrent: Pick<TorrentContent, 'infoHash' | 'infoHashV2'>): Promise<string | undefined>
   /** Removes torrents that were deleted before a time, with the accounting of each user. @returns how many */
   purgeDeleted(before: Date): Promise<number>
 }
@@ -168,7 +171,7 @@ export function createTorrents(
 
     /**
      * Adds a torrent to the catalogue. It is made private and marked with our source, so its info hash may differ from
-     * that of the uploaded file.
+     * that of the uploaded file. One that was rejected before waits for a moderator, who sees why.
      *
      * @throws ApiError BAD_REQUEST naming the problem of the file or the category; CONFLICT when the catalogue has it
      */
@@ -186,6 +189,8 @@ export function createTorrents(
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)
       const category = await categories.forRelease(upload.category, release)
+      const rejection = by.role === 'member' ? await store.rejectionOf(content) : undefined
+      const waits = rejection !== undefined || (deps.approval === 'manual' && by.role === 'member')
       const torrent = await store.create({
         id: newId(),
         content,
@@ -193,7 +198,8 @@ export function createTorrents(
         uploaderId: by.id,
         description: upload.description,
         externalIds: upload.externalIds,
-        state: deps.approval === 'manual' && by.role === 'member' ? 'pending' : 'approved',
+        state: waits ? 'pending' : 'approved',
+        stateReason: rejection === undefined ? null : `Rejected before: ${rejection}`,
         createdAt: new Date(clock.now()),
         ...nameFieldsOf(name, release),
       })

@@ -47,7 +47,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End this session */
+        /** End this session, whatever the state of the account */
         post: operations["signOut"];
         delete?: never;
         options?: never;

@@ -17,7 +17,9 @@ export function Submission({ torrent }: { torrent: Torrent }) {
       <h2 className="submission-name">
         <BreakableName name={name} />
       </h2>
-      {state === 'rejected' && stateReason !== null && <p className="notice">Rejected: {stateReason}</p>}
+      {stateReason !== null && (
+        <p className="notice">{state === 'rejected' ? `Rejected: ${stateReason}` : stateReason}</p>
+      )}
       <ReleaseTags release={release} />
       <Details
         facts={[
