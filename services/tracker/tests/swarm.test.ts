@@ -22,9 +22,7 @@ beforeEach(async () => {
 })
 afterAll(() => redis.quit())
 
-function pass(seconds: number): void {
-  now += seconds * 1000
-}
+const pass = (seconds: number): number => (now += seconds * 1000)
 
 async function countsOf(swarm: Buffer): Promise<unknown> {
   return (await swarms.count([{ name: swarm, completed: 0 }]))[0]

@@ -17,11 +17,7 @@ export type TorrentState = (typeof TORRENT_STATES)[number]
 /** How long announces of a deleted torrent get the reason. */
 const DELETED_KEPT_MS = 30 * 24 * 3_600_000
 
-export type ExternalIds = {
-  readonly imdb: number | null
-  readonly tmdb: number | null
-  readonly tvdb: number | null
-}
+export type ExternalIds = Readonly<Record<'imdb' | 'tmdb' | 'tvdb', number | null>>
 
 /** A torrent in a list. Hashes are lower-case hex; `category` is a slug, empty where all categories were deleted. */
 export type ListedTorrent = {
