@@ -41,6 +41,38 @@ test('a step reports how long it took, and a long one that it is still running',
   assert.deepEqual([400, 9949, 12_400, 65_000].map(seconds), ['0.4 s', '9.9 s', '12 s', '1 min 5 s'])
 })
 
+test('of steps at the same time each says how far it is; on a terminal in one line that fits', async () => {
+  /** @type {string[]} */
+  const lines = []
+  const elsewhere = createProgress({ out: { write: (text) => lines.push(text.trim()) }, tickMs: 20 })
+  let done = 1
+  await Promise.all([
+    elsewhere(
+      'one',
+      () => sleep(70),
+      () => `${done++} of 9 files`,
+    ),
+    elsewhere('two', () => sleep(50)),
+  ])
+  assert.match(lines.join('\n'), /^… one +[\d.]+ s {2}1 of 9 files$/m)
+  assert.match(lines.join('\n'), /^✓ two .*\n(?:… .*\n)*✓ one/m)
+  let screen = ''
+  const out = { isTTY: true, columns: 50, write: (/** @type {string} */ text) => (screen += text) }
+  const terminal = createProgress({ out })
+  await Promise.all([
+    terminal(
+      'one',
+      () => sleep(20),
+      () => 'x'.repeat(100),
+    ),
+    terminal('two', () => sleep(5)),
+  ])
+  assert.match(screen, /\u001b\[2K… one 0\.0 s x+/)
+  assert.match(screen, /\u001b\[2K✓ two .*\n\r\u001b\[2K… one .*\r\u001b\[2K✓ one .*\n$/)
+  const shown = screen.split('\u001b[2K').filter((text) => text.startsWith('…'))
+  for (const text of shown) assert.ok(text.replaceAll('\r', '').length < 50, text)
+})
+
 test('a command that fails is reported with its whole output, one that hangs is killed with its children', async () => {
   await assert.rejects(
     run('sh', ['-c', 'echo to out; echo to err >&2; exit 3']),

@@ -260,7 +260,9 @@ test('uses given servers, with database names after the given database', async (
   removeTemporaryFolder(place)
 })
 
-test('works below a folder that only its owner can enter', { skip: process.getuid?.() !== 0 }, async () => {
+const NOT_ROOT = process.getuid?.() !== 0 && 'only root runs Postgres as another user'
+
+test('works below a folder that only its owner can enter', { skip: NOT_ROOT }, async () => {
   const closed = join(folder, 'closed')
   mkdirSync(closed, { mode: 0o700 })
   const env = { DATA_DIR: join(closed, 'data') }

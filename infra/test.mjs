@@ -15,7 +15,8 @@ onInterrupt((reason) => {
   process.exit(130)
 })
 
-let results = { passed: 0, failed: 1 }
+/** @type {{ passed: number, failed: number, skipped: readonly string[] }} */
+let results = { passed: 0, failed: 1, skipped: [] }
 try {
   // First what a user may have to install, then what takes long.
   await ensurePrograms(process.env['TEST_REDIS_URL'] ? TEST_PROGRAMS : [REDIS, ...TEST_PROGRAMS], step)
@@ -25,5 +26,6 @@ try {
 } catch (error) {
   console.log(`\n${describeError(error)}\n`)
 }
+if (results.skipped.length > 0) console.log(`\nSkipped:\n${results.skipped.map((name) => `  ${name}`).join('\n')}`)
 console.log(`\nThat took ${seconds(Date.now() - beganAt)}.\n${results.passed} passed, ${results.failed} failed`)
 process.exitCode = results.failed === 0 && results.passed > 0 ? 0 : 1

@@ -15,8 +15,8 @@ export interface Code {
   fromSource: boolean
 }
 
-/** Runs a part of the start and reports it. */
-export type Step = <T>(label: string, work: () => Promise<T>) => Promise<T>
+/** Runs a part of the start, or of the tests, and reports it. `note` says how far it is while it runs. */
+export type Step = <T>(label: string, work: () => Promise<T>, note?: () => string) => Promise<T>
 
 /** The data directory, the ports, and servers to use instead of private ones. */
 export interface WorldOptions extends Code {

@@ -1,0 +1,50 @@
+import { Agent } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type Nginx, sendMany, startNginx } from '@vault-and-tracker/dev-env'
+import { listen, type RunningServer } from '@vault-and-tracker/service-kit/http-server'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createHttpServer } from '../src/app.ts'
+import { createProject } from './support/client.ts'
+import { createProxiedSender } from './support/proxied.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+
+/** Both sides keep idle connections for this part of the time of production, so that many ends are met in a short test. */
+const SCALE = 1 / 30
+/** The default of nginx. */
+const NGINX_KEEPS_MS = 60_000 * SCALE
+const CLIENTS = 64
+const ROUNDS = 6
+
+let vault: TestVault
+let running: RunningServer
+let nginx: Nginx
+let agent: Agent
+
+beforeAll(async () => {
+  vault = await startVault({ TRUSTED_PROXIES: '127.0.0.1' })
+  const server = createHttpServer(vault.context, {
+    logger: createLogger({ name: 'vault', level: 'silent' }),
+    stopping: new AbortController().signal,
+  })
+  running = await listen(server, { host: '127.0.0.1', port: 0 })
+  server.keepAliveTimeout *= SCALE
+  nginx = await startNginx({ vault: [`127.0.0.1:${String(running.port)}`] }, { keepAliveMs: NGINX_KEEPS_MS })
+  agent = new Agent({ keepAlive: true, ca: nginx.certificate })
+})
+afterAll(async () => {
+  agent.destroy()
+  await nginx.stop()
+  await running.drain()
+  await vault.stop()
+})
+
+test('no request is lost on connections that were idle until about the end of what either side keeps', async () => {
+  const send = createProxiedSender(nginx, agent, await createProject(vault.url, 'shop'))
+  const count = CLIENTS * ROUNDS
+  const outcomes = await sendMany(count, CLIENTS, async (number) => {
+    await sleep(NGINX_KEEPS_MS * (0.9 + 0.4 * Math.random()))
+    return send(number)
+  })
+  expect(outcomes).toEqual({ '200': count })
+})
