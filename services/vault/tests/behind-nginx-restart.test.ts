@@ -11,7 +11,7 @@ import {
   testRedis,
 } from '@vault-and-tracker/dev-env'
 import { createProject, type Key } from './support/client.ts'
-import { createProxiedSender } from './support/proxied.ts'
+import { createProxiedRequests } from './support/proxied.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 
 const CLIENTS = 32
@@ -50,7 +50,8 @@ function addresses(down?: number): readonly string[] {
 }
 
 test('no request is lost to a rolling restart of two replicas, carried out as operations says', async () => {
-  const sent = sendMany(5_000, CLIENTS, createProxiedSender(nginx, agent, key))
+  const prepare = createProxiedRequests(nginx, agent, key)
+  const sent = sendMany(5_000, CLIENTS, async (number) => (await prepare(number))())
   for (const i of [1, 0] as const) {
     await nginx.reload({ vault: addresses(i) })
     await sleep(2_000)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-folder.ts'
 import { findProgram } from '../processes/command.mjs'
 import { freePort } from '../processes/ports.ts'
+import { pauseTree, resumeTree } from '../processes/stop.mjs'
 import { eventually } from './eventually.ts'
 
 /** The replicas of each service, as `host:port`, with what nginx takes behind that, such as `down`. */
@@ -27,6 +28,9 @@ export interface Nginx {
   readonly certificate: string
   /** Reads a configuration with other replicas. Requests under way are finished by the processes from before. */
   reload(upstreams: Upstreams): Promise<void>
+  /** Stops all of its processes as they are: what comes meanwhile waits in its sockets, in its order. */
+  pause(): void
+  resume(): void
   stop(): Promise<void>
 }
 
@@ -100,6 +104,8 @@ export async function startNginx(upstreams: Upstreams, { keepAliveMs }: NginxOpt
       child.kill('SIGHUP')
       await eventually(() => output.includes('gracefully shutting down'))
     },
+    pause: () => pauseTree(Number(child.pid)),
+    resume: () => resumeTree(Number(child.pid)),
     stop: async () => {
       const exited = once(child, 'exit')
       child.kill('SIGTERM')
