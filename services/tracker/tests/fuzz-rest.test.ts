@@ -86,20 +86,24 @@ function jsonOf(text: string): unknown {
   }
 }
 
-test(`${String(CASES)} requests for every operation, with every field and header wrong, break nothing (seed ${String(SEED)})`, async () => {
-  const requests = fuzzedRequests({
-    document: describeApi(),
-    ids: fc.constantFrom(...ids),
-    files,
-    headers: ['x-api-key', 'upgrade-insecure-requests'],
-  })
-  await fc.assert(fc.asyncProperty(requests, fc.constantFrom(...ROLES), tryOut), {
-    numRuns: CASES,
-    seed: SEED,
-    interruptAfterTimeLimit: LIMIT_MS,
-    markInterruptAsFailure: true,
-  })
-  expect(await metricOf(tracker, 'tracker_uploads')).toBe(0)
-  expect((await tracker.client().get('/ready')).status).toBe(200)
-  expect(tracker.logged()).not.toMatch(/"level":[56]0/)
-}, LIMIT_MS + 100_000)
+test(
+  `${String(CASES)} requests for every operation, with every field and header wrong, break nothing (seed ${String(SEED)})`,
+  async () => {
+    const requests = fuzzedRequests({
+      document: describeApi(),
+      ids: fc.constantFrom(...ids),
+      files,
+      headers: ['x-api-key', 'upgrade-insecure-requests'],
+    })
+    await fc.assert(fc.asyncProperty(requests, fc.constantFrom(...ROLES), tryOut), {
+      numRuns: CASES,
+      seed: SEED,
+      interruptAfterTimeLimit: LIMIT_MS,
+      markInterruptAsFailure: true,
+    })
+    expect(await metricOf(tracker, 'tracker_uploads')).toBe(0)
+    expect((await tracker.client().get('/ready')).status).toBe(200)
+    expect(tracker.logged()).not.toMatch(/"level":[56]0/)
+  },
+  LIMIT_MS + 100_000,
+)

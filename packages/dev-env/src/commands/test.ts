@@ -78,7 +78,8 @@ export async function test({ root, folders, step, onInterrupt }: TestOptions): P
     // The same script that `pnpm --filter <name> test` runs.
     const script = scriptsOf(join(root, folder))['test'] ?? 'false'
     const reporters = `--reporters=default --reporters="${REPORTER}"`
-    const options = `--ci --passWithNoTests --maxWorkers=2 --json --outputFile="${report}" ${reporters}`
+    const order = `--testSequencer="${join(root, 'jest.sequencer.js')}"`
+    const options = `--ci --passWithNoTests --maxWorkers=2 --json --outputFile="${report}" ${reporters} ${order}`
     const resultOf = (code: number): Result => jestResult(code, readReport(report))
     return (servers) =>
       check(folder, `${script} ${options}`, resultOf, {
