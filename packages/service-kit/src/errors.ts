@@ -62,3 +62,11 @@ export function isError(value: unknown): value is Error {
 export function errorCode(error: unknown): string | undefined {
   return isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
+
+/** The message of an error. An AggregateError, of several attempts to connect, has none of its own. */
+export function messageOf(error: unknown): string {
+  if (!isError(error)) return 'unknown error'
+  if (error.message === '' && 'errors' in error && Array.isArray(error.errors))
+    return error.errors.map(messageOf).join('; ')
+  return error.message === '' ? error.name : error.message
+}

@@ -6,6 +6,7 @@ import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metr
 import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import type { Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
@@ -38,15 +39,18 @@ const CLUSTER_REMEDY =
   'REDIS_URL must be a single Redis, with replicas if need be; a Cluster can hold the swarms (SWARM_REDIS_URL)'
 
 /**
- * Connects to Postgres and Redis, and subscribes to what other processes change.
+ * Connects to Postgres and Redis, and subscribes to what other processes change. A Postgres that is away is waited for by
+ * `/ready`.
  *
- * @throws UnavailableError when Redis does not respond; Error when it is a node of a Cluster
+ * @throws UnavailableError when Redis does not respond; Error when it is a node of a Cluster, or when Postgres has no
+ *   tables or gives the role no rights
  */
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, resources } = start
   const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Schema>(pool)
   resources.defer(() => db.destroy())
+  await assertReadable(db)
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger, clusterRemedy: CLUSTER_REMEDY })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
@@ -54,4 +58,13 @@ export async function connect(start: Start): Promise<Connections> {
   const metrics = withMetricsOfAllWorkers(createMetrics())
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) }
   return { ...start, db, redis, invalidations, metrics, background: createBackground(), checks }
+}
+
+/** The members are read in every request; what keeps them from being read does not heal by itself. */
+async function assertReadable(db: Db): Promise<void> {
+  try {
+    await db.selectFrom('users').select('id').limit(0).execute()
+  } catch (error) {
+    if (!isUnavailable(error)) throw error
+  }
 }
