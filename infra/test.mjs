@@ -2,6 +2,7 @@
 import { describeError, stopCommands } from '../packages/dev-env/src/processes/command.mjs'
 import { onInterrupt } from './lib/interrupt.mjs'
 import { requireNode } from './lib/node-version.mjs'
+import { requirePlainPath } from './lib/plain-path.mjs'
 import { createProgress, seconds } from './lib/progress.mjs'
 import { ensurePrograms, REDIS, TEST_PROGRAMS } from './lib/system-packages.mjs'
 import { installDependencies, loadCommands, ROOT, workspaceFolders } from './lib/workspace.mjs'
@@ -18,6 +19,7 @@ onInterrupt((reason) => {
 /** @type {{ passed: number, failed: number, skipped: readonly string[] }} */
 let results = { passed: 0, failed: 1, skipped: [] }
 try {
+  requirePlainPath()
   // First what a user may have to install, then what takes long.
   await ensurePrograms(process.env['TEST_REDIS_URL'] ? TEST_PROGRAMS : [REDIS, ...TEST_PROGRAMS], step)
   await installDependencies(step)

@@ -54,7 +54,7 @@ export async function start(options: StartOptions): Promise<void> {
     }
     await requireFreePorts(settings)
     if (fromSource) await options.step('web application', () => watchWebApplication(options))
-    const world = await startWorld({ ...options, ...settings })
+    const world = await startWorld({ ...options, ...settings, say: (text) => console.log(text) })
     world.servers.forEach(endWith)
     if (fromSource) await restartOnChange(world, options, () => ending.isRunning)
     else Object.values(world.services).forEach(endWith)

@@ -29,6 +29,8 @@ export interface WorldOptions extends Code {
   /** Environment variables of each service, besides those that are decided here. */
   variables: Record<ServiceName, Record<string, string>>
   step: Step
+  /** Tells the user something. */
+  say: (text: string) => void
 }
 
 /** A service, and the complete environment of its process. */
