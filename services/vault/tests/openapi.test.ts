@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { routesOf } from '@vault-and-tracker/rest/testing'
+import { openBodiesIn, routesOf } from '@vault-and-tracker/rest/testing'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'
@@ -38,6 +38,10 @@ test('every route that is served is described, and every described one served', 
   const documentation = /^\/(docs|openapi\.json$)/
   const served = routesOf(app).filter((path) => !documentation.test(path))
   expect(served).toEqual(described.map(({ path }) => path).toSorted())
+})
+
+test('every object in every body refuses unknown members', () => {
+  expect(openBodiesIn(describeApi().paths)).toEqual([])
 })
 
 test('operation ids are unique', () => {
