@@ -11,6 +11,7 @@ export const ACTIONS = [
   'project.create',
   'project.update',
   'project.delete',
+  'project.authenticate',
   'key.rewrap',
   'key.rotate',
 ] as const

@@ -14,7 +14,10 @@ const project = z
   .strictObject({
     id: z.string(),
     name: z.string(),
-    publicKey: z.string().regex(/^[0-9a-f]{64}$/),
+    publicKey: z
+      .string()
+      .regex(/^([0-9a-f]{64})?$/)
+      .meta({ description: 'empty for a project without a key' }),
     createdAt: time,
     requireContentDigest: z.literal(true).optional(),
   })
@@ -72,7 +75,7 @@ export const projectEndpoints = [
     params: idParams,
     body: z.strictObject({ requireContentDigest: z.boolean() }),
     answer: ok,
-    errors: ['not_found'],
+    errors: ['not_found', 'decryption_failed'],
     handle: async ({ params, body, caller }, { projects }) => {
       await projects.setRequireContentDigest({
         name: params.id,
@@ -114,7 +117,7 @@ export const projectEndpoints = [
     }),
     bodyIsOptional: true,
     answer: ok.extend({ privateKey: z.string().optional() }),
-    errors: ['invalid_public_key', 'not_found'],
+    errors: ['invalid_public_key', 'not_found', 'decryption_failed'],
     handle: async ({ params, body, caller }, { projects }) => {
       const rotated = await projects.rotate({
         name: params.id,

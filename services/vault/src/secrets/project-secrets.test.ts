@@ -8,6 +8,7 @@ const caller: VerifiedCaller = {
   projectUid: 'cached',
   project: 'shop',
   publicKey: Buffer.alloc(32),
+  generation: 1,
   coversContent: false,
   isWrite: false,
   nonce: '00',

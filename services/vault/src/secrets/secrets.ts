@@ -8,6 +8,7 @@ import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue, type ValuePlace } from '../keyring/envelope.ts'
 import { KeyringError } from '../keyring/keyring.ts'
 import { isProjectName } from '../projects/projects.ts'
+import type { StoredEnvironment } from './environments.ts'
 
 /**
  * The verified signer of a request. A store checks again, in the statement that does the work, that it is still valid.
@@ -17,6 +18,8 @@ export type Caller = {
   /** The project's name. */
   readonly project: string
   readonly publicKey: Buffer
+  /** The generation of the project that the key is of. */
+  readonly generation: number
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
   readonly address: string
@@ -30,6 +33,12 @@ export type Fetch = { readonly caller: Caller; readonly env: string; readonly no
 
 /** A value as it is stored. */
 export type StoredValue = { readonly key: string; readonly version: number; readonly blob: Buffer }
+
+/** All values of an environment, with its revision and its code; without them nothing was ever put there. */
+export type StoredValues = {
+  readonly values: readonly StoredValue[]
+  readonly stored: StoredEnvironment['stored']
+}
 
 /** A secret in a listing, without its value. */
 export type SecretMetadata = {
@@ -49,7 +58,7 @@ type NamedPlace = ValuePlace & { readonly project: string }
 export type EncryptForVersion = (version: number, dataKey: StoredDataKey) => Buffer
 
 /** Makes the audit entry of a deleted secret. */
-export type EntryForDeleted = (deleted: { env: string; key: string }) => NewEntry
+export type EntryForDeleted = (deleted: { env: string; key: string; revision: number }) => NewEntry
 
 /** A version to restore, read while its secret is locked. `dataKey` encrypts the restored value. */
 export type StoredVersion = StoredValue & {
@@ -63,9 +72,9 @@ export type StoredVersion = StoredValue & {
 export type SecretStore = {
   /**
    * All values of each caller's project in an environment, in the order of the callers; callers that ask for the same
-   * values get the same array. The audit entries are committed when the promise resolves.
+   * values get the same object. The audit entries are committed when the promise resolves.
    */
-  readAll(fetches: readonly Fetch[]): Promise<readonly (readonly StoredValue[] | Stale)[]>
+  readAll(fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]>
   /** Whether a project exists. */
   hasProject(projectUid: string): Promise<boolean>
   /** Adds a version, and the secret if it is new. `entryFor` makes the audit entry for the reserved version. */
@@ -73,7 +82,7 @@ export type SecretStore = {
     caller: Caller,
     secret: { id: string; env: string; key: string; now: Date },
     encrypt: EncryptForVersion,
-    entryFor: (secretId: string, version: number) => NewEntry,
+    entryFor: (secretId: string, version: number, revision: number) => NewEntry,
   ): Promise<'stored' | Stale>
   /** Deletes a secret of the caller's project with all its versions. */
   remove(caller: Caller, id: string, now: Date, entryFor: EntryForDeleted): Promise<'deleted' | 'absent' | Stale>
@@ -89,7 +98,7 @@ export type SecretStore = {
     version: number,
     now: Date,
     reencrypt: (old: StoredVersion, oldKey: StoredDataKey, version: number) => Buffer,
-    entryFor: (env: string, version: number) => NewEntry,
+    entryFor: (env: string, version: number, revision: number) => NewEntry,
   ): Promise<number | undefined>
 }
 
@@ -139,7 +148,8 @@ export function createSecrets(deps: {
   }
 
   function deletionEntry(secretId: string, address: string): EntryForDeleted {
-    return ({ env, key }) => newEntry(clock, { action: 'delete', env, address, detail: { secretId, key } })
+    return ({ env, key, revision }) =>
+      newEntry(clock, { action: 'delete', env, address, detail: { secretId, key, revision } })
   }
 
   /** Waits for the data key of a value; undefined when its project was deleted in the meantime. */
@@ -182,8 +192,17 @@ export function createSecrets(deps: {
         const place = { projectUid: caller.projectUid, env, key, version }
         return encryptValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value)
       }
-      return store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, (secretId, version) =>
-        newEntry(clock, { action: 'put', env, address: caller.address, detail: { secretId, key, version } }),
+      return store.put(
+        caller,
+        { id: newId(), env, key, now: new Date(clock.now()) },
+        encrypt,
+        (secretId, version, revision) =>
+          newEntry(clock, {
+            action: 'put',
+            env,
+            address: caller.address,
+            detail: { secretId, key, version, revision },
+          }),
       )
     },
 
@@ -230,12 +249,12 @@ export function createSecrets(deps: {
       }
       const restored =
         isId(id) && version <= MAX_VERSION
-          ? await store.restore(id, version, new Date(clock.now()), reencrypt, (env, next) =>
+          ? await store.restore(id, version, new Date(clock.now()), reencrypt, (env, next, revision) =>
               newEntry(clock, {
                 action: 'restore',
                 env,
                 address,
-                detail: { secretId: id, restored: version, version: next },
+                detail: { secretId: id, restored: version, version: next, revision },
               }),
             )
           : undefined

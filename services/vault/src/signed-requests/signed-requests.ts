@@ -52,6 +52,8 @@ export type VerifiedCaller = {
   /** The project's name. */
   readonly project: string
   readonly publicKey: Buffer
+  /** The generation of the project that the key is of. */
+  readonly generation: number
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
   readonly isWrite: boolean
@@ -125,6 +127,7 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
         projectUid: signer.uid,
         project: signer.name,
         publicKey,
+        generation: signer.generation,
         coversContent,
         isWrite,
         nonce,
@@ -160,7 +163,7 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
         throw apiError('invalid_signature')
       // A project that was deleted and created again has the nonces of its own requests only.
       if (signer.uid !== caller.projectUid) await spendNonce(signer.uid, caller.nonce)
-      return { ...caller, projectUid: signer.uid }
+      return { ...caller, projectUid: signer.uid, generation: signer.generation }
     },
   }
 }
