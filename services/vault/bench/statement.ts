@@ -17,12 +17,19 @@ export async function statementOf(caller: Caller): Promise<{ config: Omit<Statem
       return Promise.resolve({ rows: [] })
     },
   })
-  const by = { ...caller, generation: 1, publicKey: Buffer.from(caller.publicKeyHex, 'hex'), address: '127.0.0.1' }
+  const by = {
+    ...caller,
+    generation: 1,
+    actor: 'key:00',
+    publicKey: Buffer.from(caller.publicKeyHex, 'hex'),
+    address: '127.0.0.1',
+  }
   const now = new Date()
   const entry = {
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
     action: 'fetch' as const,
     address: '127.0.0.1',
+    actor: 'key:00',
     env: 'production',
     requestedAt: now,
     detail: null,

@@ -3,6 +3,8 @@ import { createDataKeys } from '../keyring/data-keys.ts'
 import { createChainKeyStore, createDataKeyStore } from '../keyring/keyring.store.ts'
 import { createRowCodes } from '../keyring/row-codes.ts'
 import { createAuthenticProjects, type RefusedTable } from '../projects/authentic-projects.ts'
+import { createKeyUseStore } from '../projects/key-uses.store.ts'
+import { createKeyUses } from '../projects/key-uses.ts'
 import { createRefusedRowMetrics } from '../projects/projects.metrics.ts'
 import { createProjectStore } from '../projects/projects.store.ts'
 import { createProjects } from '../projects/projects.ts'
@@ -16,11 +18,15 @@ import { createNonceStore } from '../signed-requests/nonces.redis.ts'
 import { createSignedRequests, createSigningProjects } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
 
+/** How far behind `lastUsedAt` of a key is. */
+const NOTE_USES_EVERY_MS = 10_000
+
 /** Projects and secrets, joined. */
 export type ProjectsAndSecrets = Awaited<ReturnType<typeof createProjectsAndSecrets>>
 
 /** Joins projects, their secrets and the checks of their signed requests. */
-export async function createProjectsAndSecrets({ config, pool, db, redis, clock, logger, metrics }: Connections) {
+export async function createProjectsAndSecrets(connections: Connections) {
+  const { config, pool, db, redis, clock, logger, metrics, background } = connections
   const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
   const codes = createRowCodes(await chainKeys.first())
   const refusedRows = createRefusedRowMetrics(metrics.registry)
@@ -41,7 +47,20 @@ export async function createProjectsAndSecrets({ config, pool, db, redis, clock,
   }
   const store = createSecretStore(db, pool, environments)
   const secrets = createSecrets({ store, dataKeys, clock, onDecryptionError })
-  const signedRequests = createSignedRequests({ signingProjects, nonces: createNonceStore(redis), clock })
+  const uses = createKeyUses({ store: createKeyUseStore(db), clock })
+  const onNoteError = (error: unknown) => logger.warn({ err: error }, 'could not note when keys were last used')
+  background.add({
+    everyMs: NOTE_USES_EVERY_MS,
+    task: uses.flush,
+    onError: onNoteError,
+    atStop: () => uses.flush().catch(onNoteError),
+  })
+  const signedRequests = createSignedRequests({
+    signingProjects,
+    nonces: createNonceStore(redis),
+    clock,
+    onUse: uses.used,
+  })
   const countPending = signedRequests.countPendingFetches
   createPendingFetchMetrics(metrics.registry, countPending)
   const fetch = createBatchedFetch({ store, decrypt: secrets.decrypt, environments, clock, countPending })

@@ -77,3 +77,17 @@ export function applyChange(keys: readonly ProjectKey[], { add, end, forget }: K
 export function fingerprintOf(publicKey: Uint8Array): string {
   return createHash('sha256').update(publicKey).digest('hex').slice(0, 32)
 }
+
+/**
+ * The keys after one was revoked. Its row stays as one that ended long ago, which is valid by no replica's clock, until
+ * the next rotation removes it.
+ *
+ * @throws ApiError not_found when no valid key has the fingerprint
+ */
+export function revokeKey(keys: readonly ProjectKey[], fingerprint: string, now: Date): readonly ProjectKey[] {
+  const revoked = keys.find((key) => !isExpired(key, now) && fingerprintOf(key.publicKey) === fingerprint)
+  if (revoked === undefined) throw apiError('not_found')
+  return keys.map((key) => (key === revoked ? { ...key, notAfter: LONG_AGO } : key))
+}
+
+const LONG_AGO = new Date(0)

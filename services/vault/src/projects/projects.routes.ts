@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { idParams, OK, ok, time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
-import { OVERLAP_MS } from './project-keys.ts'
+import { ACCESS, fingerprintOf, OVERLAP_MS } from './project-keys.ts'
 import { PROJECT_NAME, type Projects } from './projects.ts'
 
 /** Any other type than a string is an invalid key, not a malformed request. */
@@ -22,6 +22,16 @@ const project = z
     requireContentDigest: z.literal(true).optional(),
   })
   .meta({ id: 'Project' })
+
+const projectKey = z
+  .strictObject({
+    fingerprint: z.string().meta({ description: 'the first 32 hex digits of the SHA-256 of the public key' }),
+    since: time,
+    until: time.nullable(),
+    lastUsedAt: time.nullable().meta({ description: 'up to ten seconds behind' }),
+    scope: z.strictObject({ access: z.enum(ACCESS), envs: z.array(z.string()).nullable() }),
+  })
+  .meta({ id: 'ProjectKey', description: 'A valid key of a project' })
 
 const endpoint = endpoints<{ projects: Projects }>()
 const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
@@ -62,7 +72,7 @@ export const projectEndpoints = [
     answer: ok.extend({ id: z.string() }),
     errors: ['invalid_public_key', 'project_exists'],
     handle: async ({ body, caller }, { projects }) => {
-      await projects.create({ ...body, address: caller.address })
+      await projects.create({ ...body, by: caller })
       return { ...OK, id: body.name }
     },
   }),
@@ -80,7 +90,7 @@ export const projectEndpoints = [
       await projects.setRequireContentDigest({
         name: params.id,
         required: body.requireContentDigest,
-        address: caller.address,
+        by: caller,
       })
       return OK
     },
@@ -95,7 +105,7 @@ export const projectEndpoints = [
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { projects }) => {
-      await projects.remove({ name: params.id, address: caller.address })
+      await projects.remove({ name: params.id, by: caller })
       return OK
     },
   }),
@@ -123,9 +133,43 @@ export const projectEndpoints = [
         name: params.id,
         publicKey: body.publicKey,
         overlapMs: body.overlap * 1000,
-        address: caller.address,
+        by: caller,
       })
       return { ...OK, ...rotated }
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'GET',
+    path: '/v1/admin/projects/:id/keys',
+    operationId: 'listProjectKeys',
+    summary: 'The valid keys of a project, the newest first',
+    params: idParams,
+    answer: z.array(projectKey),
+    errors: ['not_found'],
+    handle: async ({ params }, { projects }) => {
+      const keys = await projects.keysOf(params.id)
+      return keys.map(({ publicKey: bytes, createdAt, notAfter, lastUsedAt, scope }) => ({
+        fingerprint: fingerprintOf(bytes),
+        since: createdAt.toISOString(),
+        until: notAfter?.toISOString() ?? null,
+        lastUsedAt: lastUsedAt?.toISOString() ?? null,
+        scope: { access: scope.access, envs: scope.envs === null ? null : [...scope.envs] },
+      }))
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'DELETE',
+    path: '/v1/admin/projects/:id/keys/:fingerprint',
+    operationId: 'revokeProjectKey',
+    summary: 'Revoke a key of a project at once',
+    params: idParams.extend({ fingerprint: z.string().regex(/^[0-9a-f]{32}$/) }),
+    answer: ok,
+    errors: ['not_found', 'decryption_failed'],
+    handle: async ({ params, caller }, { projects }) => {
+      await projects.revokeKey({ name: params.id, fingerprint: params.fingerprint, by: caller })
+      return OK
     },
   }),
 ]

@@ -8,11 +8,20 @@ import {
 } from '@vault-and-tracker/http-signatures'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { type NewEntry, newEntry } from '../audit/audit.ts'
+import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import type { AuthenticProjects, SealedProject, StoredProject } from './authentic-projects.ts'
-import { applyChange, FULL_SCOPE, isExpired, replaceKey, type Scope } from './project-keys.ts'
+import {
+  applyChange,
+  FULL_SCOPE,
+  fingerprintOf,
+  isExpired,
+  type ProjectKey,
+  replaceKey,
+  revokeKey,
+  type Scope,
+} from './project-keys.ts'
 
 /** A project as administrators see it. Its id is its name. */
 export type Project = {
@@ -30,7 +39,7 @@ export type SigningProject = {
   readonly requireContentDigest: boolean
   /** Every statement for a caller compares it with the stored one: another one means that something changed. */
   readonly generation: number
-  readonly keys: readonly { id: string; key: VerifyKey; notAfter: Date | null; scope: Scope }[]
+  readonly keys: readonly { id: string; fingerprint: string; key: VerifyKey; notAfter: Date | null; scope: Scope }[]
 }
 
 /** Projects and their keys. Every writing method is one transaction together with its audit entry. */
@@ -80,14 +89,14 @@ export function createProjects(deps: {
       name: string
       publicKey: string
       requireContentDigest: boolean
-      address: string
+      by: By
     }): Promise<void> => {
       const publicKey = readPublicKey(input.publicKey)
       const now = new Date(clock.now())
       const uid = newId()
       const entry = newEntry(clock, {
         action: 'project.create',
-        address: input.address,
+        by: input.by,
         detail: { publicKey: publicKeyToHex(publicKey), generation: 1 },
       })
       const project = {
@@ -112,7 +121,7 @@ export function createProjects(deps: {
       name: string
       publicKey: string | undefined
       overlapMs: number
-      address: string
+      by: By
     }): Promise<{ privateKey: string } | undefined> => {
       const pair = input.publicKey === undefined ? generateKeyPair() : undefined
       const publicKey =
@@ -126,7 +135,7 @@ export function createProjects(deps: {
       const entryFor = ({ generation }: SealedProject) =>
         newEntry(clock, {
           action: 'rotate',
-          address: input.address,
+          by: input.by,
           detail: { publicKey: publicKeyToHex(publicKey), overlapSeconds: input.overlapMs / 1000, generation },
         })
       if (!isProjectName(input.name) || !(await store.change(input.name, decide, entryFor))) throw apiError('not_found')
@@ -135,20 +144,43 @@ export function createProjects(deps: {
     },
 
     /** @throws ApiError not_found */
-    setRequireContentDigest: async (input: { name: string; required: boolean; address: string }): Promise<void> => {
-      const { name, required, address } = input
+    setRequireContentDigest: async (input: { name: string; required: boolean; by: By }): Promise<void> => {
+      const { name, required, by } = input
       const decide = (sealed: SealedProject) => authentic.change(sealed, () => ({ requireContentDigest: required }))
       const entryFor = ({ generation }: SealedProject) =>
-        newEntry(clock, { action: 'project.update', address, detail: { requireContentDigest: required, generation } })
+        newEntry(clock, { action: 'project.update', by, detail: { requireContentDigest: required, generation } })
       if (!isProjectName(name) || !(await store.change(name, decide, entryFor))) throw apiError('not_found')
       onChange(name)
     },
 
     /** @throws ApiError not_found */
-    remove: async (input: { name: string; address: string }): Promise<void> => {
-      const entry = newEntry(clock, { action: 'project.delete', address: input.address })
+    remove: async (input: { name: string; by: By }): Promise<void> => {
+      const entry = newEntry(clock, { action: 'project.delete', by: input.by })
       if (!isProjectName(input.name) || !(await store.remove(input.name, entry))) throw apiError('not_found')
       onChange(input.name)
+    },
+
+    /** The valid keys of a project, the newest first. @throws ApiError not_found */
+    keysOf: async (name: string): Promise<readonly ProjectKey[]> => {
+      const sealed = isProjectName(name) ? await store.find(name) : undefined
+      if (sealed === undefined) throw apiError('not_found')
+      const now = new Date(clock.now())
+      return authentic
+        .open(sealed)
+        .keys.filter((key) => !isExpired(key, now))
+        .toReversed()
+    },
+
+    /** Makes a valid key invalid for every replica, also where it is the only one. @throws ApiError not_found */
+    revokeKey: async (input: { name: string; fingerprint: string; by: By }): Promise<void> => {
+      const { name, fingerprint, by } = input
+      const now = new Date(clock.now())
+      const decide = (sealed: SealedProject) =>
+        authentic.change(sealed, ({ keys }) => ({ keys: revokeKey(keys, fingerprint, now) }))
+      const entryFor = ({ generation }: SealedProject) =>
+        newEntry(clock, { action: 'key.revoke', by, detail: { fingerprint, generation } })
+      if (!isProjectName(name) || !(await store.change(name, decide, entryFor))) throw apiError('not_found')
+      onChange(name)
     },
 
     /** What signatures of the project are verified with; undefined for an unknown project. */
@@ -164,7 +196,10 @@ export function createProjects(deps: {
         generation: project.generation,
         keys: project.keys
           .filter((key) => !isExpired(key, now))
-          .map(({ id, publicKey, notAfter, scope }) => ({ id, key: createVerifyKey(publicKey), notAfter, scope })),
+          .map(({ id, publicKey, notAfter, scope }) => ({
+            ...{ id, notAfter, scope, fingerprint: fingerprintOf(publicKey) },
+            key: createVerifyKey(publicKey),
+          })),
       }
     },
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { type NewEntry, newEntry } from '../audit/audit.ts'
+import { BY_COMMAND, type NewEntry, newEntry } from '../audit/audit.ts'
 import { isCode, type RowCodes } from '../keyring/row-codes.ts'
 import type { AuthenticProjects, SealedProject } from '../projects/authentic-projects.ts'
 import { fingerprintOf } from '../projects/project-keys.ts'
@@ -44,9 +44,6 @@ export type Authenticated = {
   readonly keys: readonly { fingerprint: string; until: Date | null }[]
   readonly secrets: number
 }
-
-/** Every audit entry has an address. Those of a command have the loopback address. */
-const LOCAL_ADDRESS = '127.0.0.1'
 
 /** Verifies rows that decide access, and authenticates those of an earlier release. */
 export function createRowAuthentication(deps: {
@@ -104,7 +101,7 @@ export function createRowAuthentication(deps: {
       return { before, revision, code: codes.environment({ ...before, revision }) }
     })
     const entry = (env: string | null, detail: Record<string, number>) =>
-      newEntry(clock, { action: 'project.authenticate', address: LOCAL_ADDRESS, env, detail })
+      newEntry(clock, { action: 'project.authenticate', by: BY_COMMAND, env, detail })
     return {
       project: authentic.seal({ ...rows.project, generation }),
       environments,

@@ -91,7 +91,7 @@ export function createBatchedFetch(deps: {
   const fetchLarge = createBatcher(readTogether, LARGE)
 
   return (caller, env) => {
-    const entry = newEntry(clock, { action: 'fetch', env, address: caller.address })
+    const entry = newEntry(clock, { action: 'fetch', env, by: caller })
     const asked = { caller, env, now: new Date(clock.now()), entry }
     return large.has(placeOf(caller, env)) ? fetchLarge(asked) : fetchSmall(asked)
   }

@@ -14,14 +14,15 @@ const READ_ALL = {
   text: `with caller as materialized (
       select asked.*, p.name,
         case when row_number() over (partition by asked.uid, asked.env order by asked.n) = 1 then asked.uid end as reads
-      from unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::inet[], $8::bigint[])
-        with ordinality as asked (uid, public_key, now, entry_id, action, env, ip, generation, n)
+      from unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::inet[], $8::bigint[],
+        $9::text[])
+        with ordinality as asked (uid, public_key, now, entry_id, action, env, ip, generation, actor, n)
       join projects p on p.uid = asked.uid and p.generation = asked.generation
       join project_keys k on k.project_uid = p.uid and k.public_key = asked.public_key
         and (k.not_after is null or k.not_after > asked.now)
     ), entry as (
-      insert into audit (id, project_uid, project_id, action, env, requested_at, ip)
-      select entry_id, uid, name, action, env, now, ip from caller
+      insert into audit (id, project_uid, project_id, action, env, requested_at, ip, actor)
+      select entry_id, uid, name, action, env, now, ip, actor from caller
     )
     select c.n::integer, null, e.revision, e.code
     from caller c
@@ -51,6 +52,7 @@ export async function readAll(pool: Pool, fetches: readonly Fetch[]): Promise<re
     fetches.map(({ env }) => env),
     fetches.map(({ entry }) => entry.address),
     fetches.map(({ caller }) => caller.generation),
+    fetches.map(({ entry }) => entry.actor),
   ]
   const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
   return answersOf(fetches, rows)

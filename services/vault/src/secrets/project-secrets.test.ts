@@ -12,6 +12,7 @@ const caller: VerifiedCaller = {
   coversContent: false,
   isWrite: false,
   nonce: '00',
+  actor: 'key:00',
   address: '127.0.0.1',
 }
 

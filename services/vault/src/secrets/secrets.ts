@@ -2,7 +2,7 @@ import { KeyObject } from 'node:crypto'
 import type { Lookup } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
-import { type NewEntry, newEntry } from '../audit/audit.ts'
+import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue, type ValuePlace } from '../keyring/envelope.ts'
@@ -22,6 +22,8 @@ export type Caller = {
   readonly generation: number
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
+  /** Names the key in the audit log. */
+  readonly actor: string
   readonly address: string
 }
 
@@ -147,9 +149,9 @@ export function createSecrets(deps: {
     }
   }
 
-  function deletionEntry(secretId: string, address: string): EntryForDeleted {
+  function deletionEntry(secretId: string, by: By): EntryForDeleted {
     return ({ env, key, revision }) =>
-      newEntry(clock, { action: 'delete', env, address, detail: { secretId, key, revision } })
+      newEntry(clock, { action: 'delete', env, by, detail: { secretId, key, revision } })
   }
 
   /** Waits for the data key of a value; undefined when its project was deleted in the meantime. */
@@ -200,7 +202,7 @@ export function createSecrets(deps: {
           newEntry(clock, {
             action: 'put',
             env,
-            address: caller.address,
+            by: caller,
             detail: { secretId, key, version, revision },
           }),
       )
@@ -209,12 +211,12 @@ export function createSecrets(deps: {
     /** An id of another project and text that is no id are `absent`, like an unknown id. */
     remove: async (caller: Caller, id: string): Promise<'deleted' | 'absent' | Stale> => {
       if (!isId(id)) return 'absent'
-      return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller.address))
+      return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller))
     },
 
     /** @throws ApiError not_found */
-    removeAny: async (id: string, address: string): Promise<void> => {
-      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, address)))) throw apiError('not_found')
+    removeAny: async (id: string, by: By): Promise<void> => {
+      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, by)))) throw apiError('not_found')
     },
 
     /** @throws ApiError not_found */
@@ -237,7 +239,7 @@ export function createSecrets(deps: {
      * @returns the number of the new version
      * @throws ApiError not_found, decryption_failed
      */
-    restore: async (id: string, version: number, address: string): Promise<number> => {
+    restore: async (id: string, version: number, by: By): Promise<number> => {
       const reencrypt = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {
         const { projectUid, project, env, key } = old
         const place = { projectUid, project, env, key, version: old.version }
@@ -253,7 +255,7 @@ export function createSecrets(deps: {
               newEntry(clock, {
                 action: 'restore',
                 env,
-                address,
+                by,
                 detail: { secretId: id, restored: version, version: next, revision },
               }),
             )

@@ -58,6 +58,8 @@ export type VerifiedCaller = {
   readonly coversContent: boolean
   readonly isWrite: boolean
   readonly nonce: string
+  /** Names the key in the audit log. */
+  readonly actor: string
   readonly address: string
 }
 
@@ -69,8 +71,14 @@ export type SignedRequests = ReturnType<typeof createSignedRequests>
  * another project: headers, project, key, signature, clock, body, nonce. Each step has its own error code; see the table
  * in the README.
  */
-export function createSignedRequests(deps: { signingProjects: SigningProjects; nonces: NonceStore; clock: Clock }) {
-  const { signingProjects, nonces, clock } = deps
+export function createSignedRequests(deps: {
+  signingProjects: SigningProjects
+  nonces: NonceStore
+  clock: Clock
+  /** Called with the id of the key whenever a request is accepted. */
+  onUse: (keyId: string) => void
+}) {
+  const { signingProjects, nonces, clock, onUse } = deps
   let pendingFetches = 0
 
   /** Verifies against what is cached of the project, and against the database when the cached project lacks the key. */
@@ -121,6 +129,8 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
       const { claims } = translate(() => checkContent(timely, body, { required }))
       const { coversContent, nonce } = claims
       await spendNonce(signer.uid, nonce)
+      const key = signer.keys.find((each) => each.key.publicKeyHex === claims.publicKeyHex)
+      if (key !== undefined) onUse(key.id)
       const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
       return {
         kind: 'project',
@@ -131,6 +141,7 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
         coversContent,
         isWrite,
         nonce,
+        actor: `key:${key?.fingerprint ?? ''}`,
         address,
       }
     },
