@@ -9,6 +9,7 @@ import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue, type Val
 import { KeyringError } from '../keyring/keyring.ts'
 import { isProjectName } from '../projects/projects.ts'
 import type { StoredEnvironment } from './environments.ts'
+import { createWriteTurns } from './write-turns.ts'
 
 /**
  * The verified signer of a request. A store checks again, in the statement that does the work, that it is still valid.
@@ -121,6 +122,9 @@ export const MAX_VALUE_BYTES = 65_536
 /** The maximum size of all encrypted values of one environment together, in bytes. */
 export const MAX_ENV_BYTES = 64 * 1024 * 1024
 
+/** The owner of administrators' writes: whose secret it is, the store finds out. */
+const ADMINISTRATORS = 'administrators'
+
 /** The largest version, as the column is an integer. */
 const MAX_VERSION = 2_147_483_647
 
@@ -133,6 +137,7 @@ export function createSecrets(deps: {
   onDecryptionError: (error: unknown, place: NamedPlace) => void
 }) {
   const { store, dataKeys, clock } = deps
+  const inTurn = createWriteTurns()
 
   /** Reports a failed decryption and returns the error to throw. */
   function toApiError(error: unknown, place: NamedPlace): unknown {
@@ -194,29 +199,23 @@ export function createSecrets(deps: {
         const place = { projectUid: caller.projectUid, env, key, version }
         return encryptValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value)
       }
-      return store.put(
-        caller,
-        { id: newId(), env, key, now: new Date(clock.now()) },
-        encrypt,
-        (secretId, version, revision) =>
-          newEntry(clock, {
-            action: 'put',
-            env,
-            by: caller,
-            detail: { secretId, key, version, revision },
-          }),
+      const entryFor = (secretId: string, version: number, revision: number) =>
+        newEntry(clock, { action: 'put', env, by: caller, detail: { secretId, key, version, revision } })
+      return inTurn(caller.projectUid, () =>
+        store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, entryFor),
       )
     },
 
     /** An id of another project and text that is no id are `absent`, like an unknown id. */
     remove: async (caller: Caller, id: string): Promise<'deleted' | 'absent' | Stale> => {
       if (!isId(id)) return 'absent'
-      return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller))
+      return inTurn(caller.projectUid, () => store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller)))
     },
 
     /** @throws ApiError not_found */
     removeAny: async (id: string, by: By): Promise<void> => {
-      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, by)))) throw apiError('not_found')
+      const removed = isId(id) && (await inTurn(ADMINISTRATORS, () => store.removeAny(id, deletionEntry(id, by))))
+      if (!removed) throw apiError('not_found')
     },
 
     /** @throws ApiError not_found */
@@ -249,16 +248,16 @@ export function createSecrets(deps: {
           return encryptValue(dataKeys.unwrap(old.projectUid, old.dataKey), old.dataKey.dekV, target, value)
         })
       }
+      const entryFor = (env: string, next: number, revision: number) =>
+        newEntry(clock, {
+          action: 'restore',
+          env,
+          by,
+          detail: { secretId: id, restored: version, version: next, revision },
+        })
       const restored =
         isId(id) && version <= MAX_VERSION
-          ? await store.restore(id, version, new Date(clock.now()), reencrypt, (env, next, revision) =>
-              newEntry(clock, {
-                action: 'restore',
-                env,
-                by,
-                detail: { secretId: id, restored: version, version: next, revision },
-              }),
-            )
+          ? await inTurn(ADMINISTRATORS, () => store.restore(id, version, new Date(clock.now()), reencrypt, entryFor))
           : undefined
       if (restored === undefined) throw apiError('not_found')
       return restored
