@@ -47,8 +47,8 @@ async function bash(script: string, env: NodeJS.ProcessEnv = {}, cwd = ROOT): Pr
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  if (code !== 0) throw new Error(`exit status ${String(code)}:\n${err}`)
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+  if (child.exitCode !== 0) throw new Error(`exit status ${String(child.exitCode)}:\n${err}`)
   return { out, err }
 }
 
@@ -109,9 +109,9 @@ test('the steps of the workflow deploy with the secrets, and mask them', async (
   for (const step of workflow.jobs.deploy.steps) {
     // Installed from the same tarballs by the example in Node.
     if (step.run === undefined || step.run.startsWith('npm install --global @vault-and-tracker/vault-client')) continue
-    const secrets = Object.keys(step.env ?? {}).map((name) => [name, key])
+    const secrets = Object.keys(step.env ?? {}).map((name): [string, string] => [name, key])
     const variables = [...readFileSync(githubEnv, 'utf8').matchAll(/^(\w+)<<(\w+)\n(.*?)\n\2$/gms)]
-    const later = variables.map(([, name = '', , value = '']) => [name, value])
+    const later = variables.map(([, name = '', , value = '']): [string, string] => [name, value])
     const env = { ...workflow.env, VAULT_URL: vault.url, ...path, GITHUB_ENV: githubEnv }
     const printed = await bash(step.run, { ...env, ...Object.fromEntries([...secrets, ...later]) }, folder)
     out += printed.out
