@@ -17,21 +17,37 @@ export async function statementOf(caller: Caller): Promise<{ config: Omit<Statem
       return Promise.resolve({ rows: [] })
     },
   })
-  const by = { ...caller, publicKey: Buffer.from(caller.publicKeyHex, 'hex'), address: '127.0.0.1' }
+  const by = {
+    ...caller,
+    generation: 1,
+    actor: 'key:00',
+    publicKey: Buffer.from(caller.publicKeyHex, 'hex'),
+    address: '127.0.0.1',
+  }
   const now = new Date()
   const entry = {
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
     action: 'fetch' as const,
     address: '127.0.0.1',
+    actor: 'key:00',
     env: 'production',
     requestedAt: now,
     detail: null,
   }
-  await createSecretStore(createKysely<Schema>(idle), pool).readAll([{ caller: by, env: 'production', now, entry }])
+  await createSecretStore(createKysely<Schema>(idle), pool, NEVER_ASKED).readAll([
+    { caller: by, env: 'production', now, entry },
+  ])
   const [statement] = sent
   if (statement === undefined) throw new Error('the store sent nothing')
   const { values, ...config } = statement
   return { config, values }
+}
+
+/** A fetch changes no environment. */
+const NEVER_ASKED = {
+  after: () => {
+    throw new Error('a fetch changed an environment')
+  },
 }
 
 const SILENT = { name: 'bench', level: 'silent' } as const

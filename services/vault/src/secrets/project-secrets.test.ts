@@ -8,9 +8,11 @@ const caller: VerifiedCaller = {
   projectUid: 'cached',
   project: 'shop',
   publicKey: Buffer.alloc(32),
+  generation: 1,
   coversContent: false,
   isWrite: false,
   nonce: '00',
+  actor: 'key:00',
   address: '127.0.0.1',
 }
 

@@ -52,10 +52,14 @@ export type VerifiedCaller = {
   /** The project's name. */
   readonly project: string
   readonly publicKey: Buffer
+  /** The generation of the project that the key is of. */
+  readonly generation: number
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
   readonly isWrite: boolean
   readonly nonce: string
+  /** Names the key in the audit log. */
+  readonly actor: string
   readonly address: string
 }
 
@@ -67,8 +71,14 @@ export type SignedRequests = ReturnType<typeof createSignedRequests>
  * another project: headers, project, key, signature, clock, body, nonce. Each step has its own error code; see the table
  * in the README.
  */
-export function createSignedRequests(deps: { signingProjects: SigningProjects; nonces: NonceStore; clock: Clock }) {
-  const { signingProjects, nonces, clock } = deps
+export function createSignedRequests(deps: {
+  signingProjects: SigningProjects
+  nonces: NonceStore
+  clock: Clock
+  /** Called with the id of the key whenever a request is accepted. */
+  onUse: (keyId: string) => void
+}) {
+  const { signingProjects, nonces, clock, onUse } = deps
   let pendingFetches = 0
 
   /** Verifies against what is cached of the project, and against the database when the cached project lacks the key. */
@@ -119,15 +129,19 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
       const { claims } = translate(() => checkContent(timely, body, { required }))
       const { coversContent, nonce } = claims
       await spendNonce(signer.uid, nonce)
+      const key = signer.keys.find((each) => each.key.publicKeyHex === claims.publicKeyHex)
+      if (key !== undefined) onUse(key.id)
       const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
       return {
         kind: 'project',
         projectUid: signer.uid,
         project: signer.name,
         publicKey,
+        generation: signer.generation,
         coversContent,
         isWrite,
         nonce,
+        actor: `key:${key?.fingerprint ?? ''}`,
         address,
       }
     },
@@ -160,7 +174,7 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
         throw apiError('invalid_signature')
       // A project that was deleted and created again has the nonces of its own requests only.
       if (signer.uid !== caller.projectUid) await spendNonce(signer.uid, caller.nonce)
-      return { ...caller, projectUid: signer.uid }
+      return { ...caller, projectUid: signer.uid, generation: signer.generation }
     },
   }
 }
