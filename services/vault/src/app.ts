@@ -85,6 +85,6 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
   app.use(documentRoutes(describeApi(), { methodNotAllowed }))
   app.use(unknownPath)
-  app.use(createErrorAnswer(logger))
+  app.use(rest.noteRefusals, createErrorAnswer(logger))
   return app
 }

@@ -11,12 +11,16 @@ const limit = 'must be a whole number from 1 to 1000'
 const entry = z
   .strictObject({
     id: uuid,
-    projectId: z.string(),
+    projectId: z.string().meta({ description: 'empty for an entry about no single project' }),
     action: z.string(),
     env: z.string().nullable(),
     requestedAt: time,
     ip: z.string(),
-    actor: z.string().nullable().optional().meta({ description: 'key:<fingerprint>, administrator or command' }),
+    actor: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: 'key:<fingerprint>, administrator, command, or unknown for who was refused' }),
     detail: z.record(z.string(), z.unknown()).nullable().optional(),
   })
   .meta({ id: 'AuditEntry' })
@@ -45,8 +49,9 @@ export const auditEndpoints = [
         .meta({ type: 'integer', minimum: 1, maximum: 1000, default: 100 }),
     }),
     answer: z.array(entry),
-    handle: async ({ query: { projectId, action, before, limit } }, { audit }) => {
+    handle: async ({ query: { projectId, action, before, limit }, caller }, { audit }) => {
       const entries = await audit.list({ projectId, action, before, limit })
+      await audit.noteRead(caller, { what: 'audit', ...(projectId !== undefined && { projectId }) })
       return entries.map(({ requestedAt, address, ...rest }) => ({
         ...rest,
         requestedAt: requestedAt.toISOString(),

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { insertAuditEntries } from '../db/audit-entries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { ACTIONS, type Action, type AuditStore, type Detail, LISTED_ACTIONS } from './audit.ts'
 
@@ -38,6 +39,12 @@ export function createAuditStore(db: Db): AuditStore {
         }
       })
     },
+
+    append: (entries) =>
+      insertAuditEntries(
+        db,
+        entries.map(({ entry, projectId }) => ({ entry, project: { uid: null, name: projectId } })),
+      ),
 
     ensurePartitions: async () => {
       await sql`select audit_ensure_partitions()`.execute(db)

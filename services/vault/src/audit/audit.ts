@@ -15,6 +15,8 @@ export const ACTIONS = [
   'key.rewrap',
   'key.rotate',
   'key.revoke',
+  'read',
+  'refused',
 ] as const
 
 /** One of the recorded actions. */
@@ -26,7 +28,10 @@ export const LISTED_ACTIONS: readonly Action[] = ['fetch', 'rotate']
 /** Names and numbers that describe an action; never a value of a secret and never a private key. */
 export type Detail = Readonly<Record<string, string | number | boolean | null>>
 
-/** Who acted, and from where: `key:` and the fingerprint of a project's key, `administrator`, or `command`. */
+/**
+ * Who acted, and from where: `key:` and the fingerprint of a project's key, `administrator`, `command`, or `unknown` for
+ * whoever was refused.
+ */
 export type By = { readonly actor: string; readonly address: string }
 
 /** An operator's command on the machine itself. Every entry has an address. */
@@ -65,9 +70,14 @@ export type AuditQuery = {
   readonly limit: number
 }
 
-/** Reads the log. Other stores write it: each inserts an entry in the same transaction as the change it records. */
+/** An entry with the project that it is about; the empty text where it is about none. */
+export type AppendedEntry = { readonly entry: NewEntry; readonly projectId: string }
+
+/** The log. Other stores write it too: each inserts an entry in the same transaction as the change it records. */
 export type AuditStore = {
   list(query: AuditQuery): Promise<readonly ListedEntry[]>
+  /** Inserts entries about requests that change nothing, all or none of them. */
+  append(entries: readonly AppendedEntry[]): Promise<void>
   /** Creates the partitions of this month and the next three. */
   ensurePartitions(): Promise<void>
 }

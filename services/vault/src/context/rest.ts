@@ -2,8 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { type Around, type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
+import type { ErrorRequestHandler } from 'express'
 import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admin/admin.guard.ts'
 import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
+import { noteRefusals } from '../audit/refusals.middleware.ts'
+import type { Refusals } from '../audit/refusals.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
 import { parseJsonBody, readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
@@ -19,12 +22,15 @@ export type Rest = {
   readonly serving: Serving<VaultSurface>
   /** Lets administrators in, also below paths that name nothing. */
   readonly administrator: IdentifyAdministrator
+  /** Notes requests that were refused. */
+  readonly noteRefusals: ErrorRequestHandler
 }
 
 /** Joins limits, the admin token and signatures into the guards of the REST surface. */
 export function createRest(
   { config, logger, clock, redis, metrics }: Connections,
   signedRequests: SignedRequests,
+  refusals: Refusals,
 ): Rest {
   const { proxies } = config
   const authentication = createAuthenticationMetrics(metrics.registry)
@@ -71,6 +77,7 @@ export function createRest(
 
   return {
     administrator,
+    noteRefusals: noteRefusals(refusals, proxies),
     serving: {
       ...READING,
       guards: {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { AuditLog } from '../audit/audit-log.ts'
 import { idParams, OK, ok, time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { ACCESS, fingerprintOf, OVERLAP_MS } from './project-keys.ts'
@@ -33,7 +34,7 @@ const projectKey = z
   })
   .meta({ id: 'ProjectKey', description: 'A valid key of a project' })
 
-const endpoint = endpoints<{ projects: Projects }>()
+const endpoint = endpoints<{ projects: Projects; audit: AuditLog }>()
 const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
 /** What administrators do with projects. */
@@ -45,12 +46,15 @@ export const projectEndpoints = [
     operationId: 'listProjects',
     summary: 'All projects',
     answer: z.array(project),
-    handle: async (_input, { projects }) =>
-      (await projects.list()).map(({ requireContentDigest, createdAt, ...rest }) => ({
+    handle: async ({ caller }, { projects, audit }) => {
+      const listed = await projects.list()
+      await audit.noteRead(caller, { what: 'projects' })
+      return listed.map(({ requireContentDigest, createdAt, ...rest }) => ({
         ...rest,
         createdAt: createdAt.toISOString(),
         ...(requireContentDigest && { requireContentDigest }),
-      })),
+      }))
+    },
   }),
   endpoint({
     ...admin,
@@ -147,8 +151,9 @@ export const projectEndpoints = [
     params: idParams,
     answer: z.array(projectKey),
     errors: ['not_found'],
-    handle: async ({ params }, { projects }) => {
+    handle: async ({ params, caller }, { projects, audit }) => {
       const keys = await projects.keysOf(params.id)
+      await audit.noteRead(caller, { what: 'keys', projectId: params.id })
       return keys.map(({ publicKey: bytes, createdAt, notAfter, lastUsedAt, scope }) => ({
         fingerprint: fingerprintOf(bytes),
         since: createdAt.toISOString(),

@@ -115,17 +115,20 @@ export function createSecretStore(db: Db, pool: Pool, environments: Pick<Environ
     versionsOf: async (id) => {
       const rows = await db
         .selectFrom('secrets as s')
+        .innerJoin('projects as p', 'p.uid', 's.project_uid')
         .innerJoin('secret_versions as v', 'v.secret_id', 's.id')
-        .select(['v.version', 'v.created_at', 's.version as current'])
+        .select(['v.version', 'v.created_at', 's.version as current', 's.env', 'p.name'])
         .where('s.id', '=', id)
         .orderBy('v.version', 'desc')
         .execute()
-      if (rows.length === 0) return undefined
-      return rows.map((row) => ({
-        version: row.version,
-        createdAt: row.created_at,
-        current: row.version === row.current,
+      const [first] = rows
+      if (first === undefined) return undefined
+      const versions = rows.map(({ version, created_at: createdAt, current }) => ({
+        version,
+        createdAt,
+        current: version === current,
       }))
+      return { project: first.name, env: first.env, versions }
     },
 
     restore: (id, version, now, reencrypt, entryFor) =>

@@ -54,6 +54,13 @@ export type SecretMetadata = {
 /** A version in a listing, without its value. */
 export type VersionMetadata = { readonly version: number; readonly createdAt: Date; readonly current: boolean }
 
+/** The versions of a secret, with its place. */
+export type SecretVersions = {
+  readonly project: string
+  readonly env: string
+  readonly versions: readonly VersionMetadata[]
+}
+
 /** The place of a value, with the name of the project for log lines. */
 type NamedPlace = ValuePlace & { readonly project: string }
 
@@ -94,7 +101,7 @@ export type SecretStore = {
   /** Undefined when there is no such project. */
   listOf(project: string, env: string | undefined): Promise<readonly SecretMetadata[] | undefined>
   /** Newest first; undefined when there is no such secret. */
-  versionsOf(id: string): Promise<readonly VersionMetadata[] | undefined>
+  versionsOf(id: string): Promise<SecretVersions | undefined>
   /** Adds a version with the value of an older one, which `reencrypt` encrypts for the new version. */
   restore(
     id: string,
@@ -226,7 +233,7 @@ export function createSecrets(deps: {
     },
 
     /** @throws ApiError not_found */
-    versionsOf: async (id: string): Promise<readonly VersionMetadata[]> => {
+    versionsOf: async (id: string): Promise<SecretVersions> => {
       const listed = isId(id) ? await store.versionsOf(id) : undefined
       if (listed === undefined) throw apiError('not_found')
       return listed
