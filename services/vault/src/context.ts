@@ -42,7 +42,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const { metrics, background, checks } = connections
   return {
     useCases: { ...useCases, audit },
-    rest: createRest(connections, signedRequests, refusals),
+    rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
     checks,

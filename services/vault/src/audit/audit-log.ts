@@ -27,7 +27,7 @@ export function createAuditLog(deps: { store: Pick<AuditStore, 'list' | 'append'
      * @param query `action` undefined lists fetches and rotations; `before` is the id of an entry, which is not listed
      */
     list: async (query: {
-      projectId: string | undefined
+      projectIds: readonly string[] | undefined
       action: Action | undefined
       before: string | undefined
       limit: number

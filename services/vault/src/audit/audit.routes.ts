@@ -1,5 +1,6 @@
 import { isId } from '@vault-and-tracker/service-kit/ids'
 import { z } from 'zod'
+import { requireProject } from '../admin/permissions.ts'
 import { time, uuid } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { PROJECT_NAME } from '../projects/projects.ts'
@@ -16,11 +17,9 @@ const entry = z
     env: z.string().nullable(),
     requestedAt: time,
     ip: z.string(),
-    actor: z
-      .string()
-      .nullable()
-      .optional()
-      .meta({ description: 'key:<fingerprint>, administrator, command, or unknown for who was refused' }),
+    actor: z.string().nullable().optional().meta({
+      description: 'key:<fingerprint>, administrator, administrator:<id>, command, or unknown for who was refused',
+    }),
     detail: z.record(z.string(), z.unknown()).nullable().optional(),
   })
   .meta({ id: 'AuditEntry' })
@@ -50,7 +49,9 @@ export const auditEndpoints = [
     }),
     answer: z.array(entry),
     handle: async ({ query: { projectId, action, before, limit }, caller }, { audit }) => {
-      const entries = await audit.list({ projectId, action, before, limit })
+      if (projectId !== undefined) requireProject(caller, projectId)
+      const projectIds = projectId === undefined ? (caller.projects ?? undefined) : [projectId]
+      const entries = await audit.list({ projectIds, action, before, limit })
       await audit.noteRead(caller, { what: 'audit', ...(projectId !== undefined && { projectId }) })
       return entries.map(({ requestedAt, address, ...rest }) => ({
         ...rest,

@@ -6,7 +6,7 @@ import { ACTIONS, type Action, type AuditStore, type Detail, LISTED_ACTIONS } fr
 /** The log in Postgres, with one partition for each month. */
 export function createAuditStore(db: Db): AuditStore {
   return {
-    list: async ({ projectId, actions, before, limit }) => {
+    list: async ({ projectIds, actions, before, limit }) => {
       const rows = await db
         .selectFrom('audit')
         .select([
@@ -20,7 +20,7 @@ export function createAuditStore(db: Db): AuditStore {
           sql<string>`host(ip)`.as('address'),
         ])
         .where('action', 'in', actions)
-        .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId ?? ''))
+        .$if(projectIds !== undefined, (query) => query.where('project_id', 'in', projectIds ?? []))
         .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
         .orderBy('id', 'desc')
         .limit(limit)

@@ -15,6 +15,8 @@ export const ACTIONS = [
   'key.rewrap',
   'key.rotate',
   'key.revoke',
+  'administrator.create',
+  'administrator.delete',
   'read',
   'refused',
 ] as const
@@ -29,8 +31,8 @@ export const LISTED_ACTIONS: readonly Action[] = ['fetch', 'rotate']
 export type Detail = Readonly<Record<string, string | number | boolean | null>>
 
 /**
- * Who acted, and from where: `key:` and the fingerprint of a project's key, `administrator`, `command`, or `unknown` for
- * whoever was refused.
+ * Who acted, and from where: `key:` and the fingerprint of a project's key, `administrator` for the holder of ADMIN_TOKEN
+ * and with `:` and an id for a named one, `command`, or `unknown` for whoever was refused.
  */
 export type By = { readonly actor: string; readonly address: string }
 
@@ -63,7 +65,8 @@ export type ListedEntry = {
 
 /** Which entries to list, newest first. */
 export type AuditQuery = {
-  readonly projectId: string | undefined
+  /** Only entries of these projects. */
+  readonly projectIds: readonly string[] | undefined
   readonly actions: readonly Action[]
   /** Only entries older than the one with this id. */
   readonly before: string | undefined

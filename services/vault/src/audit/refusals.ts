@@ -1,4 +1,6 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { ApiError } from '@vault-and-tracker/service-kit/errors'
+import { apiError, ERRORS, type ErrorCode, isApiError } from '../errors.ts'
 import { type AppendedEntry, type AuditStore, newEntry } from './audit.ts'
 
 /** A request that was refused. */
@@ -10,6 +12,35 @@ export type Refusal = {
   readonly projectId: string
   /** The code that the request was answered with. */
   readonly code: string
+}
+
+/** The cause of an error for a caller who is known and may not do what they asked for. */
+class ForbiddenCaller extends Error {
+  override readonly name = 'ForbiddenCaller'
+  readonly actor: string
+  readonly projectId: string
+
+  constructor(actor: string, projectId: string) {
+    super(`${actor} may not do this`)
+    this.actor = actor
+    this.projectId = projectId
+  }
+}
+
+/** The error for a caller who may not do what they asked for; it tells the audit log who that was. */
+export function forbidden(actor: string, projectId: string): ApiError<ErrorCode> {
+  return apiError('forbidden', undefined, { cause: new ForbiddenCaller(actor, projectId) })
+}
+
+/** What is refused before anybody knows who asks: signatures, tokens, and addresses that ask too often. */
+const STATUSES: readonly number[] = [401, 421, 429]
+
+/** Whom an error refuses, and with which code; undefined for one that refuses nobody. */
+export function refusalOf(error: unknown): Omit<Refusal, 'address'> | undefined {
+  if (!isApiError(error)) return undefined
+  const { code, cause } = error
+  if (cause instanceof ForbiddenCaller) return { code, actor: cause.actor, projectId: cause.projectId }
+  return STATUSES.includes(ERRORS[code].status) ? { code, actor: 'unknown', projectId: '' } : undefined
 }
 
 /** Gathers refusals, and writes them. */

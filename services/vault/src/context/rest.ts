@@ -3,8 +3,13 @@ import { type Around, type InputProblem, readQuery, type Serving } from '@vault-
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
 import type { ErrorRequestHandler } from 'express'
-import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admin/admin.guard.ts'
+import {
+  createAdministratorGuard,
+  createIdentifyAdministrator,
+  type IdentifyAdministrator,
+} from '../admin/admin.guard.ts'
 import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
+import type { Administrators } from '../admin/administrators.ts'
 import { noteRefusals } from '../audit/refusals.middleware.ts'
 import type { Refusals } from '../audit/refusals.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
@@ -30,7 +35,7 @@ export type Rest = {
 export function createRest(
   { config, logger, clock, redis, metrics }: Connections,
   signedRequests: SignedRequests,
-  refusals: Refusals,
+  { refusals, administrators }: { refusals: Refusals; administrators: Administrators },
 ): Rest {
   const { proxies } = config
   const authentication = createAuthenticationMetrics(metrics.registry)
@@ -70,6 +75,7 @@ export function createRest(
 
   const administrator = createIdentifyAdministrator({
     isToken: createTokenCheck([config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN]),
+    findByToken: administrators.findByToken,
     limitFailures: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000, hasToken),
     addressOf: (request) => clientAddress(request, proxies),
   })
@@ -81,7 +87,7 @@ export function createRest(
     serving: {
       ...READING,
       guards: {
-        admin: (_endpoint, request, response) => administrator(request, response),
+        admin: createAdministratorGuard(administrator),
         signature: createSignatureGuard({ signedRequests, proxies, fetchLimit }),
       },
       // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.

@@ -120,7 +120,7 @@ export const secretAdminEndpoints = [
     answer: z.array(version),
     errors: ['not_found'],
     handle: async ({ params, caller }, { secrets, audit }) => {
-      const { project, env, versions } = await secrets.versionsOf(params.id)
+      const { project, env, versions } = await secrets.versionsOf(params.id, caller.projects)
       await audit.noteRead(caller, { what: 'versions', projectId: project, env })
       return versions.map((each) => ({ ...each, createdAt: each.createdAt.toISOString() }))
     },
