@@ -73,11 +73,13 @@ export function answerMalformed(server: Server, answerTo: (error: Malformed) => 
   const latest = new WeakMap<Duplex, ServerResponse>()
   server.on('request', (request, response) => latest.set(request.socket, response))
   server.on('clientError', (error: Malformed, socket: Duplex) => {
+    const before = latest.get(socket)
+    // The body of a request that was refused by its headers is malformed: one answer is enough.
+    const isAnswered = before?.req.complete === false && before.headersSent
     const end = (): void => {
       if (!socket.writable) socket.destroy()
-      else socket.end(answerTo(error), 'latin1', () => setTimeout(() => socket.destroy(), LINGER_MS))
+      else socket.end(isAnswered ? '' : answerTo(error), 'latin1', () => setTimeout(() => socket.destroy(), LINGER_MS))
     }
-    const before = latest.get(socket)
     if (before?.req.complete === true && !before.writableFinished) before.once('close', end)
     else end()
   })

@@ -3,6 +3,7 @@ import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
 import { commonEnv, EnvError, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
 import { errorCode, isError } from '@vault-and-tracker/service-kit/errors'
 import { z } from 'zod'
+import { parsePublicUrls } from './http/authorities.ts'
 import { type Keyring, KeyringError, parseKeyringFile, parseKeyringList } from './keyring/keyring.ts'
 
 /**
@@ -24,6 +25,17 @@ function isGuessable(token: string): boolean {
   return new Set(token).size < 8 || new Set(steps).size < 8 || /(.{8}).*\1/.test(token)
 }
 
+/** The value is not repeated in a message: what is no URL may be a secret in the wrong place. */
+const publicUrls = z
+  .string()
+  .transform((list, context) => {
+    const urls = parsePublicUrls(list)
+    if (urls !== undefined) return urls
+    context.addIssue('must be a comma-separated list of https:// or http:// URLs without a path')
+    return z.NEVER
+  })
+  .default([])
+
 const keyringEnv = {
   VAULT_KEYRING_FILE: z.string().optional(),
   VAULT_KEYRING: z.string().optional(),
@@ -34,6 +46,7 @@ const serviceEnv = z.object({
   ...commonEnv,
   ...keyringEnv,
   PORT: port(4200),
+  PUBLIC_URL: publicUrls,
   ADMIN_TOKEN: adminToken,
   ADMIN_TOKEN_PREVIOUS: adminToken.optional(),
   FETCH_RATE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 300 }),

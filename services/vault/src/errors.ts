@@ -36,6 +36,11 @@ export const ERRORS = {
     bare: false,
     meaning: 'The body is not application/json, or it is compressed.',
   },
+  misdirected_request: {
+    status: 421,
+    bare: false,
+    meaning: 'The host of the request is not one that PUBLIC_URL names.',
+  },
   rate_limited: {
     status: 429,
     bare: true,

@@ -2,9 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import type { Around, Serving } from '@vault-and-tracker/rest'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
+import type { RequestHandler } from 'express'
 import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admin/admin.guard.ts'
 import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
+import { ownAuthoritiesOnly } from '../http/authorities.middleware.ts'
+import { createAuthorities } from '../http/authorities.ts'
 import { parseJsonBody, readBody, readQuery } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
@@ -19,6 +22,8 @@ export type Rest = {
   readonly serving: Serving<VaultSurface>
   /** Lets administrators in, also below paths that name nothing. */
   readonly administrator: IdentifyAdministrator
+  /** Comes before everything that a caller may prove. */
+  readonly ownAuthoritiesOnly: RequestHandler
 }
 
 /** Joins limits, the admin token and signatures into the guards of the REST surface. */
@@ -71,6 +76,7 @@ export function createRest(
 
   return {
     administrator,
+    ownAuthoritiesOnly: ownAuthoritiesOnly(createAuthorities(config.PUBLIC_URL), proxies),
     serving: {
       ...READING,
       guards: {

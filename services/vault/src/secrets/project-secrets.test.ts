@@ -10,7 +10,6 @@ const caller: VerifiedCaller = {
   publicKey: Buffer.alloc(32),
   coversContent: false,
   isWrite: false,
-  nonce: '00',
   address: '127.0.0.1',
 }
 

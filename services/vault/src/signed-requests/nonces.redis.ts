@@ -13,7 +13,7 @@ const NONCE_TTL_MS = 605_000
  */
 export function createNonceStore(redis: Redis): NonceStore {
   return {
-    spend: async (projectUid, nonce) =>
-      (await redis.set(`vault:nonce:${projectUid}:${nonce}`, '1', 'PX', NONCE_TTL_MS, 'NX')) === 'OK',
+    spend: async (publicKeyHex, nonce) =>
+      (await redis.set(`vault:nonce:${publicKeyHex}:${nonce}`, '1', 'PX', NONCE_TTL_MS, 'NX')) === 'OK',
   }
 }

@@ -21,8 +21,11 @@ const MAX_CACHED = 10_000
 
 /** Remembers spent nonces for longer than any signature is valid. */
 export type NonceStore = {
-  /** Spends a nonce. False when it was spent before, by whichever replica. */
-  spend(projectUid: string, nonce: string): Promise<boolean>
+  /**
+   * Spends a nonce of a key. False when it was spent before, by whichever replica. Nonces belong to a key and not to a
+   * project: a project that is deleted and registered again with its key has the same ones.
+   */
+  spend(publicKeyHex: string, nonce: string): Promise<boolean>
 }
 
 /** What signatures are verified against, cached for a short time. */
@@ -55,7 +58,6 @@ export type VerifiedCaller = {
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
   readonly isWrite: boolean
-  readonly nonce: string
   readonly address: string
 }
 
@@ -90,8 +92,8 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
     return (await signingProjects.find(known.name, true))?.requireContentDigest ?? true
   }
 
-  async function spendNonce(projectUid: string, nonce: string): Promise<void> {
-    if (!(await nonces.spend(projectUid, nonce))) throw apiError('replayed_nonce')
+  async function spendNonce(publicKeyHex: string, nonce: string): Promise<void> {
+    if (!(await nonces.spend(publicKeyHex, nonce))) throw apiError('replayed_nonce')
   }
 
   return {
@@ -118,7 +120,7 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
       const required = isWrite && (await requiresDigest(signer, timely))
       const { claims } = translate(() => checkContent(timely, body, { required }))
       const { coversContent, nonce } = claims
-      await spendNonce(signer.uid, nonce)
+      await spendNonce(claims.publicKeyHex, nonce)
       const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
       return {
         kind: 'project',
@@ -127,7 +129,6 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
         publicKey,
         coversContent,
         isWrite,
-        nonce,
         address,
       }
     },
@@ -150,7 +151,7 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
      * allowed. The signature itself stays verified: the project must still have the key that it was verified with.
      *
      * @returns the caller as one of the project that has the name now
-     * @throws ApiError unknown_project, invalid_signature, replayed_nonce
+     * @throws ApiError unknown_project, invalid_signature
      */
     confirm: async (caller: VerifiedCaller): Promise<VerifiedCaller> => {
       const signer = await signingProjects.find(caller.project, true)
@@ -158,8 +159,6 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
       const uncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
       if (uncovered || !hasValidKey(signer, caller.publicKey.toString('hex'), clock))
         throw apiError('invalid_signature')
-      // A project that was deleted and created again has the nonces of its own requests only.
-      if (signer.uid !== caller.projectUid) await spendNonce(signer.uid, caller.nonce)
       return { ...caller, projectUid: signer.uid }
     },
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import {
   createTestClock,
   createTestDatabase,
+  freePort,
   type TestClock,
   type TestDatabase,
   testRedis,
@@ -86,13 +87,14 @@ export function vaultEnv(stores: { databaseUrl: string; redisUrl: string }, env:
 }
 
 /**
- * The limits are off unless a test is about them. `servers` are for tests that stop or freeze theirs; a `database` that
+ * The limits are off unless a test is about them. Port 0 in PUBLIC_URL stands for the vault's own port. `servers` are for tests that stop or freeze theirs; a `database` that
  * is given is not dropped in the end.
  */
 export async function startVault(
-  env: Env = {},
+  given: Env = {},
   servers: { postgres?: { url: string }; database?: TestDatabase; redisUrl?: string } = {},
 ): Promise<TestVault> {
+  const env = given['PUBLIC_URL'] === undefined ? given : withOwnPort(given, String(await freePort()))
   const database = servers.database ?? (await createVaultDatabase(servers.postgres))
   const redisUrl = servers.redisUrl ?? (await testRedis()).url
   const lines: string[] = []
@@ -126,7 +128,7 @@ export async function startVault(
       withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows),
     seal: () => sealer.sealNow(),
     ensurePartitions: () => createAuditStore(db).ensurePartitions(),
-    replica: (more = {}) => startVault({ ...env, ...more }, { database, redisUrl }),
+    replica: (more = {}) => startVault({ ...given, ...more }, { database, redisUrl }),
     async stop() {
       stopping.abort()
       await running.drain()
@@ -135,4 +137,8 @@ export async function startVault(
       if (servers.database === undefined) await database.drop()
     },
   }
+}
+
+function withOwnPort(env: Env, port: string): Env {
+  return { ...env, PORT: port, PUBLIC_URL: (env['PUBLIC_URL'] ?? '').replace(/:0$/, `:${port}`) }
 }
