@@ -4,7 +4,7 @@ import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
-import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
@@ -12,6 +12,8 @@ import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
 import { createKekStore } from '../keyring/keyring.store.ts'
+import { CHECK_EVERY_MS, createNonceStore } from '../signed-requests/nonces.redis.ts'
+import type { NonceStore } from '../signed-requests/signed-requests.ts'
 
 /** What the service starts with. */
 export type Start = {
@@ -27,6 +29,7 @@ export type Connections = Start & {
   readonly pool: Pool
   readonly db: Db
   readonly redis: Redis
+  readonly nonces: NonceStore
   readonly metrics: Metrics
   readonly background: Background
   readonly checks: Checks
@@ -48,10 +51,18 @@ export async function connect(start: Start): Promise<Connections> {
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, corkWrites: true })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
+  const nonces = createNonceStore(redis)
+  await nonces.check()
+  const background = createBackground()
+  background.add({
+    everyMs: CHECK_EVERY_MS,
+    task: () => nonces.check(),
+    onError: (error) => logger.warn({ err: error }, 'could not check the memory of Redis; it is retried'),
+  })
   const checks: Checks = {
     postgres: () => pingPostgres(pool),
-    redis: () => pingRedis(redis),
+    redis: () => nonces.check(),
     keyring: async () => assertMatches(keyring, await keks.list()),
   }
-  return { ...start, pool, db, redis, metrics: createMetrics(), background: createBackground(), checks }
+  return { ...start, pool, db, redis, nonces, metrics: createMetrics(), background, checks }
 }

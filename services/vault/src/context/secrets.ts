@@ -7,7 +7,6 @@ import { createProjectSecrets } from '../secrets/project-secrets.ts'
 import { createDecryptionMetrics, createPendingFetchMetrics } from '../secrets/secrets.metrics.ts'
 import { createSecretStore } from '../secrets/secrets.store.ts'
 import { createSecrets } from '../secrets/secrets.ts'
-import { createNonceStore } from '../signed-requests/nonces.redis.ts'
 import { createSignedRequests, createSigningProjects } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
 
@@ -15,7 +14,7 @@ import type { Connections } from './connections.ts'
 export type ProjectsAndSecrets = ReturnType<typeof createProjectsAndSecrets>
 
 /** Joins projects, their secrets and the checks of their signed requests. */
-export function createProjectsAndSecrets({ config, pool, db, redis, clock, logger, metrics }: Connections) {
+export function createProjectsAndSecrets({ config, pool, db, nonces, clock, logger, metrics }: Connections) {
   const dataKeys = createDataKeys({ keyring: config.keyring, store: createDataKeyStore(db), clock })
   const signingProjects = createSigningProjects({ read: (name) => projects.findWithVerifyKeys(name), clock })
   const onChange = (name: string) => signingProjects.forget(name)
@@ -27,7 +26,7 @@ export function createProjectsAndSecrets({ config, pool, db, redis, clock, logge
   }
   const store = createSecretStore(db, pool)
   const secrets = createSecrets({ store, dataKeys, clock, onDecryptionError })
-  const signedRequests = createSignedRequests({ signingProjects, nonces: createNonceStore(redis), clock })
+  const signedRequests = createSignedRequests({ signingProjects, nonces, clock })
   const countPending = signedRequests.countPendingFetches
   createPendingFetchMetrics(metrics.registry, countPending)
   const fetch = createBatchedFetch({ store, decrypt: secrets.decrypt, clock, countPending })

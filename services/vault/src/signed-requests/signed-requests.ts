@@ -22,10 +22,14 @@ const MAX_CACHED = 10_000
 /** Remembers spent nonces for longer than any signature is valid. */
 export type NonceStore = {
   /**
-   * Spends a nonce of a key. False when it was spent before, by whichever replica. Nonces belong to a key and not to a
-   * project: a project that is deleted and registered again with its key has the same ones.
+   * Spends a nonce of a key. Nonces belong to a key and not to a project: a project that is deleted and registered again
+   * with its key has the same ones.
+   *
+   * @returns whether it was unspent, whichever replica is asked; and for how long the store has lost nothing
    */
-  spend(publicKeyHex: string, nonce: string): Promise<boolean>
+  spend(publicKeyHex: string, nonce: string): Promise<{ readonly unspent: boolean; readonly memoryMs: number }>
+  /** Finds out whether the store has lost something, as `spend` does, and that it can be written. */
+  check(): Promise<void>
 }
 
 /** What signatures are verified against, cached for a short time. */
@@ -69,7 +73,11 @@ export type SignedRequests = ReturnType<typeof createSignedRequests>
  * another project: headers, project, key, signature, clock, body, nonce. Each step has its own error code; see the table
  * in the README.
  */
-export function createSignedRequests(deps: { signingProjects: SigningProjects; nonces: NonceStore; clock: Clock }) {
+export function createSignedRequests(deps: {
+  signingProjects: SigningProjects
+  nonces: Pick<NonceStore, 'spend'>
+  clock: Clock
+}) {
   const { signingProjects, nonces, clock } = deps
   let pendingFetches = 0
 
@@ -92,8 +100,10 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
     return (await signingProjects.find(known.name, true))?.requireContentDigest ?? true
   }
 
-  async function spendNonce(publicKeyHex: string, nonce: string): Promise<void> {
-    if (!(await nonces.spend(publicKeyHex, nonce))) throw apiError('replayed_nonce')
+  /** A request from before a loss may have been accepted already: that it was not can no longer be known. */
+  async function spendNonce({ publicKeyHex, nonce, created }: TimelyRequest['claims']): Promise<void> {
+    const { unspent, memoryMs } = await nonces.spend(publicKeyHex, nonce)
+    if (!unspent || created * 1000 < clock.now() - memoryMs) throw apiError('replayed_nonce')
   }
 
   return {
@@ -119,8 +129,8 @@ export function createSignedRequests(deps: { signingProjects: SigningProjects; n
     ): Promise<VerifiedCaller> => {
       const required = isWrite && (await requiresDigest(signer, timely))
       const { claims } = translate(() => checkContent(timely, body, { required }))
-      const { coversContent, nonce } = claims
-      await spendNonce(claims.publicKeyHex, nonce)
+      const { coversContent } = claims
+      await spendNonce(claims)
       const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
       return {
         kind: 'project',
