@@ -1,8 +1,7 @@
 // Loads the web application in Chromium with nothing cached and prints bytes, requests and times. See docs/performance.md.
 // Fails where the first route is above its budget of bytes. Usage: pnpm build && pnpm --filter tracker bench:web [torrents] [samples]
-import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { launchChromium, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { launchChromium } from '../tests/support/chromium.ts'
 import { startSearchWorld } from './search-world.ts'
 import { startOurs } from './servers.ts'
 import { machine } from './world.ts'

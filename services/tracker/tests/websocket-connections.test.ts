@@ -3,7 +3,7 @@ import { connect as connectTcp } from 'node:net'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
-import { newSession, type Session, type SocketLine, type SocketOpening } from '../src/announce/socket-session.ts'
+import { newSession, type Session, type SocketConnection, type SocketOpening } from '../src/announce/socket-session.ts'
 import { createSockets, type Sockets } from '../src/announce/sockets.ws.ts'
 import { connectSocket, type SocketClient } from './support/socket-client.ts'
 
@@ -19,11 +19,13 @@ let answered: Promise<void> | undefined
 const clients: SocketClient[] = []
 const ignore = (): void => undefined
 
-async function start(limits: { pingEveryMs?: number; knownWithinMs?: number }): Promise<void> {
+async function start(limits: { pingEveryMs?: number; firstRequestWithinMs?: number }): Promise<void> {
+  // A connection of the test before may close late.
+  const ended = closed
   sockets = createSockets({
     tracker: {
-      open: (line: SocketLine, opening: SocketOpening) => {
-        const session = newSession(line, opening)
+      open: (connection: SocketConnection, opening: SocketOpening) => {
+        const session = newSession(connection, opening)
         sessions.push(session)
         return session
       },
@@ -31,7 +33,7 @@ async function start(limits: { pingEveryMs?: number; knownWithinMs?: number }): 
         received.push(frame?.toString() ?? '')
         return answered
       },
-      closed: (session) => closed.push(session),
+      closed: (session) => ended.push(session),
       drain: () => Promise.resolve(true),
     },
     limits: {
@@ -39,7 +41,7 @@ async function start(limits: { pingEveryMs?: number; knownWithinMs?: number }): 
       perAddress: 100,
       messagesPerSecond: 20,
       pingEveryMs: 60_000,
-      knownWithinMs: 60_000,
+      firstRequestWithinMs: 60_000,
       ...limits,
     },
     counters: {
@@ -86,29 +88,29 @@ test('a connection that does not answer a ping ends, and one that does stays', a
   expect(closed).toEqual([sessions[0]])
 })
 
-test('a connection of a stranger closes with 1008, whatever it sent, and one of a user stays', async () => {
-  await start({ knownWithinMs: 300 })
-  const [stranger, user, later] = [await connect(), await connect(), await connect()]
+test('a connection without a valid request closes with 1008, whatever it sent, and one of a user stays', async () => {
+  await start({ firstRequestWithinMs: 300 })
+  const [unauthenticated, user, later] = [await connect(), await connect(), await connect()]
   const known = sessions[1]
-  if (known !== undefined) known.isKnown = true
-  stranger.send('anything')
-  await eventually(() => stranger.closeCode() === 1008 && later.closeCode() === 1008)
+  if (known !== undefined) known.wasServed = true
+  unauthenticated.send('anything')
+  await eventually(() => unauthenticated.closeCode() === 1008 && later.closeCode() === 1008)
   expect(user.closeCode()).toBeUndefined()
 })
 
 test('a client that does not read is cut off at a bound, and costs nothing after', async () => {
   await start({})
   const client = await connect()
-  client.socket.pause()
-  const line = sessions[0]?.line
+  client.socket.removeAllListeners('message').pause()
+  const connection = sessions[0]?.connection
   const text = 'x'.repeat(60_000)
   let sent = 0
   await eventually(async () => {
-    for (let i = 0; i < 20; i++) if (line?.send(text) === true) sent += 1
+    for (let i = 0; i < 20; i++) if (connection?.sendText(text) === true) sent += 1
     await new Promise(setImmediate)
     return closed.length === 1
   })
-  expect(line?.send(text)).toBe(false)
+  expect(connection?.sendText(text)).toBe(false)
   // What the kernel takes comes on top of the 256 KiB.
   expect(sent * text.length).toBeLessThan(64 * 1024 * 1024)
 })
@@ -120,8 +122,8 @@ test('messages of one turn arrive in their order, before the close', async () =>
   client.socket.removeAllListeners('message')
   client.socket.on('message', (data: Buffer) => texts.push(data.toString('latin1')))
   const lengths = [0, 1, 125, 126, 65_535, 65_536, 70_000]
-  for (const length of lengths) sessions[0]?.line.send('a'.repeat(length))
-  sessions[0]?.line.close(1008, 'enough')
+  for (const length of lengths) sessions[0]?.connection.sendText('a'.repeat(length))
+  sessions[0]?.connection.closeWith(1008, 'enough')
   await eventually(() => client.closeCode() === 1008)
   expect(texts.map((text) => text.length)).toEqual(lengths)
 })
@@ -208,7 +210,7 @@ test('whoever asks at once whether a connection is alive shares one ping', async
   const { socket } = await connect()
   let pings = 0
   socket.on('ping', () => (pings += 1))
-  const isAlive = async (): Promise<boolean | undefined> => sessions[0]?.line.isAlive()
+  const isAlive = async (): Promise<boolean | undefined> => sessions[0]?.connection.isAlive()
   expect(await Promise.all(Array.from({ length: 20 }, isAlive))).toEqual(Array(20).fill(true))
   expect(await isAlive()).toBe(true)
   await eventually(() => pings === 2)

@@ -87,6 +87,6 @@ async function signUp({ url, runId, compose, later }: Check, role: 'admin' | 'me
 function removeUser(compose: Check['compose'], id: string): void {
   expect(/^[0-9a-f-]{36}$/.test(id), 'the id of the user is no UUID')
   const sql = `begin; delete from torrents where uploader_id = '${id}'; delete from user_torrents where user_id = '${id}';
-    delete from users where id = '${id}'; commit`
+    delete from admin_log where actor_id = '${id}'; delete from users where id = '${id}'; commit`
   compose.exec('postgres', ['psql', '--quiet', '--username=postgres', '--dbname=tracker', '--set=ON_ERROR_STOP=1'], sql)
 }

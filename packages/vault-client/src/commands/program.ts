@@ -2,7 +2,7 @@ import { types } from 'node:util'
 import { Argument, Command, CommanderError, Option } from 'commander'
 import { VaultError } from '../client/errors.ts'
 import { FORMATS } from '../formats/formats.ts'
-import { adminCommands } from './admin.ts'
+import { addAdmin, yesOption } from './admin-program.ts'
 import type { Command as ChildCommand } from './child.ts'
 import { completionScript, SHELLS, type Shell } from './completions.ts'
 import { keygen, login, logout, whoami } from './identity.ts'
@@ -10,7 +10,7 @@ import { type RunOptions, run } from './run.ts'
 import * as secrets from './secrets.ts'
 import { type GlobalOptions, readProfiles } from './settings.ts'
 import { CommandError, type Terminal, UsageError } from './terminal.ts'
-import { readCount, readDuration, readSignal } from './values.ts'
+import { readDuration, readSignal } from './values.ts'
 
 const HELP = `
 A project is reached with VAULT_URL, VAULT_PROJECT and VAULT_PRIVATE_KEY (a JWK, hex or PEM) or VAULT_PRIVATE_KEY_FILE
@@ -106,7 +106,6 @@ async function withEnv<Options extends GlobalOptions>(
 }
 
 const envOption = (): Option => new Option('--env <name>', 'the environment; production by default')
-const yesOption = (): Option => new Option('--yes', 'do not ask')
 
 function addIdentity(program: Command, terminal: Terminal): void {
   program
@@ -215,92 +214,6 @@ function addRun(program: Command, terminal: Terminal, exit: (status: number) => 
     .action(async (words: string[], _options, command: Command) => {
       exit(await run(words as unknown as ChildCommand, await withEnv<RunOptions>(command, terminal), terminal))
     })
-}
-
-function addAdmin(program: Command, terminal: Terminal): void {
-  const admin = program.command('admin').description('what administrators do, with VAULT_ADMIN_TOKEN or a prompt')
-  const projects = admin.command('projects').description('list, register and delete projects')
-  projects
-    .command('list', { isDefault: true })
-    .description('list projects')
-    .action((_options, command: Command) => adminCommands.list('projects', command.optsWithGlobals(), terminal))
-  projects
-    .command('add <name>')
-    .description('register a project')
-    .requiredOption('--public-key <key>', 'its public key: 64 hex digits or a JWK')
-    .option('--require-content-digest', 'refuse a PUT whose signature does not cover its body')
-    .action((name: string, _options, command: Command) =>
-      adminCommands.addProject(name, command.optsWithGlobals(), terminal),
-    )
-  projects
-    .command('rm <id>')
-    .description('delete a project and all its secrets')
-    .addOption(yesOption())
-    .action((id: string, _options, command: Command) =>
-      adminCommands.removeProject(id, command.optsWithGlobals(), terminal),
-    )
-  admin
-    .command('rotate <project>')
-    .description('replace the key of a project; prints the new private key unless a public key is given')
-    .option('--public-key <key>', 'a key whose private half stays where it was made')
-    .option('--overlap <seconds>', 'how long the old keys stay valid, at most 600')
-    .action((id: string, _options, command: Command) => adminCommands.rotate(id, command.optsWithGlobals(), terminal))
-  admin
-    .command('keys <project>')
-    .description('list the valid keys of a project')
-    .action((id: string, _options, command: Command) => adminCommands.keys(id, command.optsWithGlobals(), terminal))
-  admin
-    .command('revoke <project> <fingerprint>')
-    .description('end a key at once')
-    .action((id: string, fingerprint: string, _options, command: Command) =>
-      adminCommands.revokeKey(id, fingerprint, command.optsWithGlobals(), terminal),
-    )
-  admin
-    .command('secrets <project>')
-    .description('list ids and keys of secrets, never values')
-    .option('--env <name>', 'of this environment only')
-    .action((id: string, _options, command: Command) => adminCommands.secrets(id, command.optsWithGlobals(), terminal))
-  admin
-    .command('versions <secret>')
-    .description('list the versions of a secret, by its id')
-    .action((id: string, _options, command: Command) => adminCommands.versions(id, command.optsWithGlobals(), terminal))
-  admin
-    .command('restore <secret> <version>')
-    .description('make an older version of a secret the current one')
-    .action((id: string, number: string, _options, command: Command) =>
-      adminCommands.restore(id, number, command.optsWithGlobals(), terminal),
-    )
-  addAdministrators(admin, terminal)
-  admin
-    .command('audit')
-    .description('print the audit log, newest first; of one project with --project')
-    .option('--action <action>', 'of this action only')
-    .option('--before <id>', 'what is older than this entry')
-    .addOption(new Option('--limit <count>', 'how many').argParser(readCount).default(100))
-    .action((_options, command: Command) => adminCommands.audit(command.optsWithGlobals(), terminal))
-}
-
-function addAdministrators(admin: Command, terminal: Terminal): void {
-  const administrators = admin.command('administrators').description('list, add and remove named administrators')
-  administrators
-    .command('list', { isDefault: true })
-    .description('list administrators')
-    .action((_options, command: Command) => adminCommands.list('administrators', command.optsWithGlobals(), terminal))
-  administrators
-    .command('add <name>')
-    .description('add an administrator; prints their token, this once')
-    .addOption(new Option('--role <role>', 'what they may do').choices(['administrator', 'auditor']).default('auditor'))
-    .option('--projects <names...>', 'only these projects')
-    .addOption(new Option('--expires <time>', 'end the token after this time, such as 30d').argParser(readDuration))
-    .action((name: string, _options, command: Command) =>
-      adminCommands.addAdministrator(name, command.optsWithGlobals(), terminal),
-    )
-  administrators
-    .command('rm <id>')
-    .description('end the token of an administrator')
-    .action((id: string, _options, command: Command) =>
-      adminCommands.removeAdministrator(id, command.optsWithGlobals(), terminal),
-    )
 }
 
 function addCompletions(program: Command, terminal: Terminal): void {

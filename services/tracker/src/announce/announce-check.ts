@@ -4,7 +4,7 @@ import type { PeerAnnounce } from '../swarm/swarm.ts'
 import type { AnnounceLimit } from './announce-limit.ts'
 import { type ClientRules, isClientAllowed } from './client-rules.ts'
 import { type AnnounceTorrent, type AnnounceUser, bestOf, type Directory, type Multipliers } from './directory.ts'
-import type { Identify } from './identify.ts'
+import type { Identify, Identity } from './identify.ts'
 import { addressOwner, endpointsOf, limitKeyOf, type PeerEndpoints } from './peer-endpoints.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 
@@ -33,16 +33,19 @@ export type CheckedAnnounce = {
  * Checks an announce against the rules in their order, whatever its transport.
  *
  * @param address where it came from, 4 or 16 bytes
- * @param socketOwner of an announce over a socket: 8 bytes, in open mode the owner of its peers. Such a peer has no
+ * @param socket of an announce over a socket: tells the owner of its peers in open mode, 8 bytes. Such a peer has no
  *   address, whatever the client claims
+ * @returns at once where everything that has to be looked up is cached
  * @throws what `isUnavailable` recognises when Postgres or Redis is needed and unavailable
  */
 export type CheckAnnounce = (
   request: AnnounceRequest,
   passkey: Passkey | undefined,
   address: Uint8Array,
-  socketOwner?: () => Buffer,
-) => Promise<Refusal | CheckedAnnounce>
+  socket?: { owner(): Buffer },
+) => Checked | Promise<Checked>
+
+type Checked = Refusal | CheckedAnnounce
 
 /** Creates the check. */
 export function createAnnounceCheck(options: {
@@ -55,40 +58,49 @@ export function createAnnounceCheck(options: {
   const { settings, identify, directory, limit } = options
   const { refuse, refuseOverLimit } = options.refusals
 
-  return async (request, passkey, address, socketOwner) => {
-    const identified = identify(passkey)
-    const user = identified instanceof Promise ? await identified : identified
-    if (typeof user === 'string') return refuse('announce', user)
-
-    const endpoints = socketOwner ? NO_ENDPOINTS : endpointsOf(request, address, settings)
-    if (typeof endpoints === 'string') return refuse('announce', endpoints)
-
-    const taken = limit.take(user ? user.limitKey : limitKeyOf(address))
-    const wait = typeof taken === 'number' ? taken : await taken
-    if (wait > 0) return refuseOverLimit(wait)
-
+  return (request, passkey, address, socket) => {
     const isStop = request.event === 'stopped'
-    if (!isClientAllowed(request.peerId, settings.clients)) return refuse('announce', 'client_not_allowed')
-    // A peer may stop from any port: it was never accepted with a refused one.
-    if (!socketOwner && !isStop && isRefusedPort(request.port)) return refuse('announce', 'refused_port')
-    if (!user) {
-      const owner = socketOwner ? socketOwner() : addressOwner(endpoints, request)
+
+    const checkUser = (user: Identity): Checked | Promise<Checked> => {
+      if (typeof user === 'string') return refuse('announce', user)
+      const endpoints = socket ? NO_ENDPOINTS : endpointsOf(request, address, settings)
+      if (typeof endpoints === 'string') return refuse('announce', endpoints)
+      const wait = limit.take(user ? user.limitKey : limitKeyOf(address))
+      return onceThere(wait, (seconds) => checkClient(user, endpoints, seconds))
+    }
+
+    const checkClient = (user: AnnounceUser | undefined, endpoints: PeerEndpoints, wait: number) => {
+      if (wait > 0) return refuseOverLimit(wait)
+      if (!isClientAllowed(request.peerId, settings.clients)) return refuse('announce', 'client_not_allowed')
+      // A peer may stop from any port: it was never accepted with a refused one.
+      if (!socket && !isStop && isRefusedPort(request.port)) return refuse('announce', 'refused_port')
+      if (user) return onceThere(directory.torrent(request.infoHash), (torrent) => checkFor(user, endpoints, torrent))
+      const owner = socket ? socket.owner() : addressOwner(endpoints, request)
       const peer = peerOf(request, endpoints, owner, undefined, undefined)
       return { failure: undefined, user, endpoints, isPending: false, peer }
     }
 
-    const found = directory.torrent(request.infoHash)
-    const torrent = found instanceof Promise ? await found : found
-    if (torrent === undefined) return refuse('announce', 'unregistered_torrent')
-    const torrentFailure = checkTorrent(torrent)
-    if (torrentFailure !== undefined) return refuse('announce', torrentFailure, torrent.reason)
-    if (!user.canDownload && request.left > 0 && !isStop) return refuse('announce', 'downloads_disabled')
+    const checkFor = (user: AnnounceUser, endpoints: PeerEndpoints, torrent: AnnounceTorrent | undefined) => {
+      if (torrent === undefined) return refuse('announce', 'unregistered_torrent')
+      const failure = checkTorrent(torrent)
+      if (failure !== undefined) return refuse('announce', failure, torrent.reason)
+      if (!user.canDownload && request.left > 0 && !isStop) return refuse('announce', 'downloads_disabled')
+      return onceThere(directory.siteMultipliers(), (site): CheckedAnnounce => {
+        const peer = peerOf(request, endpoints, user.owner, torrent, site && accountOf(user, torrent, site))
+        return { failure: undefined, user, endpoints, isPending: torrent.state === 'pending' && !isStop, peer }
+      })
+    }
 
-    const multipliers = directory.siteMultipliers()
-    const site = multipliers instanceof Promise ? await multipliers : multipliers
-    const peer = peerOf(request, endpoints, user.owner, torrent, site && accountOf(user, torrent, site))
-    return { failure: undefined, user, endpoints, isPending: torrent.state === 'pending' && !isStop, peer }
+    return onceThere(identify(passkey), checkUser)
   }
+}
+
+/** Goes on with a value, at once where it is there. */
+function onceThere<Value, Result>(
+  value: Value | Promise<Value>,
+  next: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return value instanceof Promise ? value.then(next) : next(value)
 }
 
 const NO_ENDPOINTS: PeerEndpoints = { ipv4: undefined, ipv6: undefined, source: new Uint8Array(0) }
@@ -134,5 +146,6 @@ function accountOf(
   torrent: AnnounceTorrent,
   site: Multipliers,
 ): NonNullable<PeerAnnounce['account']> {
-  return { user: user.id, torrent: torrent.id, ...bestOf([user, torrent, site]) }
+  const { uploadPercent, downloadPercent } = bestOf([user, torrent, site])
+  return { user: user.id, torrent: torrent.id, uploadPercent, downloadPercent }
 }

@@ -1,55 +1,77 @@
 import type { Duplex } from 'node:stream'
-import type { WebSocket } from 'ws'
-import type { Beat } from './heartbeat.ws.ts'
-import type { Outbox } from './outbox.ws.ts'
-import type { SocketLine } from './socket-session.ts'
+import { WebSocket } from 'ws'
+import type { PingedConnection } from './heartbeat.ts'
+import type { Session, SocketConnection } from './socket-session.ts'
+import { headOf, type WriteQueue } from './write-queue.ts'
 
 const MAX_BUFFERED = 262_144
+/** What Node copies and writes without allocating memory is no more than 16 KiB. */
+const FULL_WRITE = 14_000
 const PONG_WITHIN_MS = 3_000
 /** Bytes of messages that wait to be answered, besides what came in one piece with the last of them. */
 const MAX_UNANSWERED = 262_144
-/** Messages at once, in seconds of the rate. */
-const BURST_S = 10
+/** How many messages may come at once: those of so many milliseconds. */
+const BURST_MS = 10_000
 
-/** One connection. A class, since there are many: what it does is shared, and not kept for each. */
-export class Connection implements SocketLine, Beat {
-  alive = true
-  paused = false
-  readonly socket: WebSocket
-  private readonly stream: Duplex
-  private readonly outbox: Outbox
-  private readonly messagesPerSecond: number
-  private tokens: number
-  private isWaiting = false
+/** A WebSocket connection with its state: one object and not two, since there are many connections. */
+export class Connection extends WebSocket implements SocketConnection, PingedConnection {
+  /** Something was received since the last ping. */
+  heard = true
+  /** It is not read at the moment, so nothing can be received. */
+  held = false
+  /** Which group of the heartbeat it is in. */
+  pingGroup = 0
+  session: Session | undefined = undefined
+  /** What the limit for addresses counts it by. */
+  addressKey = ''
+  private stream: Duplex | undefined = undefined
+  private queue: WriteQueue | undefined = undefined
+  private millisecondsPerMessage = 0
+  /** Text frames that are not written yet, one character for each byte. */
+  private frames = ''
   /** The answer to a ping, which all who ask meanwhile share. */
-  private asked: Promise<boolean> | undefined
-  private filledAt: number
+  private asked: Promise<boolean> | undefined = undefined
+  /** Until when the allowed rate of messages is used up, in milliseconds of `performance.now()`. */
+  private usedUntil = 0
+  private isOverRate = false
   private unanswered = 0
 
-  /** @param outbox writes to the stream, which is that below the socket */
-  constructor(socket: WebSocket, stream: Duplex, outbox: Outbox, messagesPerSecond: number) {
-    this.socket = socket
+  /**
+   * Prepares it when it is open.
+   *
+   * @param stream that below the WebSocket; nobody else may be in the middle of a frame while it is written to
+   */
+  start(stream: Duplex, queue: WriteQueue, messagesPerSecond: number): void {
     this.stream = stream
-    this.outbox = outbox
-    this.messagesPerSecond = messagesPerSecond
-    this.tokens = messagesPerSecond * BURST_S
-    this.filledAt = performance.now()
+    this.queue = queue
+    this.millisecondsPerMessage = 1000 / messagesPerSecond
   }
 
-  send(bytes: string): boolean {
-    const { socket, outbox } = this
-    if (socket.readyState !== socket.OPEN) return false
-    if (this.stream.writableLength + outbox.bytes > MAX_BUFFERED) {
-      socket.terminate()
+  sendText(bytes: string): boolean {
+    const { stream } = this
+    if (stream === undefined || this.readyState !== this.OPEN) return false
+    if (stream.writableLength + this.frames.length > MAX_BUFFERED) {
+      this.terminate()
       return false
     }
-    outbox.add(bytes)
+    if (this.frames === '') this.queue?.add(this)
+    this.frames += headOf(bytes.length) + bytes
+    // Much that is kept until the end of a turn is copied by every garbage collection.
+    if (this.frames.length > FULL_WRITE) this.flush()
     return true
   }
 
-  close(code: number, reason: string): void {
-    this.outbox.flush()
-    this.socket.close(code, reason)
+  /** Writes the frames that wait, as has to be done before any other frame, so that none overtakes another. */
+  flush(): void {
+    const { frames, stream } = this
+    if (frames === '') return
+    this.frames = ''
+    if (stream?.writable === true) stream.write(frames, 'latin1')
+  }
+
+  closeWith(code: number, reason: string): void {
+    this.flush()
+    this.close(code, reason)
   }
 
   isAlive(): Promise<boolean> {
@@ -59,21 +81,20 @@ export class Connection implements SocketLine, Beat {
   }
 
   private ask(): Promise<boolean> {
-    const { socket } = this
     return new Promise((resolve) => {
-      if (socket.readyState !== socket.OPEN) {
+      if (this.readyState !== this.OPEN) {
         resolve(false)
         return
       }
       const settle = (alive: boolean): void => {
         clearTimeout(timer)
-        socket.off('pong', onPong)
+        this.off('pong', onPong)
         resolve(alive)
       }
       const onPong = (): void => settle(true)
       const timer = setTimeout(() => settle(false), PONG_WITHIN_MS)
-      socket.on('pong', onPong)
-      socket.ping()
+      this.on('pong', onPong)
+      this.ping()
     })
   }
 
@@ -82,11 +103,12 @@ export class Connection implements SocketLine, Beat {
    * that was too much is taken, and waited for.
    */
   spend(): void {
-    this.refill()
-    this.tokens -= 1
-    if (this.tokens >= 0 || this.isWaiting) return
+    const now = performance.now()
+    this.usedUntil = Math.max(this.usedUntil, now) + this.millisecondsPerMessage
+    if (this.usedUntil - now <= BURST_MS || this.isOverRate) return
     this.hold()
-    this.waitForTokens()
+    this.isOverRate = true
+    this.waitForRate(now)
   }
 
   /** Keeps a message in mind until it is answered, and reads no further while too much waits. */
@@ -101,37 +123,28 @@ export class Connection implements SocketLine, Beat {
   }
 
   private hold(): void {
-    if (this.paused) return
-    this.paused = true
-    this.socket.pause()
+    if (this.held) return
+    this.held = true
+    this.pause()
   }
 
   private release(): void {
-    if (!this.paused || this.isWaiting || this.unanswered > MAX_UNANSWERED) return
-    this.paused = false
-    this.alive = true
-    this.socket.resume()
+    if (!this.held || this.isOverRate || this.unanswered > MAX_UNANSWERED) return
+    this.held = false
+    this.heard = true
+    this.resume()
   }
 
-  private refill(): void {
-    const now = performance.now()
-    const { messagesPerSecond } = this
-    const added = ((now - this.filledAt) / 1000) * messagesPerSecond
-    this.tokens = Math.min(messagesPerSecond * BURST_S, this.tokens + added)
-    this.filledAt = now
-  }
-
-  private waitForTokens(): void {
-    this.isWaiting = true
+  private waitForRate(now: number): void {
     const onDue = (): void => {
-      this.refill()
-      if (this.tokens < 0) {
-        this.waitForTokens()
+      const later = performance.now()
+      if (this.usedUntil - later > BURST_MS) {
+        this.waitForRate(later)
         return
       }
-      this.isWaiting = false
+      this.isOverRate = false
       this.release()
     }
-    setTimeout(onDue, Math.ceil((1000 * -this.tokens) / this.messagesPerSecond)).unref()
+    setTimeout(onDue, Math.ceil(this.usedUntil - BURST_MS - now)).unref()
   }
 }

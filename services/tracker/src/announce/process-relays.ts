@@ -77,7 +77,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function isOffer(value: unknown): value is Offer {
-  return isRecord(value) && typeof value['offerId'] === 'string' && typeof value['description'] === 'string'
+  return isRecord(value) && typeof value['offerId'] === 'string' && typeof value['members'] === 'string'
 }
 
 function isSender(value: unknown): value is OfferSender {

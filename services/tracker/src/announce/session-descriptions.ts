@@ -28,13 +28,18 @@ export function cutDescriptions(message: string): ShortMessage {
   for (let at = message.indexOf(NAME); at >= 0; at = message.indexOf(NAME, at)) {
     at += NAME.length
     const start = endOf(BEFORE_TEXT, message, at)
-    const next = start < 0 ? -1 : endOf(TEXT, message, start)
+    const next = start < 0 ? -1 : endOfString(message, start)
     if (next < 0) continue
     json += `${message.slice(end, at)}:"${String(descriptions.length)}"`
     descriptions.push(message.slice(start, next - 1))
     end = at = next
   }
   return { json: end === 0 ? message : json + message.slice(end), descriptions }
+}
+
+/** Where a string ends, behind its quotation mark, that starts here behind the opening one; -1 when it is not well-formed. */
+export function endOfString(message: string, at: number): number {
+  return endOf(TEXT, message, at)
 }
 
 /** Where the match of a sticky expression ends that starts here; -1 when there is none. */

@@ -19,7 +19,7 @@ function joins(signalling: Signalling<string>, name: string, change: Partial<Sig
 function offers(count: number, prefix = 'offer'): Offer[] {
   return Array.from({ length: count }, (_, i) => ({
     offerId: `${prefix}-${String(i)}`,
-    description: `sdp-${String(i)}`,
+    members: `sdp-${String(i)}`,
   }))
 }
 
@@ -201,7 +201,7 @@ test('whatever the order, no offer or answer reaches whom it should not', () => 
           }
           const made = Array.from({ length: each.count }, () => ({
             offerId: `offer-${String(offered++)}`,
-            description: '',
+            members: '',
           }))
           const { here, elsewhere } = signalling.distribute(peer, made, [counts])
           const away = elsewhere.get(names[other] ?? '') ?? []

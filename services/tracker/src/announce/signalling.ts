@@ -17,8 +17,13 @@ export type SignalPeer<Socket> = {
 /** Who made an offer: a process, and there a peer. Processes are named by 16 hex digits. */
 export type Origin = { readonly process: string; readonly serial: number }
 
-/** An offer before it is sent to anyone; its session description is passed on as it is. */
-export type Offer = { readonly offerId: string; readonly description: string }
+/** An offer before it is sent to anyone, or an answer. */
+export type Offer = {
+  /** 20 characters, one for each byte. */
+  readonly offerId: string
+  /** What is passed on: the session description and the id, as they stand in a message from there to its end. */
+  readonly members: string
+}
 
 /** The sender of offers, as other processes are told. */
 export type OfferSender = Origin & { readonly owner: string; readonly peerId: string; readonly seeds: boolean }
@@ -86,6 +91,7 @@ const MAX_WAITING = 256
 type Waiting = { readonly origin: Origin; readonly until: number }
 type Entry<Socket> = { peer: SignalPeer<Socket>; place: number; waiting: Map<string, Waiting> | undefined }
 type Swarm<Socket> = {
+  readonly name: string
   readonly seeders: Entry<Socket>[]
   readonly others: Entry<Socket>[]
   readonly byClient: Map<string, Entry<Socket>>
@@ -143,39 +149,55 @@ export function createSignalling<Socket>(options: {
     return false
   }
 
-  const deliver = (from: OfferSender, entry: Entry<Socket>, offer: Offer): Delivery<Socket>[] => {
+  /** Gives each of these peers one offer. */
+  const deliverAll = (
+    from: OfferSender,
+    entries: readonly Entry<Socket>[],
+    offers: readonly Offer[],
+  ): Delivery<Socket>[] => {
     const now = clock.now()
-    const waiting = (entry.waiting ??= new Map<string, Waiting>())
-    for (const [key, { until }] of waiting) {
-      if (until > now && waiting.size < MAX_WAITING) break
-      waiting.delete(key)
+    const deliveries: Delivery<Socket>[] = []
+    const origin: Origin = { process: from.process, serial: from.serial }
+    const pending: Waiting = { origin, until: now + OFFER_LIFE_MS }
+    for (let i = 0; i < entries.length && i < offers.length; i++) {
+      const [entry, offer] = [entries[i], offers[i]]
+      if (entry === undefined || offer === undefined) continue
+      const waiting = (entry.waiting ??= new Map<string, Waiting>())
+      for (const [key, { until }] of waiting) {
+        if (until > now && waiting.size < MAX_WAITING) break
+        waiting.delete(key)
+      }
+      const key = from.peerId + offer.offerId
+      // Two users may claim the same peer id; the answer could go to either.
+      if (waiting.has(key)) continue
+      waiting.set(key, pending)
+      deliveries.push({ to: entry.peer, offer })
     }
-    const key = from.peerId + offer.offerId
-    // Two users may claim the same peer id; the answer could go to either.
-    if (waiting.has(key)) return []
-    waiting.set(key, { origin: { process: from.process, serial: from.serial }, until: now + OFFER_LIFE_MS })
-    return [{ to: entry.peer, offer }]
+    return deliveries
   }
-
-  const deliverAll = (from: OfferSender, entries: readonly Entry<Socket>[], offers: readonly Offer[]) =>
-    entries.flatMap((entry, i) => {
-      const offer = offers[i]
-      return offer === undefined ? [] : deliver(from, entry, offer)
-    })
 
   return {
     join: (peer) => {
-      const swarm = swarms.get(peer.swarm) ?? { seeders: [], others: [], byClient: new Map<string, Entry<Socket>>() }
-      swarms.set(peer.swarm, swarm)
+      let swarm = swarms.get(peer.swarm)
+      if (swarm === undefined) {
+        swarm = { name: peer.swarm, seeders: [], others: [], byClient: new Map<string, Entry<Socket>>() }
+        swarms.set(peer.swarm, swarm)
+      }
       const client = peer.owner + peer.peerId
       const known = swarm.byClient.get(client)
       if (known !== undefined) remove(swarm, known)
+      const { peerId, socket, seeds } = peer
       const serial = known?.peer.serial ?? ++lastSerial
-      const entry: Entry<Socket> = { peer: { ...peer, serial }, place: 0, waiting: known?.waiting }
-      swarm.byClient.set(client, entry)
-      serials.set(serial, entry)
+      // Strings that are the same are kept once.
+      const joined = { serial, swarm: swarm.name, owner: known?.peer.owner ?? peer.owner, peerId, socket, seeds }
+      const entry: Entry<Socket> = known ?? { peer: joined, place: 0, waiting: undefined }
+      entry.peer = joined
+      if (known === undefined) {
+        swarm.byClient.set(client, entry)
+        serials.set(serial, entry)
+      }
       insert(swarm, entry)
-      return entry.peer
+      return joined
     },
 
     leave: ({ serial }) => {
@@ -214,9 +236,10 @@ export function createSignalling<Socket>(options: {
 
     answered: (by, toPeerId, offerId) => {
       const waiting = serials.get(by.serial)?.waiting
-      const found = waiting?.get(toPeerId + offerId)
+      const key = toPeerId + offerId
+      const found = waiting?.get(key)
       if (waiting === undefined || found === undefined) return undefined
-      waiting.delete(toPeerId + offerId)
+      waiting.delete(key)
       return found.until > clock.now() ? found.origin : undefined
     },
   }

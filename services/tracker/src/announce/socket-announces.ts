@@ -2,7 +2,7 @@ import { type AnnounceRequest, type Passkey, WARNINGS, type WarningName } from '
 import { withJitter } from '../swarm/interval.ts'
 import type { PeerAnnounce, ProcessId, SocketCount, Swarms } from '../swarm/swarm.ts'
 import { type AnnounceSettings, countAnnounce } from './announce.ts'
-import type { CheckAnnounce } from './announce-check.ts'
+import type { CheckAnnounce, CheckedAnnounce } from './announce-check.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 
@@ -13,11 +13,11 @@ export type SocketRequest = {
   /** 4 or 16 bytes. */
   readonly address: Uint8Array
   /** 8 bytes: the owner of its peers in open mode. */
-  readonly owner: () => Buffer
+  owner(): Buffer
   /** Whether this connection may have the peer, as opposed to another one of this process. */
-  readonly claim: (peer: PeerAnnounce) => boolean | Promise<boolean>
+  claim(peer: PeerAnnounce): boolean | Promise<boolean>
   /** Called as soon as no rule refuses the announce, before the swarm is told. */
-  readonly checked: (peer: PeerAnnounce) => void
+  checked(peer: PeerAnnounce): void
 }
 
 /** An announce over a socket that was carried out. */
@@ -36,7 +36,7 @@ export type SocketReply = {
   readonly joined: boolean
   readonly peer: PeerAnnounce
   /** How many sockets other processes have in the swarm. */
-  readonly elsewhere: readonly SocketCount[]
+  readonly otherProcesses: readonly SocketCount[]
 }
 
 /** The outcome of an announce over a socket. With a holder nothing was changed: another process has this client. */
@@ -47,8 +47,11 @@ export type SocketOutcome =
 
 /** The announces over sockets of one process. All throw what `isUnavailable` recognises. */
 export type SocketAnnounces = {
-  /** @param takesOver the process that has noted this client does not have it any more */
-  announce(announce: SocketRequest, takesOver: boolean): Promise<SocketOutcome>
+  /**
+   * @param takesOver the process that has noted this client does not have it any more
+   * @returns at once where the swarm need not be told
+   */
+  announce(announce: SocketRequest, takesOver: boolean): SocketOutcome | Promise<SocketOutcome>
   /** Ends a peer whose socket is gone. */
   close(peer: PeerAnnounce): Promise<void>
   /** Counts an announce that came too soon, and says when the next one is due, in seconds. */
@@ -86,27 +89,16 @@ export function createSocketAnnounces(options: {
     warning: WARNINGS.pending_moderation.message,
     joined: false,
     peer,
-    elsewhere: [],
+    otherProcesses: [],
   })
 
-  return {
-    announce: async ({ request, passkey, address, owner, claim, checked: onChecked }, takesOver) => {
-      const checked = await checkAnnounce(request, passkey, address, owner)
-      if (checked.failure !== undefined) return checked
-      const { peer, isPending } = checked
-      if (isPending) {
-        countAnnounce(counters, request.event, { rejoined: false, implausible: false }, 'pending_moderation')
-        return pending(peer)
-      }
-      const claimed = claim(peer)
-      if (!(typeof claimed === 'boolean' ? claimed : await claimed))
-        return refusals.refuse('announce', 'peer_id_in_use')
-      onChecked(peer)
-      const purpose = takesOver ? 'takes-over' : 'announces'
-      const answer = await swarms.announceOverSocket(peer, { process, purpose })
+  const tell = (announce: SocketRequest, peer: PeerAnnounce, takesOver: boolean): Promise<SocketOutcome> => {
+    announce.checked(peer)
+    const purpose = takesOver ? 'takes-over' : 'announces'
+    return swarms.announceOverSocket(peer, { process, purpose }).then((answer) => {
       if (answer.status === 'held') return { failure: undefined, holder: answer.holder, peer }
       const warning: WarningName | undefined = answer.status === 'accepted' ? undefined : answer.status
-      countAnnounce(counters, request.event, answer, warning)
+      countAnnounce(counters, announce.request.event, answer, warning)
       return {
         failure: undefined,
         holder: undefined,
@@ -118,8 +110,34 @@ export function createSocketAnnounces(options: {
         warning: warning && WARNINGS[warning].message,
         joined: answer.status === 'accepted' && peer.state !== 'stopped',
         peer,
-        elsewhere: answer.sockets.filter((count) => !count.process.equals(process)),
+        otherProcesses: answer.sockets.filter((count) => !count.process.equals(process)),
       }
+    })
+  }
+
+  const carryOut = (
+    announce: SocketRequest,
+    checked: Refusal | CheckedAnnounce,
+    takesOver: boolean,
+  ): SocketOutcome | Promise<SocketOutcome> => {
+    if (checked.failure !== undefined) return checked
+    const { peer, isPending } = checked
+    if (isPending) {
+      countAnnounce(counters, announce.request.event, { rejoined: false, implausible: false }, 'pending_moderation')
+      return pending(peer)
+    }
+    const claimed = announce.claim(peer)
+    if (claimed === true) return tell(announce, peer, takesOver)
+    const refuse = (): Refusal => refusals.refuse('announce', 'peer_id_in_use')
+    return claimed === false ? refuse() : claimed.then((may) => (may ? tell(announce, peer, takesOver) : refuse()))
+  }
+
+  return {
+    announce: (announce, takesOver) => {
+      const checked = checkAnnounce(announce.request, announce.passkey, announce.address, announce)
+      return checked instanceof Promise
+        ? checked.then((each) => carryOut(announce, each, takesOver))
+        : carryOut(announce, checked, takesOver)
     },
 
     close: async (peer) => {

@@ -4,13 +4,12 @@ import {
   type ScrapedTorrent,
   type TrackerAction,
 } from '@vault-and-tracker/bencode-tracker'
-import type { Offer } from './signalling.ts'
 
 // What the tracker says over WebSockets. Every message is returned in bytes: one character, U+0000 to U+00FF, for each
 // byte of its UTF-8, so that session descriptions are copied as they came.
 
 /** The characters that stand for the bytes of a hex string. */
-export function textOf(hex: string): string {
+export function textFromHex(hex: string): string {
   return Buffer.from(hex, 'hex').toString('latin1')
 }
 
@@ -41,37 +40,37 @@ export function announceMessage(reply: {
   )},"min_interval":${String(minInterval)}${warned}}`
 }
 
-/** An offer, as the peer that it goes to gets it; the info hash and the sender's peer id are quoted. */
-export function offerMessage(infoHashJson: string, peerIdJson: string, offer: Offer): string {
-  return descriptionMessage('offer', infoHashJson, peerIdJson, offer)
+/** The members of an offer or of an answer that are passed on, with the closing brace of a message behind them. */
+export function membersOf(type: 'offer' | 'answer', description: string, offerId: string): string {
+  return `"${type}":{"type":"${type}","sdp":"${description}"},"offer_id":${quote(offerId)}}`
 }
 
-/** An answer, as the peer that made the offer gets it. */
-export function answerMessage(infoHashJson: string, peerIdJson: string, answer: Offer): string {
-  return descriptionMessage('answer', infoHashJson, peerIdJson, answer)
+/** How every offer and answer of a peer begins; what follows are its members. Both names are quoted. */
+export function relayStart(infoHashJson: string, peerIdJson: string): string {
+  return `{"action":"announce","info_hash":${infoHashJson},"peer_id":${peerIdJson},`
 }
 
-function descriptionMessage(type: string, infoHashJson: string, peerIdJson: string, offer: Offer): string {
-  return `{"action":"announce","info_hash":${infoHashJson},"peer_id":${peerIdJson},"${type}":{"type":"${type}","sdp":"${
-    offer.description
-  }"},"offer_id":${quote(offer.offerId)}}`
+/** The same bytes in one piece, for a string that is put together once and used many times. */
+export function flat(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString('latin1')
 }
 
 /** A refusal. */
 export function failureMessage(
   action: TrackerAction,
-  infoHashText: string,
+  infoHashJson: string,
   failure: FailureName,
   detail?: string,
 ): string {
-  return bytesOf(JSON.stringify({ action, info_hash: infoHashText, 'failure reason': failureReason(failure, detail) }))
+  const reason = quote(failureReason(failure, detail))
+  return `{"action":"${action}","info_hash":${infoHashJson},"failure reason":${reason}}`
 }
 
 /** The answer to a scrape. */
 export function scrapeMessage(torrents: readonly ScrapedTorrent[], minRequestInterval: number): string {
   const files = Object.fromEntries(
     torrents.map(({ infoHash, complete, incomplete, downloaded, downloaders }) => [
-      textOf(infoHash),
+      textFromHex(infoHash),
       { complete, incomplete, downloaded, downloaders },
     ]),
   )

@@ -2,21 +2,23 @@ import { randomBytes } from 'node:crypto'
 import type { FailureName, InfoHash, Passkey, PeerId } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce, SocketCount } from '../swarm/swarm.ts'
 import type { SignalPeer } from './signalling.ts'
-import { quote } from './socket-replies.ts'
+import { flat, quote } from './socket-replies.ts'
 
-/** One connection, as the rules see it. */
-export type SocketLine = {
+/** What the tracker needs of a WebSocket connection. */
+export type SocketConnection = {
   /**
-   * Sends a text frame, given as one character for each byte of its UTF-8, or gives up on a connection whose other end
-   * does not read.
+   * Queues a text frame, given as one character for each byte of its UTF-8.
+   *
+   * @returns false when the connection is not open, or was closed because too much waits to be read by the client
    */
-  send(bytes: string): boolean
-  close(code: number, reason: string): void
+  sendText(bytes: string): boolean
+  /** Starts the closing handshake, behind the frames that wait (RFC 6455 section 7.1.2). */
+  closeWith(code: number, reason: string): void
   /** Whether the other end answers a ping within three seconds. */
   isAlive(): Promise<boolean>
 }
 
-/** What is known of a client when it connects. */
+/** What the upgrade request said. */
 export type SocketOpening = {
   readonly passkey: Passkey | undefined
   /** Why every message fails, if so. */
@@ -25,89 +27,102 @@ export type SocketOpening = {
   readonly address: Uint8Array
 }
 
-/** A peer of one torrent on one connection. */
-export type Seat = {
+/** A client's peer in the swarm of one torrent, reached over one connection. */
+export type SocketPeer = {
   readonly session: Session
   readonly infoHash: InfoHash
-  readonly infoHashText: string
   /** The info hash as messages write it. */
   readonly infoHashJson: string
   readonly peerId: PeerId
+  /** The peer id, one character for each byte. */
   readonly peerIdText: string
-  /** The peer among those of this process, while it is in the swarm. */
-  peer: SignalPeer<Seat> | undefined
-  /** Its last announce that was carried out. */
+  /** The peer id as messages write it. */
+  readonly peerIdJson: string
+  /** What the messages begin with that pass its offers and answers on; undefined until there are some. */
+  relayStart: string | undefined
+  /** Its entry in the signalling of this process, while it is in the swarm. */
+  signalPeer: SignalPeer<SocketPeer> | undefined
+  /** Its last announce that the swarm accepted. */
   announce: PeerAnnounce | undefined
   /** When that was, in milliseconds. */
   announcedAt: number
+  /** The counts of the last reply. */
   complete: number
   incomplete: number
   downloaded: number
-  elsewhere: readonly SocketCount[]
-  /** Whether it had something left in this session: only then can it complete. */
+  /** How many sockets other processes have in the swarm, as of the last reply. */
+  otherProcesses: readonly SocketCount[]
+  /** Whether it was a leecher on this connection: only a leecher can complete. */
   wasIncomplete: boolean
-  /** It completed, and the swarm could not be told. */
-  owesCompletion: boolean
-  /** Ends when all announces so far are answered; undefined when they are. */
+  /** It announced `completed` while Redis was unavailable; the next announce repeats it. */
+  completionPending: boolean
+  /** Settles when all announces received so far are answered; undefined when none is under way. */
   running: Promise<void> | undefined
 }
 
-/** A connection and its torrents. */
+/** A connection and its peers, one for each torrent. */
 export type Session = SocketOpening & {
-  readonly line: SocketLine
-  /** 8 random bytes: whom its peers belong to in open mode, where nobody has a name. Undefined until they are needed. */
+  readonly connection: SocketConnection
+  /** 8 random bytes: the owner of its peers in open mode, where there are no users. Created on first use. */
   owner: Buffer | undefined
-  /** By the info hash as clients write it. */
-  readonly seats: Map<string, Seat>
+  /** By the info hash as messages write it. */
+  readonly peers: Map<string, SocketPeer>
+  /** The sender of the last message, which is tried first for the next one. */
+  lastPeer: SocketPeer | undefined
+  /** How many malformed messages it sent. */
   malformed: number
-  /** Something of it was served, or would have been but for a fault of ours: it is not a stranger's. */
-  isKnown: boolean
+  /** A request was answered, or failed for another reason than the passkey: the first-request timeout is met. */
+  wasServed: boolean
   closed: boolean
 }
 
-/** A connection that has sent nothing yet. */
-export function newSession(line: SocketLine, opening: SocketOpening): Session {
+/** Creates the session of a connection that has sent nothing yet. */
+export function newSession(connection: SocketConnection, opening: SocketOpening): Session {
   const { passkey, failure, address } = opening
   return {
-    line,
+    connection,
     passkey,
     failure,
     address,
     owner: undefined,
-    seats: new Map(),
+    peers: new Map(),
+    lastPeer: undefined,
     malformed: 0,
-    isKnown: false,
+    wasServed: false,
     closed: false,
   }
 }
 
-/** Whom the peers of a connection belong to in open mode. */
+/** The owner of a connection's peers in open mode, 8 bytes. */
 export function ownerOf(session: Session): Buffer {
   return (session.owner ??= randomBytes(8))
 }
 
-/** A peer that has not announced yet. */
-export function newSeat(
+const NO_PROCESSES: readonly SocketCount[] = []
+
+/** Creates a peer that has not announced yet. */
+export function newSocketPeer(
   session: Session,
-  names: Pick<Seat, 'infoHash' | 'infoHashText' | 'peerId' | 'peerIdText'>,
-): Seat {
-  const { infoHash, infoHashText, peerId, peerIdText } = names
+  names: Pick<SocketPeer, 'infoHash' | 'infoHashJson' | 'peerId' | 'peerIdText'>,
+): SocketPeer {
+  const { infoHash, infoHashJson, peerId, peerIdText } = names
   return {
     session,
     infoHash,
-    infoHashText,
-    infoHashJson: quote(infoHashText),
+    infoHashJson: flat(infoHashJson),
     peerId,
     peerIdText,
-    peer: undefined,
+    peerIdJson: flat(quote(peerIdText)),
+    relayStart: undefined,
+    signalPeer: undefined,
     announce: undefined,
     announcedAt: 0,
     complete: 0,
     incomplete: 0,
     downloaded: 0,
-    elsewhere: [],
+    otherProcesses: NO_PROCESSES,
     wasIncomplete: false,
-    owesCompletion: false,
+    completionPending: false,
     running: undefined,
   }
 }

@@ -8,7 +8,7 @@ import type { AnnounceTorrent } from './directory.ts'
 import { createRefusals } from './refusal.ts'
 import { createSignalling, type Signalling } from './signalling.ts'
 import { createSocketAnnounces } from './socket-announces.ts'
-import type { Seat, Session } from './socket-session.ts'
+import type { Session, SocketPeer } from './socket-session.ts'
 import { createSocketTracker, type SocketTracker } from './socket-tracker.ts'
 
 // The tracker of sockets on a swarm that answers when the test says so, or not at all.
@@ -28,7 +28,7 @@ let waiting: (() => void)[] | undefined
 let isAway: boolean
 let torrent: AnnounceTorrent | undefined
 let isUserKnown: boolean
-let signalling: Signalling<Seat>
+let signalling: Signalling<SocketPeer>
 let tracker: SocketTracker
 
 function requireRedis(): void {
@@ -78,10 +78,10 @@ beforeEach(() => {
     announces: createSocketAnnounces({
       process,
       settings: { interval: 120, minInterval: 60 },
-      checkAnnounce: (request, passkey, _address, owner) => {
+      checkAnnounce: (request, passkey, _address, socket) => {
         if (torrent?.state !== 'approved') return Promise.resolve(refusals.refuse('announce', 'unregistered_torrent'))
         const { kind, state } = transition(request.event, request.left)
-        const ownerOf = passkey === undefined ? owner?.() : Buffer.from(passkey.slice(0, 16), 'hex')
+        const ownerOf = passkey === undefined ? socket?.owner() : Buffer.from(passkey.slice(0, 16), 'hex')
         const peer = { ...request, swarm: SWARM, owner: ownerOf, kind, state } as unknown as PeerAnnounce
         const user = { failure: undefined, user: undefined, endpoints: {} as never }
         return Promise.resolve({ ...user, isPending: false, peer })
@@ -111,18 +111,18 @@ beforeEach(() => {
 
 function connect(user = 'aa'): Client {
   const client: Omit<Client, 'session'> = { messages: [], code: undefined, alive: true }
-  const line = {
-    send: (bytes: string) => {
+  const connection = {
+    sendText: (bytes: string) => {
       client.messages.push(JSON.parse(Buffer.from(bytes, 'latin1').toString()) as Record<string, unknown>)
       return true
     },
-    close: (code: number) => {
+    closeWith: (code: number) => {
       client.code = code
     },
     isAlive: () => Promise.resolve(client.alive),
   }
   const passkey = parsePasskey(user.repeat(20))
-  const session = tracker.open(line, { passkey, failure: undefined, address: Buffer.alloc(4) })
+  const session = tracker.open(connection, { passkey, failure: undefined, address: Buffer.alloc(4) })
   return Object.assign(client, { session })
 }
 

@@ -1,53 +1,67 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Passkey, TrackerAction } from '@vault-and-tracker/bencode-tracker'
+import type { InfoHash, Passkey, TrackerAction } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 import { checkTorrent } from './announce-check.ts'
-import { createClaims } from './claims.ts'
-import { createDepartures } from './departures.ts'
+import { createAnnouncingClients } from './announcing-clients.ts'
 import type { Directory } from './directory.ts'
 import type { Identify } from './identify.ts'
-import { createIntroductions, latin1 } from './introductions.ts'
+import { createOfferRelay } from './offer-relay.ts'
+import { createPeerRemoval } from './peer-removal.ts'
 import type { Relays } from './process-relays.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import type { Scrapes } from './scrape.ts'
 import type { Signalling } from './signalling.ts'
+import { createSocketAnnounceQueue, POLICY_VIOLATION } from './socket-announce-queue.ts'
 import type { SocketAnnounces } from './socket-announces.ts'
 import type { SocketCounters } from './socket-counters.ts'
+import { scanMessage } from './socket-message-scanner.ts'
 import { type ClientMessage, NO_INFO_HASH, parseClientMessage } from './socket-messages.ts'
-import { failureMessage } from './socket-replies.ts'
-import { newSession, type Seat, type Session, type SocketLine, type SocketOpening } from './socket-session.ts'
-import { createSocketTurns, POLICY_VIOLATION } from './socket-turns.ts'
+import { failureMessage, quote, scrapeMessage, textFromHex } from './socket-replies.ts'
+import {
+  newSession,
+  type Session,
+  type SocketConnection,
+  type SocketOpening,
+  type SocketPeer,
+} from './socket-session.ts'
 
-/** What the clients of one process say over their sockets, and what becomes of it. */
+/** Handles the messages of the WebSocket clients of one process. */
 export type SocketTracker = {
-  open(line: SocketLine, opening: SocketOpening): Session
+  open(connection: SocketConnection, opening: SocketOpening): Session
   /**
-   * Takes a text frame, valid UTF-8; `undefined` stands for a binary one, which is malformed. Returns when it is
-   * answered, where that has to wait.
+   * Takes a message.
+   *
+   * @param frame the text, valid UTF-8; `undefined` for a binary message, which is malformed
+   * @returns settles when it is answered; undefined where it is already
    */
   receive(session: Session, frame: Buffer | undefined): Promise<void> | undefined
   /** The connection is gone. */
   closed(session: Session): void
-  /** A line that another process sent. */
-  receiveRelay(line: string): void
-  /** Ends what a change forbids. */
+  /** A message that another process sent. */
+  receiveRelay(message: string): void
+  /** Closes the connections of a user, and removes the peers of a torrent, that a change forbids. */
   forget(change: Invalidation): void
-  /** Looks at every connection again: changes may have been missed. */
+  /** Checks every connection and peer again: changes may have been missed. */
   revalidateAll(): void
-  /** Ends peers that Redis expired, and repeats what it could not be told while it was away. */
+  /**
+   * Removes the peers that Redis has expired, of a part of the connections, and repeats what Redis could not be told while
+   * it was unavailable.
+   */
   sweep(): Promise<void>
-  /** Answers what was received, then closes every connection. Returns whether Redis knows of all that it closed. */
+  /** Answers what was received, then closes every connection. Returns whether Redis knows of all closed connections. */
   drain(): Promise<boolean>
 }
 
 const GOING_AWAY = 1001
 const MAX_MALFORMED = 20
-/** At the stop, no announce is waited for any longer. */
+/** How long `drain` waits for announces under way. */
 const DRAIN_WITHIN_MS = 5_000
-const NOTHING = Buffer.alloc(0)
-/** Whoever is behind such a connection is a stranger. */
-const STRANGER: ReadonlySet<string> = new Set([
+/** A sweep checks a twelfth of the connections, and at least so many: all of them at once would block the event loop. */
+const SWEEPS = 12
+const MIN_SWEPT = 1_000
+/** Failures that do not count as a first request. */
+const AUTHENTICATION_FAILURES: ReadonlySet<string> = new Set([
   'missing_passkey',
   'invalid_passkey',
   'unknown_passkey',
@@ -55,11 +69,16 @@ const STRANGER: ReadonlySet<string> = new Set([
   'account_suspended',
 ])
 
+/** The info hash as messages write it. */
+function infoHashJsonOf(infoHash: InfoHash | undefined): string {
+  return infoHash === undefined ? NO_INFO_HASH : quote(textFromHex(infoHash))
+}
+
 /** Creates the tracker of sockets. */
 export function createSocketTracker(options: {
   process: string
   maxTorrents: number
-  /** Milliseconds within which a further announce tells nothing new. */
+  /** Milliseconds within which a further announce is too soon to be told to the swarm. */
   tooSoonMs: number
   /** Milliseconds after which the swarm expires a peer. */
   timeToLiveMs: number
@@ -67,7 +86,7 @@ export function createSocketTracker(options: {
   scrapes: Scrapes
   identify: Identify
   directory: Directory
-  signalling: Signalling<Seat>
+  signalling: Signalling<SocketPeer>
   relays: Relays
   refusals: Refusals
   counters: SocketCounters
@@ -76,17 +95,17 @@ export function createSocketTracker(options: {
   const { announces, scrapes, identify, directory, signalling, refusals, counters, clock, timeToLiveMs } = options
   const sessions = new Set<Session>()
   const byPasskey = new Map<Passkey, readonly Session[]>()
-  const claims = createClaims()
-  const departures = createDepartures({ announces, signalling, claims })
+  const announcing = createAnnouncingClients()
+  const peerRemoval = createPeerRemoval({ announces, signalling, announcing })
   let draining = false
-  const introductions = createIntroductions({
+  const offerRelay = createOfferRelay({
     ...options,
     end: (session) => void end(session, POLICY_VIOLATION, 'Ping timeout'),
   })
 
-  const refuse = (session: Session, action: TrackerAction, infoHashText: string, refusal: Refusal): void => {
-    session.isKnown ||= !STRANGER.has(refusal.failure)
-    session.line.send(failureMessage(action, infoHashText, refusal.failure, refusal.detail))
+  const refuse = (session: Session, action: TrackerAction, infoHashJson: string, refusal: Refusal): void => {
+    session.wasServed ||= !AUTHENTICATION_FAILURES.has(refusal.failure)
+    session.connection.sendText(failureMessage(action, infoHashJson, refusal.failure, refusal.detail))
   }
 
   const forgetSession = (session: Session): Promise<void> => {
@@ -97,35 +116,35 @@ export function createSocketTracker(options: {
       if (others.length > 0) byPasskey.set(session.passkey, others)
       else byPasskey.delete(session.passkey)
     }
-    return departures.leaveAll(session)
+    return peerRemoval.removeAll(session)
   }
 
-  /** Ends a connection: its torrents first, so that whoever sees it closed sees it gone. */
+  /** Closes a connection after its peers are removed, so that no count includes a closed connection. */
   const end = async (session: Session, code: number, reason: string): Promise<void> => {
     if (session.closed) return
     await forgetSession(session)
-    session.line.close(code, reason)
+    session.connection.closeWith(code, reason)
   }
 
-  const turns = createSocketTurns({ ...options, claims, departures, introductions, refuse, end })
+  const queue = createSocketAnnounceQueue({ ...options, announcing, peerRemoval, offerRelay, refuse, end })
 
   const scrape = async (session: Session, message: Extract<ClientMessage, { kind: 'scrape' }>): Promise<void> => {
     const { infoHashes } = message
     const outcome = await scrapes
       .scrape({ infoHashes, passkey: session.passkey }, session.passkey)
       .catch((error: unknown) => refusals.refuseError('scrape', error))
-    if (outcome.failure !== undefined) refuse(session, 'scrape', introductions.textOfFirst(infoHashes), outcome)
+    if (outcome.failure !== undefined) refuse(session, 'scrape', infoHashJsonOf(infoHashes[0]), outcome)
     else {
-      session.isKnown = true
-      session.line.send(introductions.scraped(outcome))
+      session.wasServed = true
+      session.connection.sendText(scrapeMessage(outcome.torrents, outcome.minRequestInterval))
     }
   }
 
   const malformed = (session: Session, message: Extract<ClientMessage, { kind: 'malformed' }>): void => {
     session.malformed += 1
-    const { action, infoHashText } = message
+    const { action, infoHashJson } = message
     const { failure, detail } = refusals.refuse(action, message.failure)
-    session.line.send(failureMessage(action, infoHashText, failure, detail))
+    session.connection.sendText(failureMessage(action, infoHashJson, failure, detail))
     if (session.malformed >= MAX_MALFORMED) void end(session, POLICY_VIOLATION, 'Too many malformed messages')
   }
 
@@ -133,22 +152,55 @@ export function createSocketTracker(options: {
     if (typeof (await identify(session.passkey)) === 'string') await end(session, POLICY_VIOLATION, 'Passkey not valid')
   }
 
-  const recheckTorrent = async (seat: Seat): Promise<void> => {
-    const torrent = await directory.torrent(seat.infoHash)
+  const recheckTorrent = async (socketPeer: SocketPeer): Promise<void> => {
+    const torrent = await directory.torrent(socketPeer.infoHash)
     const failure = torrent === undefined ? 'unregistered_torrent' : checkTorrent(torrent)
     if (failure === undefined) return
-    const { seats } = seat.session
-    if (seats.get(seat.infoHashText) === seat) seats.delete(seat.infoHashText)
-    await departures.leave(seat)
-    refuse(seat.session, 'announce', seat.infoHashText, refusals.refuse('announce', failure, torrent?.reason))
+    const { peers } = socketPeer.session
+    if (peers.get(socketPeer.infoHashJson) === socketPeer) peers.delete(socketPeer.infoHashJson)
+    await peerRemoval.remove(socketPeer)
+    refuse(
+      socketPeer.session,
+      'announce',
+      socketPeer.infoHashJson,
+      refusals.refuse('announce', failure, torrent?.reason),
+    )
   }
 
-  /** Without Postgres nothing is known to be forbidden. */
+  /** While Postgres is unavailable, nothing is removed. */
   const ignore = (): void => undefined
 
+  const receiveAny = (session: Session, message: ClientMessage): Promise<void> | undefined => {
+    counters.countMessage(message.kind)
+    if (message.kind === 'malformed') malformed(session, message)
+    else if (session.failure !== undefined) {
+      const action = message.kind === 'scrape' ? 'scrape' : 'announce'
+      const infoHashJson = message.kind === 'announce' ? message.infoHashJson : NO_INFO_HASH
+      refuse(session, action, infoHashJson, refusals.refuse(action, session.failure))
+    } else if (message.kind === 'announce') return queue.announce(session, message)
+    else if (message.kind === 'scrape') return scrape(session, message)
+    else offerRelay.relayAnswer(session.peers.get(message.infoHashJson), message)
+    return undefined
+  }
+
+  let unswept = sessions.values()
+  /** The sessions that this sweep checks: those behind the ones that the last sweep checked. */
+  function* nextSessions(): Generator<Session> {
+    const count = Math.max(MIN_SWEPT, Math.ceil(sessions.size / SWEEPS))
+    for (let i = 0; i < count && i < sessions.size; i++) {
+      let next = unswept.next()
+      if (next.done === true) {
+        unswept = sessions.values()
+        next = unswept.next()
+      }
+      if (next.done === true) return
+      yield next.value
+    }
+  }
+
   return {
-    open: (line, opening) => {
-      const session = newSession(line, opening)
+    open: (connection, opening) => {
+      const session = newSession(connection, opening)
       sessions.add(session)
       const { passkey } = opening
       if (passkey !== undefined) byPasskey.set(passkey, [...(byPasskey.get(passkey) ?? []), session])
@@ -157,16 +209,15 @@ export function createSocketTracker(options: {
 
     receive: (session, frame) => {
       if (session.closed || draining) return undefined
-      const message = parseClientMessage(frame ?? NOTHING, session.seats)
-      counters.countMessage(message.kind)
-      if (message.kind === 'malformed') malformed(session, message)
-      else if (session.failure !== undefined) {
-        const action = message.kind === 'scrape' ? 'scrape' : 'announce'
-        const infoHashText = message.kind === 'announce' ? message.infoHashText : NO_INFO_HASH
-        refuse(session, action, infoHashText, refusals.refuse(action, session.failure))
-      } else if (message.kind === 'announce') return turns.announce(session, message)
-      else if (message.kind === 'scrape') return scrape(session, message)
-      else introductions.answer(session.seats.get(message.infoHashText), message)
+      const text = frame === undefined ? '' : frame.toString('latin1')
+      const { peers, lastPeer: last } = session
+      const isThere = last !== undefined && peers.get(last.infoHashJson) === last
+      const scanned = scanMessage(text, peers, isThere ? last : undefined)
+      if (scanned === undefined) return receiveAny(session, parseClientMessage(text))
+      session.lastPeer = scanned.peer
+      counters.countMessage(scanned.kind)
+      if (scanned.kind === 'announce') return queue.announce(session, scanned)
+      offerRelay.relayAnswer(scanned.peer, scanned)
       return undefined
     },
 
@@ -174,40 +225,44 @@ export function createSocketTracker(options: {
       if (!session.closed) void forgetSession(session)
     },
 
-    receiveRelay: (line) => introductions.receive(line),
+    receiveRelay: (message) => offerRelay.receive(message),
 
     forget: (change) => {
       if (change.kind === 'user')
         for (const session of byPasskey.get(change.passkey as Passkey) ?? []) recheckUser(session).catch(ignore)
       if (change.kind === 'torrent') {
-        const peers = signalling.peersOf(latin1(Buffer.from(change.infoHash, 'hex')))
-        const seats = new Set([...peers.map(({ socket }) => socket), ...turns.underWay(change.infoHash)])
-        for (const seat of seats) recheckTorrent(seat).catch(ignore)
+        const joined = signalling.peersOf(textFromHex(change.infoHash)).map(({ socket }) => socket)
+        for (const socketPeer of new Set([...joined, ...queue.peersUnderWay(change.infoHash)]))
+          recheckTorrent(socketPeer).catch(ignore)
       }
     },
 
     revalidateAll: () => {
       for (const session of sessions) {
         if (session.failure === undefined) recheckUser(session).catch(ignore)
-        for (const seat of session.seats.values()) recheckTorrent(seat).catch(ignore)
+        for (const socketPeer of session.peers.values()) recheckTorrent(socketPeer).catch(ignore)
       }
     },
 
     sweep: async () => {
       const due = clock.now() - timeToLiveMs
-      const seats = [...sessions].flatMap((session) => [...session.seats.values()])
-      const expired = seats.filter(({ peer, announcedAt }) => peer !== undefined && announcedAt < due)
-      for (const { session, infoHashText } of expired) session.seats.delete(infoHashText)
-      await Promise.all(expired.map((seat) => departures.leave(seat)))
-      await departures.retry()
+      const expired: SocketPeer[] = []
+      for (const session of nextSessions())
+        for (const socketPeer of session.peers.values())
+          if (socketPeer.signalPeer !== undefined && socketPeer.announcedAt < due) expired.push(socketPeer)
+      for (const { session, infoHashJson } of expired) session.peers.delete(infoHashJson)
+      await Promise.all(expired.map((socketPeer) => peerRemoval.remove(socketPeer)))
+      await peerRemoval.retry()
     },
 
     drain: async () => {
       draining = true
-      const running = [...sessions].flatMap(({ seats }) => [...seats.values()].flatMap((seat) => seat.running ?? []))
+      const running = [...sessions].flatMap(({ peers }) =>
+        [...peers.values()].flatMap((socketPeer) => socketPeer.running ?? []),
+      )
       await Promise.race([Promise.all(running), sleep(DRAIN_WITHIN_MS, undefined, { ref: false })])
       await Promise.all([...sessions].map((session) => end(session, GOING_AWAY, 'The tracker restarts')))
-      return departures.settle()
+      return peerRemoval.finish()
     },
   }
 }

@@ -9,15 +9,15 @@ const LABELS = {
   refused: ['origin', 'path', 'address_limit', 'stopping'],
 } as const
 
-/** Sockets in Prometheus. What is counted with every message is added up here, and told when Prometheus asks. */
+/** The metrics of WebSockets. Counts of every message are kept here, and added to their metrics when these are collected. */
 export function createSocketMetrics(registry: Registry): SocketCounters {
   const registers = [registry]
-  const open = new Gauge({ name: 'tracker_websockets', help: 'Open WebSocket connections.', registers })
+  const open = new Gauge({ name: 'tracker_websockets', help: 'WebSocket connections that are open.', registers })
   const received = { announce: 0, answer: 0, scrape: 0, malformed: 0 }
   const passedOn = { offer: { socket: 0, process: 0 }, answer: { socket: 0, process: 0 } }
   new Counter({
     name: 'tracker_websocket_messages_total',
-    help: 'Messages received over WebSockets, by kind.',
+    help: 'WebTorrent messages received over WebSockets, by kind.',
     labelNames: ['kind'],
     registers,
     collect() {
@@ -29,7 +29,7 @@ export function createSocketMetrics(registry: Registry): SocketCounters {
   })
   new Counter({
     name: 'tracker_websocket_relayed_total',
-    help: 'Offers and answers passed on, to a socket of this process or to another process.',
+    help: 'WebTorrent offers and answers relayed, to a connection of this process (socket) or to another process.',
     labelNames: ['kind', 'to'],
     registers,
     collect() {
@@ -42,13 +42,13 @@ export function createSocketMetrics(registry: Registry): SocketCounters {
   })
   const dropped = new Counter({
     name: 'tracker_websocket_dropped_total',
-    help: 'Offers and answers that were not passed on, by reason.',
+    help: 'WebTorrent offers and answers dropped, by reason.',
     labelNames: ['reason'],
     registers,
   })
   const refused = new Counter({
     name: 'tracker_websocket_refused_total',
-    help: 'Upgrades refused, by reason.',
+    help: 'WebSocket upgrades refused, by reason.',
     labelNames: ['reason'],
     registers,
   })

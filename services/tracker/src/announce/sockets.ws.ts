@@ -2,17 +2,21 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { Connection } from './connection.ws.ts'
-import { startHeartbeat } from './heartbeat.ws.ts'
-import { createOutboxes } from './outbox.ws.ts'
+import { startFirstRequestTimeout } from './first-request.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import type { SocketCounters } from './socket-counters.ts'
 import type { Session, SocketOpening } from './socket-session.ts'
 import type { SocketTracker } from './socket-tracker.ts'
-import { startStrangers } from './strangers.ts'
 import { createUpgrades, type UpgradeLimits, type Upgrades } from './upgrades.ws.ts'
+import { createWriteQueue } from './write-queue.ts'
 
 /** WebSocket connections of one process. */
 export type Sockets = Pick<Upgrades, 'attach'> & {
-  /** Refuses further upgrades, answers what was received, closes every connection with 1001. Returns whether Redis knows of all. */
+  /**
+   * Refuses further upgrades, answers what was received and closes every connection with 1001.
+   *
+   * @returns whether Redis knows of all closed connections
+   */
   drain(): Promise<boolean>
 }
 
@@ -20,11 +24,11 @@ export type Sockets = Pick<Upgrades, 'attach'> & {
 export type SocketLimits = UpgradeLimits & {
   readonly messagesPerSecond: number
   readonly pingEveryMs: number
-  /** How long a connection may take to show that it belongs to a user. */
-  readonly knownWithinMs: number
+  /** How long a connection may take to its first valid request. */
+  readonly firstRequestWithinMs: number
 }
 
-/** At the stop, a client has so long to answer that its connection closes. */
+/** How long `drain` waits for closing handshakes; then connections are terminated. */
 const CLOSE_WITHIN_MS = 1_000
 const POLICY_VIOLATION = 1008
 const ignore = (): void => undefined
@@ -39,39 +43,46 @@ export function createSockets(options: {
 }): Sockets {
   const { tracker, limits, counters } = options
   const heartbeat = startHeartbeat(limits.pingEveryMs)
-  const outboxOf = createOutboxes()
-  const strangers = startStrangers<Session>({
-    withinMs: limits.knownWithinMs,
-    isKnown: ({ isKnown }) => isKnown,
-    onOverdue: ({ line }) => line.close(POLICY_VIOLATION, 'No announce or scrape in time'),
+  const queue = createWriteQueue()
+  const firstRequest = startFirstRequestTimeout<Session>({
+    withinMs: limits.firstRequestWithinMs,
+    wasServed: ({ wasServed }) => wasServed,
+    onOverdue: ({ connection }) => connection.closeWith(POLICY_VIOLATION, 'No announce or scrape in time'),
   })
 
-  const opened = (socket: WebSocket, stream: Duplex, opening: SocketOpening, closed: () => void): void => {
-    const connection = new Connection(socket, stream, outboxOf(stream), limits.messagesPerSecond)
-    heartbeat.add(connection)
-    counters.countOpened()
-    const session = tracker.open(connection, opening)
-    strangers.add(session)
+  // All connections share these listeners; `this` is the connection.
+  const onMessage = function (this: WebSocket, data: RawData, isBinary: boolean): void {
+    if (!(this instanceof Connection) || this.session === undefined) return
+    this.heard = true
+    const frame = isBinary || !Buffer.isBuffer(data) ? undefined : data
+    const answered = tracker.receive(this.session, frame)
+    this.spend()
+    if (answered !== undefined && frame !== undefined) this.waitFor(answered, frame.length)
+  }
+  const onPong = function (this: WebSocket): void {
+    if (this instanceof Connection) this.heard = true
+  }
+  const onClose = function (this: WebSocket): void {
+    if (!(this instanceof Connection) || this.session === undefined) return
+    firstRequest.remove(this.session)
+    heartbeat.remove(this)
+    counters.countClosed()
+    tracker.closed(this.session)
+    upgrades.release(this.addressKey, this.session.passkey)
+  }
 
-    socket.on('message', (data: RawData, isBinary: boolean) => {
-      connection.alive = true
-      const frame = isBinary || !Buffer.isBuffer(data) ? undefined : data
-      const answered = tracker.receive(session, frame)
-      connection.spend()
-      if (answered !== undefined && frame !== undefined) connection.waitFor(answered, frame.length)
-    })
-    socket.on('pong', () => {
-      connection.alive = true
-    })
+  const opened = (connection: Connection, stream: Duplex, opening: SocketOpening): void => {
+    connection.start(stream, queue, limits.messagesPerSecond)
+    const session = tracker.open(connection, opening)
+    connection.session = session
+    heartbeat.add(connection)
+    firstRequest.add(session)
+    counters.countOpened()
+    connection.on('message', onMessage)
+    connection.on('pong', onPong)
     // What breaks the protocol closes the connection, with the code of RFC 6455 section 7.4.1.
-    socket.on('error', ignore)
-    socket.on('close', () => {
-      strangers.remove(session)
-      heartbeat.remove(connection)
-      counters.countClosed()
-      tracker.closed(session)
-      closed()
-    })
+    connection.on('error', ignore)
+    connection.on('close', onClose)
   }
 
   const upgrades = createUpgrades({ ...options, opened })
@@ -80,10 +91,10 @@ export function createSockets(options: {
     drain: async () => {
       upgrades.stop()
       heartbeat.stop()
-      strangers.stop()
-      const isKnown = await tracker.drain()
+      firstRequest.stop()
+      const isComplete = await tracker.drain()
       setTimeout(() => heartbeat.terminateAll(), CLOSE_WITHIN_MS).unref()
-      return isKnown
+      return isComplete
     },
   }
 }

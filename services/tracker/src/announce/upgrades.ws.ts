@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { addressFromText, type Passkey, parsePasskey, parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { WebSocketServer } from 'ws'
+import { Connection } from './connection.ws.ts'
 import type { SocketCounters } from './socket-counters.ts'
 import type { SocketOpening } from './socket-session.ts'
 
@@ -17,6 +18,8 @@ export type UpgradeLimits = {
 export type Upgrades = {
   /** Takes the upgrades of a server. */
   attach(server: Server): void
+  /** Counts a connection no more that has closed. */
+  release(addressKey: string, passkey: Passkey | undefined): void
   /** Refuses all from now on. */
   stop(): void
 }
@@ -31,20 +34,21 @@ const LINGER_MS = 500
  * Creates them.
  *
  * @param options `addressOf` tells the address a request came from, as text, and `keyOf` what a limit counts it by;
- *   `opened` is given each connection and the stream below it, and calls `closed` when it has closed
+ *   `opened` is given each connection and the stream below it
  */
 export function createUpgrades(options: {
   limits: UpgradeLimits
   counters: SocketCounters
   addressOf: (request: IncomingMessage) => string
   keyOf: (address: string) => string
-  opened: (socket: WebSocket, stream: Duplex, opening: SocketOpening, closed: () => void) => void
+  opened: (connection: Connection, stream: Duplex, opening: SocketOpening) => void
 }): Upgrades {
   const { limits, counters, addressOf, keyOf, opened } = options
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    WebSocket: Connection,
     maxPayload: MAX_MESSAGE,
     maxFragments: MAX_FRAGMENTS,
   })
@@ -83,13 +87,11 @@ export function createUpgrades(options: {
       return
     }
     const failure = target.ok ? undefined : target.failure
-    server.handleUpgrade(request, stream, head, (socket) => {
+    server.handleUpgrade(request, stream, head, (connection) => {
       take(byAddress, key)
       if (passkey !== undefined) take(byPasskey, passkey)
-      opened(socket, stream, { passkey, failure, address }, () => {
-        release(byAddress, key)
-        if (passkey !== undefined) release(byPasskey, passkey)
-      })
+      connection.addressKey = key
+      opened(connection, stream, { passkey, failure, address })
     })
   }
 
@@ -99,6 +101,10 @@ export function createUpgrades(options: {
         if (request.headers.upgrade?.toLowerCase() === 'websocket') upgrade(request, stream, head)
         else process.nextTick(() => answerOverHttp(http, request, stream, head))
       })
+    },
+    release: (addressKey, passkey) => {
+      release(byAddress, addressKey)
+      if (passkey !== undefined) release(byPasskey, passkey)
     },
     stop: () => {
       stopping = true

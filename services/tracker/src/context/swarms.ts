@@ -2,7 +2,7 @@ import { connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/red
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import { connectSwarmCluster } from '../swarm/cluster.redis.ts'
-import { recoveryInterval, timeToLive } from '../swarm/interval.ts'
+import { recoveryInterval, timeToLive, tolerantMinInterval } from '../swarm/interval.ts'
 import type { SwarmSettings } from '../swarm/swarm.ts'
 import type { Connections } from './connections.ts'
 
@@ -12,8 +12,6 @@ const KEEP_COUNTERS_S = 21 * DAY_S
 /** Ten gigabits a second. */
 const MAX_BYTES_PER_S = 1.25e9
 const REPEAT_WINDOW_S = 30
-/** Clients count from when the answer arrives, and the clocks of some are a little fast. */
-const TOLERANCE = 0.95
 
 /**
  * The Redis of the swarms: the service's, unless another one or a Cluster is configured.
@@ -46,12 +44,11 @@ export function minIntervalOf(config: Config): number {
 export function swarmSettings(config: Config): SwarmSettings {
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)
-  const tolerant = (seconds: number): number => Math.floor(seconds * TOLERANCE)
   return {
     timeToLive: timeToLive(interval),
-    minInterval: tolerant(minInterval),
+    minInterval: tolerantMinInterval(minInterval),
     repeatWindow: REPEAT_WINDOW_S,
-    recoveryInterval: tolerant(Math.min(minInterval, recoveryInterval(interval))),
+    recoveryInterval: tolerantMinInterval(Math.min(minInterval, recoveryInterval(interval))),
     maxPeersPerOwner: config.MAX_CLIENTS_PER_TORRENT,
     evictsOldest: config.TRACKER_MODE === 'open',
     keepCountersFor: config.TRACKER_MODE === 'private' ? KEEP_COUNTERS_S : 0,

@@ -17,30 +17,29 @@ import type { Refusals } from '../announce/refusal.ts'
 import type { Scrapes } from '../announce/scrape.ts'
 import { createSignalling } from '../announce/signalling.ts'
 import { createSocketAnnounces } from '../announce/socket-announces.ts'
-import type { Seat } from '../announce/socket-session.ts'
+import type { SocketPeer } from '../announce/socket-session.ts'
 import { createSocketTracker, type SocketTracker } from '../announce/socket-tracker.ts'
 import { createSocketMetrics } from '../announce/sockets.metrics.ts'
 import { createSockets, type Sockets } from '../announce/sockets.ws.ts'
 import type { Config } from '../config.ts'
 import { subscribeToChannel } from '../redis/subscription.redis.ts'
+import { tolerantMinInterval } from '../swarm/interval.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import { swarmSettings } from './swarms.ts'
 
 /** WebSockets, joined. */
 export type WebSockets = Sockets &
   Pick<SocketTracker, 'forget' | 'revalidateAll'> & {
-    /** Ends the peers of processes that are gone, as the process that leads does. */
+    /** Removes the peers of processes that are gone; the leading process does it for all. */
     evictGone(): Promise<void>
   }
 
 /** Offers are a browser's only way to new peers, so it announces more often. Seconds. */
 const INTERVAL_S = 120
 const MIN_INTERVAL_S = 60
-/** Clients count from when the answer arrives, and the clocks of some are a little fast. */
-const TOLERANCE = 0.95
 const BEAT_EVERY_MS = 5_000
 const PING_EVERY_MS = 30_000
-const KNOWN_WITHIN_MS = 30_000
+const FIRST_REQUEST_WITHIN_MS = 30_000
 
 /**
  * Joins the sockets of this process with what they share with HTTP announces.
@@ -74,7 +73,7 @@ export async function createWebSockets(options: {
     ...options,
     process,
     maxTorrents: config.WS_TORRENTS_PER_SOCKET,
-    tooSoonMs: MIN_INTERVAL_S * TOLERANCE * 1000,
+    tooSoonMs: tolerantMinInterval(MIN_INTERVAL_S) * 1000,
     timeToLiveMs: swarmSettings(config).timeToLive * 1000,
     announces: createSocketAnnounces({
       process: processId,
@@ -85,7 +84,7 @@ export async function createWebSockets(options: {
       counters: options.counters,
       random: Math.random,
     }),
-    signalling: createSignalling<Seat>({ process, clock, random: Math.random }),
+    signalling: createSignalling<SocketPeer>({ process, clock, random: Math.random }),
     relays,
     counters,
   })
@@ -102,10 +101,10 @@ export async function createWebSockets(options: {
   })
   resources.defer(() => subscription.close())
   const processes = createProcesses(options.redis, processId)
-  let isKnown = false
-  // What Redis was not told is ended by another process, when this one is found gone.
+  let isDrained = false
+  // Otherwise the leader removes the peers that Redis was not told of, when this process is found gone.
   resources.defer(async () => {
-    if (isKnown) await processes.forget(processId).catch(() => undefined)
+    if (isDrained) await processes.forget(processId).catch(() => undefined)
   })
   await processes.beat()
   const heartbeat = repeat({
@@ -124,7 +123,7 @@ export async function createWebSockets(options: {
       perAddress: config.WS_SOCKETS_PER_ADDRESS,
       messagesPerSecond: config.WS_MESSAGES_PER_SECOND,
       pingEveryMs: PING_EVERY_MS,
-      knownWithinMs: KNOWN_WITHIN_MS,
+      firstRequestWithinMs: FIRST_REQUEST_WITHIN_MS,
     },
     counters,
     addressOf: (request) => clientAddress(request, config.proxies),
@@ -132,7 +131,7 @@ export async function createWebSockets(options: {
   })
   return {
     ...sockets,
-    drain: async () => (isKnown = await sockets.drain()),
+    drain: async () => (isDrained = await sockets.drain()),
     forget: (change) => tracker.forget(change),
     revalidateAll: () => tracker.revalidateAll(),
     evictGone: async () => {

@@ -74,7 +74,7 @@ export function createRedisSwarms(options: {
     },
 
     announceOverSocket: (peer, socket) => {
-      const bytes = encodeAnnounce({ ...peer, want: 0 }, settings.evictsOldest, 0, socket)
+      const bytes = encodeAnnounce(peer, settings.evictsOldest, 0, socket)
       return announceOverSocketBatched(peer.swarm)({ key: swarmKey(peer.swarm), bytes }).then(decodeSocketAnswer)
     },
 

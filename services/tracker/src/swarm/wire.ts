@@ -5,6 +5,7 @@ import type {
   PeerAnnounce,
   SocketAnnounce,
   SocketAnswer,
+  SocketCount,
   SwarmAnswer,
   SwarmCounts,
   SwarmName,
@@ -99,7 +100,8 @@ export function encodeAnnounce(
   writeUint56(bytes, announce.uploaded, 55)
   writeUint56(bytes, announce.downloaded, 62)
   writeUint56(bytes, announce.left, 69)
-  bytes[76] = announce.want === 0 ? 0 : announce.want + SPARE_RECORDS
+  // Over a socket, peers are picked among the sockets.
+  bytes[76] = announce.want === 0 || socket !== undefined ? 0 : announce.want + SPARE_RECORDS
   bytes.writeUInt32BE(random, 77)
   bytes.writeUInt16BE(account?.uploadPercent ?? 0, 81)
   bytes.writeUInt16BE(account?.downloadPercent ?? 0, 83)
@@ -163,18 +165,29 @@ export function decodeAnswer(bytes: Buffer): SwarmAnswer {
 /** The answer to an announce over a socket. */
 export function decodeSocketAnswer(bytes: Buffer): SocketAnswer {
   if (bytes[0] === HELD) return { status: 'held', holder: Buffer.from(bytes.subarray(RESULT_LENGTH)) }
-  const { records: rest, ...answer } = decodeAnswer(bytes)
+  const { status, rejoined, implausible, recovering, complete, incomplete, completed, lastAnnounce, recordCount } =
+    decodeAnswer(bytes)
+  const sockets: SocketCount[] = []
   const length = PROCESS_LENGTH + SOCKETS_LENGTH
-  const sockets = Array.from({ length: Math.floor(rest.length / length) }, (_, i) => {
-    const at = i * length
-    return {
+  for (let at = RESULT_LENGTH; at + length <= bytes.length; at += length)
+    sockets.push({
       // A copy, since it is kept for as long as the swarm has sockets.
-      process: Buffer.from(rest.subarray(at, at + PROCESS_LENGTH)),
-      seeders: rest.readUInt32BE(at + PROCESS_LENGTH),
-      others: rest.readUInt32BE(at + PROCESS_LENGTH + 4),
-    }
-  })
-  return { ...answer, sockets }
+      process: Buffer.from(bytes.subarray(at, at + PROCESS_LENGTH)),
+      seeders: bytes.readUInt32BE(at + PROCESS_LENGTH),
+      others: bytes.readUInt32BE(at + PROCESS_LENGTH + 4),
+    })
+  return {
+    status,
+    rejoined,
+    implausible,
+    recovering,
+    complete,
+    incomplete,
+    completed,
+    lastAnnounce,
+    recordCount,
+    sockets,
+  }
 }
 
 /** The counts of one swarm, as `scrape` returns them. */

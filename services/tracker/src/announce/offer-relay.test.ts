@@ -1,21 +1,21 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { createIntroductions } from './introductions.ts'
+import { createOfferRelay } from './offer-relay.ts'
 import type { RelayMessage } from './process-relays.ts'
 import { createSignalling, type Offer } from './signalling.ts'
-import type { Seat, Session } from './socket-session.ts'
+import type { Session, SocketPeer } from './socket-session.ts'
 
 const PROCESS = '01'.repeat(8)
 const OTHER = '02'.repeat(8)
 const SWARM = 'swarm'
 const ignore = (): void => undefined
 
-/** Introductions of one process; `sent` is what it sends to another, `delivered` the ids of what its sockets get. */
+/** The relay of one process; `sent` is what it sends to another, `delivered` the ids of what its sockets get. */
 function create(process: string) {
   const sent: RelayMessage[] = []
   const delivered: { to: string; offer: string }[] = []
-  const signalling = createSignalling<Seat>({ process, clock: { now: () => 1_000_000 }, random: Math.random })
-  const introductions = createIntroductions({
+  const signalling = createSignalling<SocketPeer>({ process, clock: { now: () => 1_000_000 }, random: Math.random })
+  const offerRelay = createOfferRelay({
     process,
     signalling,
     relays: { send: (_to, message) => sent.push(message), close: () => Promise.resolve() },
@@ -29,20 +29,23 @@ function create(process: string) {
     },
     end: ignore,
   })
-  const join = (name: string, seeds: boolean, elsewhere: Seat['elsewhere'] = []) => {
-    const send = (bytes: string): boolean => {
+  const join = (name: string, seeds: boolean, otherProcesses: SocketPeer['otherProcesses'] = []) => {
+    const sendText = (bytes: string): boolean => {
       delivered.push({ to: name, offer: (JSON.parse(bytes) as { offer_id: string }).offer_id })
       return true
     }
-    const session = { line: { send } } as unknown as Session
-    const socket = { session, infoHashJson: '"x"', elsewhere } as Seat
+    const session = { connection: { sendText } } as unknown as Session
+    const socket = { session, infoHashJson: '"x"', otherProcesses } as SocketPeer
     return signalling.join({ swarm: SWARM, owner: name, peerId: name, socket, seeds })
   }
-  return { introductions, sent, delivered, join }
+  return { offerRelay, sent, delivered, join }
 }
 
 const offers = (count: number): Offer[] =>
-  Array.from({ length: count }, (_, i) => ({ offerId: `offer-${String(i)}`, description: '' }))
+  Array.from({ length: count }, (_, i) => ({
+    offerId: `offer-${String(i)}`,
+    members: `"offer_id":"offer-${String(i)}"}`,
+  }))
 
 const counted = (seeders: number, others: number) => [{ process: Buffer.from(OTHER, 'hex'), seeders, others }]
 
@@ -56,14 +59,14 @@ test('whatever another process had and has, each of its peers gets one offer of 
       for (let i = 0; i < before.seeders; i++) there.join(`seeder-${String(i)}`, true)
       for (let i = 0; i < before.others; i++) there.join(`other-${String(i)}`, false)
       const relay = (): void => {
-        for (const message of here.sent.splice(0)) there.introductions.receive(JSON.stringify(message))
+        for (const message of here.sent.splice(0)) there.offerRelay.receive(JSON.stringify(message))
       }
-      const passed = here.introductions.pass(peer.socket, peer, offers(count))
+      const passed = here.offerRelay.relayOffers(peer.socket, peer, offers(count))
       relay()
       for (let i = before.seeders; i < seeders; i++) there.join(`seeder-${String(i)}`, true)
       for (let i = before.others; i < others; i++) there.join(`other-${String(i)}`, false)
-      Object.assign(peer.socket, { elsewhere: counted(seeders, others) })
-      here.introductions.passRest(peer.socket, peer, passed)
+      Object.assign(peer.socket, { otherProcesses: counted(seeders, others) })
+      here.offerRelay.relayRemaining(peer.socket, peer, passed)
       relay()
       const { delivered } = there
       expect(delivered).toHaveLength(Math.min(count, others + (seeds ? 0 : seeders)))
