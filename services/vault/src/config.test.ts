@@ -30,6 +30,10 @@ test('defaults are those of the documentation', () => {
     FETCH_RATE_LIMIT: 300,
     SIGNATURE_FAILURE_LIMIT: 100,
     ADMIN_FAILURE_LIMIT: 10,
+    WRITE_RATE_LIMIT: 600,
+    MAX_ENVIRONMENT_BYTES: 4_194_304,
+    MAX_ENVIRONMENTS: 100,
+    MAX_VERSIONS: 100,
     LOG_LEVEL: 'info',
   })
   expect(JSON.stringify(config)).not.toContain(VAULT_KEYRING)

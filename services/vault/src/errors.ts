@@ -30,7 +30,11 @@ export const ERRORS = {
   not_found: { status: 404, bare: false, meaning: 'There is no such path, project, secret or version.' },
   method_not_allowed: { status: 405, bare: false, meaning: 'The path has no such method; Allow lists its methods.' },
   project_exists: { status: 409, bare: true, meaning: 'A project with this name exists.' },
-  payload_too_large: { status: 413, bare: false, meaning: 'The body is larger than 512 KiB.' },
+  payload_too_large: {
+    status: 413,
+    bare: false,
+    meaning: 'The body is larger than 512 KiB, or the project would store more than its limits allow.',
+  },
   unsupported_media_type: {
     status: 415,
     bare: false,
@@ -44,7 +48,7 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     bare: true,
-    meaning: 'Too many requests or failures from this address; see Retry-After.',
+    meaning: 'Too many requests or failures from this address, or writes of this project; see Retry-After.',
   },
   internal_error: { status: 500, bare: false, meaning: 'A fault of the vault; the log has the reason.' },
   decryption_failed: {

@@ -34,7 +34,8 @@ export function serviceVariables(env: NodeJS.ProcessEnv, configs: Configs): Reco
       CONFIG_VARIABLES.filter((name) => !DECIDED.has(name)).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     )
   // Both services have a PUBLIC_URL; that of the environment is the tracker's, as with compose.
-  const { PUBLIC_URL: _ofTracker, ...vault } = pick(configs.vault)
+  const vault = pick(configs.vault)
+  delete vault['PUBLIC_URL']
   const publicUrl = env['VAULT_PUBLIC_URL']
   return { vault: publicUrl ? { ...vault, PUBLIC_URL: publicUrl } : vault, tracker: pick(configs.tracker) }
 }

@@ -15,6 +15,9 @@ import { createKekStore } from '../keyring/keyring.store.ts'
 import { CHECK_EVERY_MS, createNonceStore } from '../signed-requests/nonces.redis.ts'
 import type { NonceStore } from '../signed-requests/signed-requests.ts'
 
+/** A replica that freezes inside a transaction holds its locks for so long: less than other replicas wait for them. */
+const IDLE_TRANSACTION_MS = 4_000
+
 /** What the service starts with. */
 export type Start = {
   readonly config: Config
@@ -43,7 +46,10 @@ export type Connections = Start & {
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, clock, resources } = start
   const { keyring } = config
-  const pool = createPool({ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger })
+  const pool = createPool({
+    ...{ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger },
+    idleTransactionTimeoutMs: IDLE_TRANSACTION_MS,
+  })
   const db = createKysely<Schema>(pool)
   resources.defer(() => db.destroy())
   const keks = createKekStore(db)

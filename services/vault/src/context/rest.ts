@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { Around, Serving } from '@vault-and-tracker/rest'
+import { type Around, runMiddleware, type Serving } from '@vault-and-tracker/rest'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admin/admin.guard.ts'
 import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
@@ -72,6 +72,21 @@ export function createRest(
     limitFailures: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000, hasToken),
     addressOf: (request) => clientAddress(request, proxies),
   })
+  const writers = new WeakMap<object, string>()
+  const writeLimit = createRateLimit({
+    name: 'vault-write',
+    redis,
+    limit: config.WRITE_RATE_LIMIT,
+    windowMs: 60_000,
+    logger,
+    keyOf: (request) => writers.get(request) ?? '',
+    createError: () => apiError('rate_limited'),
+    whenRedisIsUnavailable: 'refuse',
+  })
+  const limitWrite = (project: string, request: Request, response: Response): Promise<void> => {
+    writers.set(request, project)
+    return runMiddleware(writeLimit, request, response)
+  }
   const fetchLimit = sharedLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
 
   return {
@@ -81,7 +96,7 @@ export function createRest(
       ...READING,
       guards: {
         admin: (_endpoint, request, response) => administrator(request, response),
-        signature: createSignatureGuard({ signedRequests, proxies, fetchLimit }),
+        signature: createSignatureGuard({ signedRequests, proxies, fetchLimit, limitWrite }),
       },
       // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.
       around: {

@@ -24,7 +24,11 @@ export function createProjectsAndSecrets({ config, pool, db, nonces, clock, logg
     decryption.failed()
     logger.error({ err: error, ...place }, 'a stored value does not decrypt')
   }
-  const store = createSecretStore(db, pool)
+  const store = createSecretStore(db, pool, {
+    environmentBytes: config.MAX_ENVIRONMENT_BYTES,
+    environments: config.MAX_ENVIRONMENTS,
+    versions: config.MAX_VERSIONS,
+  })
   const secrets = createSecrets({ store, dataKeys, clock, onDecryptionError })
   const signedRequests = createSignedRequests({ signingProjects, nonces, clock })
   const countPending = signedRequests.countPendingFetches

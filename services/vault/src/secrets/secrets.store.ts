@@ -4,7 +4,7 @@ import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
-import { type Caller, type Fetch, MAX_ENV_BYTES, type SecretStore, type Stale, type StoredValue } from './secrets.ts'
+import type { Caller, Fetch, SecretStore, Stale, StorageLimits, StoredValue } from './secrets.ts'
 
 /**
  * Reads the values and writes the audit entries of several callers in one statement. The statement commits by itself:
@@ -40,7 +40,7 @@ type ReadAllRow = [n: number, key: string, version: number, blob: Buffer | null]
 const MISSING = Buffer.alloc(0)
 
 /** Secrets in Postgres. `pool` runs the one statement of fetches. */
-export function createSecretStore(db: Db, pool: Pool): SecretStore {
+export function createSecretStore(db: Db, pool: Pool, limits: StorageLimits): SecretStore {
   return {
     readAll: async (fetches) => {
       const values = [
@@ -83,7 +83,9 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
           .executeTakeFirstOrThrow()
         const dataKey = await reserveDataKey(trx, caller.projectUid)
         await addVersion(trx, { id, version, dataKey, blob: encrypt(version, dataKey), now: secret.now })
-        await requireSpace(trx, caller.projectUid, secret.env)
+        if (version === 1) await requireFewEnvironments(trx, caller.projectUid, limits)
+        await requireSpace(trx, caller.projectUid, secret.env, limits)
+        await dropOldVersions(trx, id, version, limits)
         const project = { uid: caller.projectUid, name: caller.project }
         await insertAuditEntry(trx, entryFor(id, version), project)
         return 'stored'
@@ -185,7 +187,8 @@ export function createSecretStore(db: Db, pool: Pool): SecretStore {
         const blob = reencrypt({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
         await addVersion(trx, { id, version: next, dataKey, blob, now })
-        await requireSpace(trx, secret.project_uid, secret.env)
+        await requireSpace(trx, secret.project_uid, secret.env, limits)
+        await dropOldVersions(trx, id, next, limits)
         const project = { uid: secret.project_uid, name: secret.name }
         await insertAuditEntry(trx, entryFor(secret.env, next), project)
         return next
@@ -246,21 +249,47 @@ async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKe
 }
 
 /**
- * Refuses values that could not be fetched: all values of an environment are one response, built in memory.
+ * Refuses values that could not be fetched: all values of an environment are one response, built in memory. Names count
+ * as values do.
  *
- * @throws ApiError invalid_request when the environment has become too large
+ * @throws ApiError payload_too_large when the environment has become too large
  */
-async function requireSpace(trx: Db, projectUid: string, env: string): Promise<void> {
+async function requireSpace(trx: Db, projectUid: string, env: string, limits: StorageLimits): Promise<void> {
   const { bytes } = await trx
     .selectFrom('secrets as s')
     .innerJoin('secret_versions as v', (join) =>
       join.onRef('v.secret_id', '=', 's.id').onRef('v.version', '=', 's.version'),
     )
-    .select(sql<number>`coalesce(sum(octet_length(v.blob)), 0)::bigint`.as('bytes'))
+    .select(sql<number>`coalesce(sum(octet_length(v.blob) + octet_length(s.key)), 0)::bigint`.as('bytes'))
     .where('s.project_uid', '=', projectUid)
     .where('s.env', '=', env)
     .executeTakeFirstOrThrow()
-  if (bytes > MAX_ENV_BYTES) throw apiError('invalid_request', 'The environment would have more than 64 MiB.')
+  if (bytes > limits.environmentBytes)
+    throw apiError(
+      'payload_too_large',
+      `The environment would have more than ${String(limits.environmentBytes)} bytes.`,
+    )
+}
+
+/** @throws ApiError payload_too_large when the project has got too many environments */
+async function requireFewEnvironments(trx: Db, projectUid: string, limits: StorageLimits): Promise<void> {
+  const { count } = await trx
+    .selectFrom('secrets')
+    .select(({ fn }) => fn.count<number>('env').distinct().as('count'))
+    .where('project_uid', '=', projectUid)
+    .executeTakeFirstOrThrow()
+  if (count > limits.environments)
+    throw apiError('payload_too_large', `The project would have more than ${String(limits.environments)} environments.`)
+}
+
+/** Keeps the newest versions of a secret. */
+async function dropOldVersions(trx: Db, id: string, newest: number, limits: StorageLimits): Promise<void> {
+  if (newest <= limits.versions) return
+  await trx
+    .deleteFrom('secret_versions')
+    .where('secret_id', '=', id)
+    .where('version', '<=', newest - limits.versions)
+    .execute()
 }
 
 async function addVersion(

@@ -107,8 +107,14 @@ export const DEFAULT_ENV = 'production'
 /** The longest value, in bytes of UTF-8. */
 export const MAX_VALUE_BYTES = 65_536
 
-/** The maximum size of all encrypted values of one environment together, in bytes. */
-export const MAX_ENV_BYTES = 64 * 1024 * 1024
+/** How much a project may store. */
+export type StorageLimits = {
+  /** Of one environment: its names and encrypted values together. */
+  readonly environmentBytes: number
+  readonly environments: number
+  /** Of one secret; the oldest are dropped. */
+  readonly versions: number
+}
 
 /** The largest version, as the column is an integer. */
 const MAX_VERSION = 2_147_483_647
@@ -179,8 +185,10 @@ export function createSecrets(deps: {
     put: (caller: Caller, secret: { env: string; key: string; value: string }): Promise<'stored' | Stale> => {
       const { env, key, value } = secret
       const encrypt: EncryptForVersion = (version, stored) => {
-        const place = { projectUid: caller.projectUid, env, key, version }
-        return encryptValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value)
+        const place = { projectUid: caller.projectUid, project: caller.project, env, key, version }
+        return reportingErrors(place, () =>
+          encryptValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value),
+        )
       }
       return store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, (secretId, version) =>
         newEntry(clock, { action: 'put', env, address: caller.address, detail: { secretId, key, version } }),

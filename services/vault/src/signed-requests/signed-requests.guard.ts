@@ -14,14 +14,15 @@ import type { SignedRequests, VerifiedCaller } from './signed-requests.ts'
  * Lets requests with a valid signature in. What the signature covers is made of the bytes on the wire: `originalUrl` and
  * the only Host header, or, when the peer is a trusted proxy, the scheme and host that it names for the client.
  *
- * @param deps `fetchLimit` counts fetches, before their signature is verified
+ * @param deps `fetchLimit` counts fetches, before their signature is verified; `limitWrite` counts a write of a project
  */
 export function createSignatureGuard(deps: {
   signedRequests: SignedRequests
   proxies: TrustedProxies
   fetchLimit: RequestHandler
+  limitWrite: (project: string, request: Request, response: Response) => Promise<void>
 }): Guard<VaultSurface, VerifiedCaller> {
-  const { signedRequests, proxies, fetchLimit } = deps
+  const { signedRequests, proxies, fetchLimit, limitWrite } = deps
 
   async function verify(request: Request, response: Response, isWrite: boolean): Promise<VerifiedCaller> {
     const authenticated = await signedRequests.authenticate({
@@ -31,7 +32,11 @@ export function createSignatureGuard(deps: {
       rawHeaders: rawHeaders(request, proxies),
     })
     const body = await readBody(request, response)
-    return signedRequests.accept(authenticated, { body, address: clientAddress(request, proxies), isWrite })
+    const address = clientAddress(request, proxies)
+    const caller = await signedRequests.accept(authenticated, { body, address, isWrite })
+    // After the nonce: whoever has somebody's request and repeats it does not use up their writes.
+    if (request.method !== 'GET') await limitWrite(caller.project, request, response)
+    return caller
   }
 
   return ({ limit, method }, request, response) => {

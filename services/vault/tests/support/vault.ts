@@ -82,6 +82,7 @@ export function vaultEnv(stores: { databaseUrl: string; redisUrl: string }, env:
     FETCH_RATE_LIMIT: '0',
     SIGNATURE_FAILURE_LIMIT: '0',
     ADMIN_FAILURE_LIMIT: '0',
+    WRITE_RATE_LIMIT: '0',
     LOG_LEVEL: 'silent',
     ...env,
   }
