@@ -3,13 +3,14 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
-import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
+import { checkWrites } from '../db/write-check.store.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
 import { createKekStore } from '../keyring/keyring.store.ts'
 import { CHECK_EVERY_MS, createNonceStore } from '../signed-requests/nonces.redis.ts'
@@ -66,7 +67,7 @@ export async function connect(start: Start): Promise<Connections> {
     onError: (error) => logger.warn({ err: error }, 'could not check the memory of Redis; it is retried'),
   })
   const checks: Checks = {
-    postgres: () => pingPostgres(pool),
+    postgres: () => checkWrites(db),
     redis: () => nonces.check(),
     keyring: async () => assertMatches(keyring, await keks.list()),
   }
