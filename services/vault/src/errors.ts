@@ -59,7 +59,8 @@ export const ERRORS = {
   unavailable: {
     status: 503,
     bare: false,
-    meaning: 'Postgres or Redis is unavailable; a write may have been carried out.',
+    meaning:
+      'Postgres or Redis is unavailable, or too many answers wait to be read; a write may have been carried out.',
   },
 } as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
 

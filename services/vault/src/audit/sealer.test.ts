@@ -6,8 +6,8 @@ test('a pass that another replica holds up does not tell that the log is sealed'
   const outcomes: ('busy' | undefined)[] = ['busy', undefined, 'busy']
   let sealed = 0
   const sealer = createSealer({
-    store: { sealNext: async () => outcomes.shift() },
-    chainKey: async () => ({ keyNo: 1, key: createSecretKey(randomBytes(32)) }),
+    store: { sealNext: () => Promise.resolve(outcomes.shift()) },
+    chainKey: () => Promise.resolve({ keyNo: 1, key: createSecretKey(randomBytes(32)) }),
     clock: { now: () => 0 },
     onPass: () => sealed++,
   })

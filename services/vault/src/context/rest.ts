@@ -10,6 +10,7 @@ import { ownAuthoritiesOnly } from '../http/authorities.middleware.ts'
 import { createAuthorities } from '../http/authorities.ts'
 import { parseJsonBody, readBody, readQuery } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
+import { createAnswerBudget } from '../limits/answer-budget.middleware.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
 import { createFailureGuard } from '../limits/failure-limit.guard.ts'
 import { createFailureLimit } from '../limits/failure-limit.ts'
@@ -87,6 +88,7 @@ export function createRest(
     writers.set(request, project)
     return runMiddleware(writeLimit, request, response)
   }
+  const answerBudget = createAnswerBudget()
   const fetchLimit = sharedLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
 
   return {
@@ -96,7 +98,7 @@ export function createRest(
       ...READING,
       guards: {
         admin: (_endpoint, request, response) => administrator(request, response),
-        signature: createSignatureGuard({ signedRequests, proxies, fetchLimit, limitWrite }),
+        signature: createSignatureGuard({ signedRequests, proxies, answerBudget, fetchLimit, limitWrite }),
       },
       // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.
       around: {

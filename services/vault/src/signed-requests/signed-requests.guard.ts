@@ -14,15 +14,16 @@ import type { SignedRequests, VerifiedCaller } from './signed-requests.ts'
  * Lets requests with a valid signature in. What the signature covers is made of the bytes on the wire: `originalUrl` and
  * the only Host header, or, when the peer is a trusted proxy, the scheme and host that it names for the client.
  *
- * @param deps `fetchLimit` counts fetches, before their signature is verified; `limitWrite` counts a write of a project
+ * @param deps `answerBudget` refuses fetches while too many answers are unread; `fetchLimit` counts fetches, before their signature is verified; `limitWrite` counts a write of a project
  */
 export function createSignatureGuard(deps: {
   signedRequests: SignedRequests
   proxies: TrustedProxies
+  answerBudget: RequestHandler
   fetchLimit: RequestHandler
   limitWrite: (project: string, request: Request, response: Response) => Promise<void>
 }): Guard<VaultSurface, VerifiedCaller> {
-  const { signedRequests, proxies, fetchLimit, limitWrite } = deps
+  const { signedRequests, proxies, answerBudget, fetchLimit, limitWrite } = deps
 
   async function verify(request: Request, response: Response, isWrite: boolean): Promise<VerifiedCaller> {
     const authenticated = await signedRequests.authenticate({
@@ -43,6 +44,7 @@ export function createSignatureGuard(deps: {
     const isWrite = method === 'PUT'
     if (limit === 'none') return verify(request, response, isWrite)
     return signedRequests.countFetch(async () => {
+      await runMiddleware(answerBudget, request, response)
       await runMiddleware(fetchLimit, request, response)
       return verify(request, response, isWrite)
     })
