@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -137,6 +137,21 @@ test('prints commands that work as pasted, and writes the same for scripts to a 
   /** @type {{ items: { infoHash: string }[] }} */
   const { items } = JSON.parse(torrents)
   assert.equal(items[0]?.infoHash, tracker.infoHash)
+})
+
+test('the commands of the README register a project and run a program with its secret', () => {
+  const { vault } = demo()
+  const [, printed = ''] =
+    /## A project of your own.*?```sh\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+  // The folder of someone who started it without settings.
+  const reader = join(folder, 'reader')
+  mkdirSync(reader)
+  symlinkSync(dataDir, join(reader, '.data'))
+  symlinkSync(join(root, 'packages'), join(reader, 'packages'))
+  const script = printed.replace('http://127.0.0.1:4200', vault.url)
+  const { status, stdout, stderr } = spawnSync('bash', ['-euc', script], { cwd: reader, encoding: 'utf8' })
+  assert.equal(`${status}${stderr}`, '0')
+  assert.equal(stdout, 'project shop is registered\ncorrect horse\n')
 })
 
 test('a second start in the same folder names the first', async () => {

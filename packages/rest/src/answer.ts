@@ -9,11 +9,14 @@ export class FileAnswer {
   }
 }
 
-/** An answer that is JSON text already, so that it is not serialised twice. */
+/**
+ * An answer that is JSON text already, so that it is not serialised twice. Bytes can be sent to many clients at once
+ * without a copy for each.
+ */
 export class JsonText {
-  readonly text: string
+  readonly text: string | Buffer
 
-  constructor(text: string) {
+  constructor(text: string | Buffer) {
     this.text = text
   }
 }

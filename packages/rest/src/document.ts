@@ -190,7 +190,9 @@ function requestBody<S extends Surface>(endpoint: Description<S>, schemas: Schem
   const fields = [field, ...(Array.isArray(schema['required']) ? schema['required'].map(String) : [])]
   return {
     required,
-    content: { 'multipart/form-data': { schema: { type: 'object', properties, required: fields } } },
+    content: {
+      'multipart/form-data': { schema: { type: 'object', properties, required: fields, additionalProperties: false } },
+    },
   }
 }
 

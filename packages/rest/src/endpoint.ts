@@ -87,6 +87,7 @@ export type Definition<
   readonly access: Access
   readonly params?: Params
   readonly query?: Query
+  /** Unknown members of an object are refused by name; those of objects inside it where they are strict. */
   readonly body?: Body
   readonly bodyIsOptional?: boolean
   readonly upload?: Upload
@@ -106,6 +107,11 @@ export type Definition<
     },
     deps: Deps,
   ) => Promise<z.input<Answer> | FileAnswer | JsonText>
+}
+
+/** An object that refuses unknown members: a misspelt one would be ignored, and its sender would not know. */
+function withKnownMembers(body: z.ZodType): z.ZodType {
+  return body instanceof z.ZodObject && body.def.catchall === undefined ? body.strict() : body
 }
 
 const NO_FIELDS = z.object({}).optional()
@@ -131,7 +137,8 @@ export type DefineEndpoint<S extends Surface, Deps> = <
  */
 export function endpointsOf<S extends Surface, Deps>(): DefineEndpoint<S, Deps> {
   return (definition) => {
-    const { params, query, body, answer, answerType, handle } = definition
+    const { params, query, answer, answerType, handle } = definition
+    const body = definition.body && withKnownMembers(definition.body)
     type Input = Parameters<typeof handle>[0]
     return {
       method: definition.method,

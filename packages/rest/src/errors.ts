@@ -58,6 +58,11 @@ function parserType(error: Error): string {
   return 'type' in error && typeof error.type === 'string' ? error.type : ''
 }
 
+/** Body parsers set the status that their error asks for. */
+function statusOf(error: Error): unknown {
+  return 'status' in error ? error.status : undefined
+}
+
 function toApiError<Code extends string>(
   error: unknown,
   { table, standard }: Pick<ErrorSurface<Code>, 'table' | 'standard'>,
@@ -70,6 +75,8 @@ function toApiError<Code extends string>(
   const type = parserType(error)
   if (type === 'entity.too.large') return standard.bodyTooLarge(error)
   if (type === 'charset.unsupported' || type === 'encoding.unsupported') return standard.bodyNotSupported(error)
-  if (type.startsWith('entity.') || type.startsWith('request.')) return standard.malformedBody(error)
+  // A body that is not compressed as it says has a status and no type.
+  if (type.startsWith('entity.') || type.startsWith('request.') || statusOf(error) === 400)
+    return standard.malformedBody(error)
   return standard.internal(error)
 }

@@ -15,5 +15,6 @@ export {
 export { createErrorHandler, type ErrorSurface } from './errors.ts'
 export type { InputProblem } from './input.ts'
 export { runMiddleware } from './middleware.ts'
+export { readQuery } from './query.ts'
 export { type Around, type Guard, type ReadBody, type Serving, serve } from './serve.ts'
 export { webApplication } from './web-application.ts'

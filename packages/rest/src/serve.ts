@@ -5,7 +5,12 @@ import { type InputProblem, parseInput } from './input.ts'
 import { sendCompressible } from './json-body.ts'
 
 /** The body of a request, parsed; `file` where the endpoint takes an upload. */
-export type ReadBody = { readonly body: unknown; readonly file?: Buffer | undefined }
+export type ReadBody = {
+  readonly body: unknown
+  readonly file?: Buffer | undefined
+  /** Gives back what the body holds. Called once the handler has ended, however it ended. */
+  readonly release?: (() => void) | undefined
+}
 
 /**
  * Lets a request in, or throws the service's error: applies limits and finds out who calls.
@@ -28,8 +33,16 @@ export type Serving<S extends Surface> = {
   readonly around?: { readonly [Access in keyof S['callers']]?: Around }
   /** The query as the schemas expect it. `names` are the parameters that the endpoint knows. */
   readonly readQuery: (request: Request, names: readonly string[]) => unknown
-  /** Called for endpoints that read a body, after the guard. */
-  readonly readBody: (endpoint: Description<S>, request: Request, response: Response) => Promise<ReadBody>
+  /**
+   * Called for endpoints that read a body, after the guard. `caller` is what the guard found out. Where it throws, it has
+   * given back what it took.
+   */
+  readonly readBody: (
+    endpoint: Description<S>,
+    request: Request,
+    response: Response,
+    caller: S['callers'][keyof S['callers']],
+  ) => Promise<ReadBody>
   /** Makes the error for a query or body that is malformed. */
   readonly malformed: (problem: InputProblem) => Error
   /** Makes the error for a path that names nothing. */
@@ -63,8 +76,13 @@ export function serve<S extends Surface, Deps>(
   async function run(endpoint: Endpoint<S, Deps>, request: Request, response: Response): Promise<unknown> {
     const caller = await guardOf(endpoint, serving)(endpoint, request, response)
     const query = serving.readQuery(request, endpoint.query === undefined ? [] : Object.keys(endpoint.query.shape))
-    const { body, file } = readsBody(endpoint) ? await serving.readBody(endpoint, request, response) : NO_BODY
-    return endpoint.run({ params: request.params, query, body, file, caller }, deps, parse)
+    const read = readsBody(endpoint) ? await serving.readBody(endpoint, request, response, caller) : NO_BODY
+    const { body, file, release } = read
+    try {
+      return await endpoint.run({ params: request.params, query, body, file, caller }, deps, parse)
+    } finally {
+      release?.()
+    }
   }
 
   for (const [path, here] of byPath(endpoints)) {
@@ -135,7 +153,7 @@ function send(response: Response, result: unknown): void {
 }
 
 /** Header and body in one write, without the checks of Express for a conditional request. */
-function sendJson(response: Response, text: string): void {
+function sendJson(response: Response, text: string | Buffer): void {
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)

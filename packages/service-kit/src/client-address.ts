@@ -58,7 +58,7 @@ export function clientAddress(request: IncomingMessage, proxies: TrustedProxies)
 }
 
 /** An address without its zone, and an IPv4-mapped one, in whatever notation, as IPv4. */
-function plainAddress(text: string): string {
+export function plainAddress(text: string): string {
   const zone = text.indexOf('%')
   const address = zone === -1 ? text : text.slice(0, zone)
   // These two lines serve nearly every request; parsing would cost each of them 2 µs.

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 import { errorCode, isError } from './errors.ts'
+import { createOutageLog } from './outages.ts'
 
 export type { Logger } from 'pino'
 
@@ -53,7 +54,8 @@ function serializeError(error: unknown): unknown {
 }
 
 /**
- * A structured logger: one JSON object a line.
+ * A structured logger: one JSON object a line. Lines about an unavailable Postgres or Redis are counted after the first,
+ * and reported once a second.
  *
  * Three measures keep secrets out: named members and headers are censored; errors are reduced to type, message, code,
  * stack and cause; credentials are hidden in every finished line.
@@ -75,7 +77,7 @@ export function createLogger(options: { name: string; level: string; destination
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: serializeError, error: serializeError },
     redact: { paths: censored, censor: HIDDEN },
-    hooks: { streamWrite: hideSecrets },
+    hooks: { streamWrite: hideSecrets, logMethod: createOutageLog() },
   }
   return options.destination ? pino(config, options.destination) : pino(config)
 }

@@ -10,11 +10,19 @@ import type { Logger } from './logger.ts'
  * does not respond. They do not queue, so the caller can decide how to fail. The client keeps reconnecting, at least
  * every two seconds.
  *
- * @param options `corkWrites` sends all commands of one turn of the event loop with one system call
- * @throws UnavailableError when Redis does not respond within ten seconds
+ * @param options `corkWrites` sends all commands of one turn of the event loop with one system call; `clusterRemedy` is
+ *   what to configure where Redis is a node of a Cluster
+ * @throws UnavailableError when Redis does not respond within ten seconds; Error when it is a node of a Redis Cluster,
+ *   which refuses most keys over a single connection
  */
 export async function connectRedis(
-  options: { url: string; name: string; logger: Logger; corkWrites?: boolean } & Pick<RedisOptions, 'commandTimeout'>,
+  options: {
+    url: string
+    name: string
+    logger: Logger
+    corkWrites?: boolean
+    clusterRemedy?: string
+  } & Pick<RedisOptions, 'commandTimeout'>,
 ): Promise<Redis> {
   const commandTimeout = options.commandTimeout ?? 1_000
   const redis = new Redis(options.url, {
@@ -33,7 +41,19 @@ export async function connectRedis(
   redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
   if (options.corkWrites === true) redis.on('connect', () => corkWrites(redis.stream))
   await connectUntilReady(redis)
+  if (await isClusterNode(redis)) {
+    redis.disconnect()
+    throw new Error(`This Redis is a node of a Redis Cluster. ${options.clusterRemedy ?? CLUSTER_REMEDY}.`)
+  }
   return redis
+}
+
+const CLUSTER_REMEDY = 'REDIS_URL must name a single Redis, which may have replicas'
+
+/** False also where Redis does not tell. */
+async function isClusterNode(redis: Redis): Promise<boolean> {
+  const cluster = await redis.info('cluster').catch(() => '')
+  return /^cluster_enabled:1/m.test(cluster)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { addressKey, plainAddress } from './client-address.ts'
 
 /** How long and how much a server keeps of answers that clients do not read. */
 export type UnreadLimits = {
@@ -8,7 +9,10 @@ export type UnreadLimits = {
   readonly minBytesPerSecond: number
   /** Bytes that may wait on one connection, also of answers to pipelined requests. */
   readonly maxBytesPerConnection: number
-  /** Bytes that may wait on all connections. Beyond them, those that have waited longest are closed. */
+  /**
+   * Bytes that may wait on all connections. Beyond them, connections of the address (IPv6: its /64) that most of the bytes
+   * wait for are closed, the one that has waited longest first: who reads nothing takes the budget from nobody else.
+   */
   readonly maxBytes: number
   /** How often the deadlines are checked. */
   readonly sweepMs: number
@@ -44,12 +48,35 @@ export type UnreadAnswers = {
  */
 export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   /** In the order in which they began to wait. */
-  const waiting = new Map<Socket, { readonly bytes: number; readonly until: number }>()
+  const waiting = new Map<Socket, { readonly bytes: number; readonly until: number; readonly address: string }>()
+  const bytesOf = new Map<string, number>()
   let total = 0
 
+  function add(address: string, bytes: number): void {
+    total += bytes
+    const sum = (bytesOf.get(address) ?? 0) + bytes
+    if (sum === 0) bytesOf.delete(address)
+    else bytesOf.set(address, sum)
+  }
+
   function forget(socket: Socket): void {
-    total -= waiting.get(socket)?.bytes ?? 0
+    const known = waiting.get(socket)
+    if (known === undefined) return
+    add(known.address, -known.bytes)
     waiting.delete(socket)
+  }
+
+  /** What is closed next beyond the budget; undefined where nothing but `spared` waits. */
+  function next(spared: Socket): Socket | undefined {
+    let chosen: Socket | undefined
+    let most = 0
+    for (const [socket, { address }] of waiting) {
+      const bytes = bytesOf.get(address) ?? 0
+      if (socket === spared || bytes <= most) continue
+      chosen = socket
+      most = bytes
+    }
+    return chosen
   }
 
   function drop(socket: Socket): void {
@@ -64,13 +91,15 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
       return
     }
     const known = waiting.get(socket)
-    total += bytes - (known?.bytes ?? 0)
+    const address = known?.address ?? addressKey(plainAddress(socket.remoteAddress ?? ''))
+    add(address, bytes - (known?.bytes ?? 0))
     const until = known?.until ?? Date.now() + limits.graceMs + (1000 * bytes) / limits.minBytesPerSecond
-    waiting.set(socket, { bytes, until })
+    waiting.set(socket, { bytes, until, address })
     if (bytes > limits.maxBytesPerConnection || until < Date.now()) drop(socket)
-    for (const longest of waiting.keys()) {
-      if (total <= limits.maxBytes) break
-      if (longest !== socket) drop(longest)
+    while (total > limits.maxBytes) {
+      const closed = next(socket)
+      if (closed === undefined) break
+      drop(closed)
     }
   }
 

@@ -35,8 +35,12 @@ async function start(limits: Partial<UnreadLimits> = {}): Promise<number> {
 }
 
 /** Sends requests and reads nothing. */
-async function ask(port: number, ...sizes: readonly number[]): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1')
+function ask(port: number, ...sizes: readonly number[]): Promise<Socket> {
+  return askFrom('127.0.0.1', port, ...sizes)
+}
+
+async function askFrom(localAddress: string, port: number, ...sizes: readonly number[]): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
   socket.pause()
   socket.on('error', () => undefined)
   opened.push(socket)
@@ -110,6 +114,16 @@ test('beyond the budget the connection that has waited longest is dropped, and t
   expect(await readAll(first, LARGE)).toBeLessThan(LARGE)
   expect(await readAll(fourth, LARGE)).toBeGreaterThan(LARGE)
   third.destroy()
+})
+
+test('beyond the budget nothing is taken from an address that has less of it', async () => {
+  const port = await start({ graceMs: 60_000, maxBytes: 2.5 * LARGE })
+  const reader = await askFrom('127.0.0.2', port, LARGE)
+  await eventually(async () => (await connections()) === 1)
+  await sleep(50)
+  for (let i = 0; i < 8; i++) await ask(port, LARGE)
+  await eventually(async () => (await connections()) < 5)
+  expect(await readAll(reader, LARGE)).toBeGreaterThan(LARGE)
 })
 
 test('answers that wait behind an unread one on the same connection count as well', async () => {

@@ -4,11 +4,15 @@
 --
 --   {xx}:du, {xx}:dirty                what accumulates, see swarm/layouts.lua
 --   {xx}:flush:<id>, {xx}:flush:<id>:dirty   a batch that was taken
---   {xx}:flushing                      '<id> <second it was taken>', while there is one
+--   {xx}:flushing                      its id, while there is one
 
--- keys: {xx}:flushing of one tag; args: an id, now. Takes a batch unless there is one. Returns what {xx}:flushing
--- holds.
-redis.register_function('take_VERSION', function(keys, args)
+-- Both free memory, so a Redis that is full carries them out.
+local function register(name, callback)
+  redis.register_function({ function_name = name, flags = { 'allow-oom' }, callback = callback })
+end
+
+-- keys: {xx}:flushing of one tag; args: an id. Takes a batch unless there is one. Returns the id of the one there is.
+register('take_VERSION', function(keys, args)
   local taken = redis.call('GET', keys[1])
   if taken then return taken end
   local tag = string.sub(keys[1], 1, 5)
@@ -17,14 +21,14 @@ redis.register_function('take_VERSION', function(keys, args)
   local batch = tag .. 'flush:' .. args[1]
   if deltas == 1 then redis.call('RENAME', tag .. 'du', batch) end
   if changed == 1 then redis.call('RENAME', tag .. 'dirty', batch .. ':dirty') end
-  taken = args[1] .. ' ' .. args[2]
-  redis.call('SET', keys[1], taken)
-  return taken
+  redis.call('SET', keys[1], args[1])
+  return args[1]
 end)
 
 -- keys: {xx}:flushing of one tag; args: the id. Drops a batch that was written.
-redis.register_function('drop_VERSION', function(keys, args)
+register('drop_VERSION', function(keys, args)
   local taken = redis.call('GET', keys[1])
+  -- Until this release the second at which it was taken stood behind the id.
   if not taken or string.sub(taken, 1, #args[1]) ~= args[1] then return 0 end
   local batch = string.sub(keys[1], 1, 5) .. 'flush:' .. args[1]
   redis.call('DEL', batch, batch .. ':dirty', keys[1])

@@ -94,7 +94,7 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.set('query parser', 'simple')
+  app.disable('query parser')
   app.use(metrics.middleware)
   app.use(standardHeaders)
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))

@@ -33,6 +33,11 @@ const schema = z.object({
   ALLOW_PRIVATE_PEERS: flag(false),
   ALLOW_IP_PARAM: flag(false),
   ANNOUNCE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 200 }),
+  /** Scrapes a minute, and announces and scrapes with a passkey that nobody has, both by address. */
+  SCRAPE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 200 }),
+  UNKNOWN_PASSKEY_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 100 }),
+  /** Whether a scrape without info hashes is answered, in open mode. */
+  FULL_SCRAPE: flag(false),
   ANNOUNCE_INTERVAL: integer({ min: 10, max: 86_400, fallback: 1_800 }),
   MIN_ANNOUNCE_INTERVAL: integer({ min: 1, max: 86_400, fallback: 900 }),
   MAX_CLIENTS_PER_TORRENT: integer({ min: 1, max: 1_000, fallback: 5 }),

@@ -1,10 +1,7 @@
 import type { Background } from '@vault-and-tracker/service-kit/background'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { withResources } from '@vault-and-tracker/service-kit/resources'
-import type { Config } from './config.ts'
 import { type AccountUseCases, createAccountUseCases } from './context/accounts.ts'
 import { type AnnounceEngine, createAnnounceEngine } from './context/announce.ts'
 import { type Catalogue, createCatalogue } from './context/catalogue.ts'
@@ -40,9 +37,10 @@ export type Context = {
 /**
  * Connects to Postgres and Redis and joins the parts.
  *
+ * @param options `swarmClock` is for tests: without it swarms have the time of their Redis, which all processes share
  * @throws UnavailableError when Redis does not respond. Then no connection is left open
  */
-export function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
+export function createContext(options: Omit<Start, 'resources'>): Promise<Context> {
   return withResources(options.logger, (resources) => join({ ...options, resources }))
 }
 
@@ -62,6 +60,6 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     torznabRoutes: createTorznabApi(connections, { catalogue, torznabAdmin }).routes,
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
-    checks: { ...checks, swarms: engine.ping },
+    checks: { ...checks, swarms: engine.check },
   }
 }

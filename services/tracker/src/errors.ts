@@ -25,4 +25,4 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /** Makes an error of the table, to throw from anywhere in the tracker. A message never repeats the input. */
-export const { apiError } = createErrors<ErrorCode>(ERRORS)
+export const { apiError, isApiError } = createErrors<ErrorCode>(ERRORS)

@@ -165,6 +165,7 @@ async function flushRest(): Promise<void> {
     count: (names) => swarms.count(names),
     clock: { now: Date.now },
     settleSeconds: 0,
+    onCompleted: () => Promise.resolve(),
     onError: (error) => {
       throw error
     },

@@ -102,7 +102,7 @@ test.each(ACCOUNTING_CASES.map((each) => [each.name, each] as const))('%s', asyn
       downloaded: step.down ?? 0,
       left: step.left ?? 1000,
       event: step.event,
-      ip: step.ipv6 === true ? '2a00::1' : '198.51.100.7',
+      ip: step.ipv6 === true ? '2a00::1' : step.elsewhere === true ? '203.0.113.9' : '198.51.100.7',
     })
     expect(reply.fields['failure reason']).toBeUndefined()
   }

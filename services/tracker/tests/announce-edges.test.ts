@@ -132,6 +132,8 @@ test('a batch that cannot be read is counted as failed, and the others are writt
     const [user] = await tracker.sql('select uploaded from users where id = $1', [userId])
     return (await metricOf(tracker, 'tracker_accounting_failures_total')) > 0 && user?.['uploaded'] === '1000'
   })
+  // A flusher writes what it has seen for three seconds.
+  await tracker.flush()
   tracker.advance(4_000)
   expect((await tracker.flush()).failed).toBe(1)
   expect(tracker.logged()).toContain('an accounting delta in Redis has an unknown form')

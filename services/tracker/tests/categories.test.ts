@@ -146,7 +146,7 @@ test('deleting all categories leaves the torrents, which are in their categories
   const id = (await admin.upload(makeTorrent('Staying'), { category: 'comics' })).member('id')
   await admin.upload(makeTorrent('Waiting.Elsewhere'), { category: 'other' })
   expect((await admin.delete('/api/admin/categories')).json).toEqual({ categories: 28, torrents: 2 })
-  expect((await admin.get('/api/admin/categories')).json).toEqual({ items: [], uncategorised: 2 })
+  expect((await admin.get('/api/admin/categories')).json).toMatchObject({ items: [], total: 0, uncategorised: 2 })
   expect(itemsOf(await admin.get('/api/categories'))).toEqual([])
   expect((await admin.get(`/api/torrents/${id}`)).json).toMatchObject({ name: 'Staying', category: '' })
   for (const sort of ['created', 'seeders', 'size'])

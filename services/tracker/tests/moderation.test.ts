@@ -37,3 +37,28 @@ test('with manual approval a torrent waits for staff, while its uploader sees an
     state: 'approved',
   })
 })
+
+test('what was rejected stays known to moderators when it is deleted and uploaded again', async () => {
+  const automatic = await tracker.replica({ UPLOAD_APPROVAL: 'automatic' })
+  const member = await automatic.signedIn('again')
+  const staff = await automatic.signedIn('staff-again', 'moderator')
+  const file = makeTorrent('Once.More')
+  const upload = () => member.upload(file, { category: 'other' })
+  const first = await upload()
+  expect(first.json).toMatchObject({ state: 'approved' })
+  await staff.post(`/api/admin/torrents/${first.member('id')}/reject`, { reason: 'contains malware' })
+  await member.delete(`/api/torrents/${first.member('id')}`)
+  await automatic.sql("update torrents set deleted_at = now() - interval '40 days' where id = $1", [first.member('id')])
+  await automatic.context.useCases.torrents.purgeDeleted()
+
+  const second = await upload()
+  expect(second.json).toMatchObject({ state: 'pending', stateReason: 'Rejected before: contains malware' })
+  const waiting = await staff.get('/api/admin/torrents')
+  expect(waiting.json).toMatchObject({ items: [{ stateReason: 'Rejected before: contains malware' }] })
+
+  const approved = await staff.post(`/api/admin/torrents/${second.member('id')}/approve`)
+  expect(approved.json).toMatchObject({ state: 'approved', stateReason: null })
+  await member.delete(`/api/torrents/${second.member('id')}`)
+  expect((await upload()).json).toMatchObject({ state: 'approved', stateReason: null })
+  await automatic.stop()
+})

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { writeAccounting } from './support/accounting.ts'
 import { announce } from './support/announcer.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -27,6 +28,13 @@ const LIFE = {
   warnings: [],
 }
 
+/** Where users are accounted, the snatch is counted when it is written to the database. */
+const ACCOUNTED_LIFE = {
+  ...LIFE,
+  completed: { ...LIFE.completed, downloaded: 0 },
+  stopped: { ...LIFE.stopped, downloaded: 0 },
+}
+
 let tracker: TestTracker
 let open: TestTracker
 
@@ -39,13 +47,21 @@ afterAll(async () => {
   await open.stop()
 })
 
+/** How many snatches an announce tells, once they are written. */
+async function snatchesOf(infoHash: string, passkey: string): Promise<unknown> {
+  await writeAccounting(tracker)
+  return (await announce(tracker.url, passkey, { infoHash, event: 'stopped' })).fields['downloaded']
+}
+
 test('the npm client announces to a private tracker and scrapes it by the address it derives', async () => {
   await tracker.context.useCases.categories.seed()
   const uploader = await createMember(tracker, 'uploader')
   const other = await createAnnouncer(tracker, 'other')
   const { infoHash } = await uploadTorrent(uploader, 'Torrent of the npm client')
   await announce(tracker.url, uploader.passkey, { infoHash, left: 0, port: 7001, event: 'started' })
-  await expect(npmClient(`${tracker.url}/announce?passkey=${other.passkey}`, infoHash)).resolves.toEqual(LIFE)
+  const life = await npmClient(`${tracker.url}/announce?passkey=${other.passkey}`, infoHash)
+  expect(life).toEqual(ACCOUNTED_LIFE)
+  expect(await snatchesOf(infoHash, other.passkey)).toBe(1)
 })
 
 test('the npm client announces to an open tracker and scrapes it', async () => {
@@ -71,8 +87,9 @@ test('two npm clients over WebSockets find each other, and their counts are thos
     offer: Buffer.from('-WW0102-aaaaaaaaaaaa').toString('hex'),
     answer: Buffer.from('-WW0102-bbbbbbbbbbbb').toString('hex'),
     scraped: { complete: 1, incomplete: 1, downloaded: 0 },
-    completed: { complete: 2, incomplete: 0, downloaded: 1 },
-    stopped: { complete: 1, incomplete: 0, downloaded: 1 },
+    completed: { complete: 2, incomplete: 0, downloaded: 0 },
+    stopped: { complete: 1, incomplete: 0, downloaded: 0 },
     warnings: [],
   })
+  expect(await snatchesOf(infoHash, other.passkey)).toBe(1)
 })

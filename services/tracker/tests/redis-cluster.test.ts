@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { eventually, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, percentBytes, rawGet } from './support/announcer.ts'
@@ -58,4 +58,35 @@ test('swarms of a Redis Cluster are spread over its nodes and behave as those of
   await expect(tracker.sql('select uploaded from users where id = $1', [seeder.id])).resolves.toEqual([
     { uploaded: '40000' },
   ])
+})
+
+test('a single URL that is a node of a Cluster is refused at the start, with the remedy', async () => {
+  const [node = ''] = cluster.urls
+  await expect(startTracker({ SWARM_REDIS_URL: node })).rejects.toThrow('SWARM_REDIS_URL must name two of its nodes')
+  await expect(startTracker({}, { redisUrl: node })).rejects.toThrow('REDIS_URL must be a single Redis')
+})
+
+test('while nodes of the Cluster are down announces say so, and it is not ready', async () => {
+  const member = await createMember(tracker, 'member')
+  const torrents: { infoHash: string }[] = []
+  for (let i = 0; i < 20; i++) torrents.push(await uploadTorrent(member, `Torrent of an outage ${String(i)}`))
+  const announceAll = () =>
+    Promise.all(torrents.map(({ infoHash }) => announce(tracker.url, member.passkey, { infoHash, event: 'started' })))
+  const isReady = async (): Promise<boolean> => (await tracker.client().get('/ready')).status === 200
+  const reasons = new Set<unknown>()
+  const announceUntil = (hasChanged: () => boolean | Promise<boolean>) =>
+    eventually(async () => {
+      for (const reply of await announceAll()) reasons.add(reply.fields['failure reason'])
+      return hasChanged()
+    })
+  expect(await isReady()).toBe(true)
+
+  await cluster.stopOne()
+  await announceUntil(async () => reasons.size > 1 && !(await isReady()))
+  await cluster.stop()
+  const [reply] = await announceAll()
+  expect(reply?.fields['failure reason']).toBe('The tracker is temporarily unavailable')
+  expect([...reasons].sort()).toEqual(['The tracker is temporarily unavailable', undefined])
+  expect(await isReady()).toBe(false)
+  expect(tracker.logged()).not.toContain('announce or scrape failed')
 })

@@ -22,9 +22,7 @@ beforeEach(async () => {
 })
 afterAll(() => redis.quit())
 
-function pass(seconds: number): void {
-  now += seconds * 1000
-}
+const pass = (seconds: number): number => (now += seconds * 1000)
 
 async function countsOf(swarm: Buffer): Promise<unknown> {
   return (await swarms.count([{ name: swarm, completed: 0 }]))[0]
@@ -58,8 +56,9 @@ test('a peer that wants none, or stops, is given none', async () => {
 })
 
 test('a leecher that completes becomes a seeder and is counted once', async () => {
-  await swarms.announce(peer(1))
-  const completed = seeder(1, { kind: 'completed' })
+  // Where users are accounted, the database counts who completed.
+  await swarms.announce(peer(1, { account: undefined }))
+  const completed = seeder(1, { kind: 'completed', account: undefined })
   await expect(swarms.announce(completed)).resolves.toMatchObject({ complete: 1, incomplete: 0, completed: 1 })
   await expect(swarms.announce(completed)).resolves.toMatchObject({ complete: 1, incomplete: 0, completed: 1 })
 })
@@ -71,10 +70,32 @@ test('paused peers are counted as incomplete and apart', async () => {
 })
 
 test('the count of completions never falls below what the database knows', async () => {
-  await expect(swarms.announce(peer(1, { completed: 41 }))).resolves.toMatchObject({ completed: 41 })
-  await expect(swarms.announce(seeder(1, { kind: 'completed', completed: 41 }))).resolves.toMatchObject({
-    completed: 42,
+  const account = undefined
+  await expect(swarms.announce(peer(1, { completed: 41, account }))).resolves.toMatchObject({ completed: 41 })
+  const completed = seeder(1, { kind: 'completed', completed: 41, account })
+  await expect(swarms.announce(completed)).resolves.toMatchObject({ completed: 42 })
+})
+
+test('a peer that starts complete has completed nothing', async () => {
+  const answer = await swarms.announce(seeder(1, { kind: 'completed', account: undefined }))
+  expect(answer).toMatchObject({ complete: 1, completed: 0 })
+})
+
+test('another machine with the peer id of a living peer is answered and changes nothing, until that one is gone', async () => {
+  await swarms.announce(seeder(2))
+  await swarms.announce(peer(1, { uploaded: 5000 }))
+  const twin = peer(1, { ipv4: ipv4Of(77), uploaded: 10 })
+  const answer = await swarms.announce(twin)
+  expect(answer).toMatchObject({ status: 'accepted', elsewhere: true, complete: 1, incomplete: 1 })
+  expect(peersOf(answer, 1, now)).toEqual([2])
+  await expect(swarms.announce({ ...twin, kind: 'stopped', state: 'stopped' })).resolves.toMatchObject({
+    status: 'stopped_unknown_peer',
+    incomplete: 1,
   })
+  expect(peersOf(await swarms.announce(seeder(3)), 3, now)).toEqual([1])
+  pass(SETTINGS.timeToLive + 120)
+  await expect(swarms.announce(twin)).resolves.toMatchObject({ elsewhere: false, incomplete: 1 })
+  expect(peersOf(await swarms.announce(seeder(3)), 3, now)).toEqual([77])
 })
 
 test('IPv4 and IPv6 announces of one client are one peer with two addresses', async () => {

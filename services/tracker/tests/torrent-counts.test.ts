@@ -41,6 +41,7 @@ function flusherWith(count: Swarms['count']): Flusher {
     count,
     clock: { now: Date.now },
     settleSeconds: 0,
+    onCompleted: () => Promise.resolve(),
     onError: (error) => {
       throw error
     },

@@ -47,6 +47,15 @@ test('what was uploaded comes back private, with our source, and without the tra
       { path: 'a/first.bin', size: 700_000 },
       { path: 'second.bin', size: 300_000 },
     ],
+    ...{ page: 1, limit: 25, total: 2, totalIsExact: true },
+  })
+  const second = await other.get(`/api/torrents/${answer.member('id')}/files?page=2&limit=1`)
+  expect(second.json).toEqual({
+    items: [{ path: 'second.bin', size: 300_000 }],
+    ...{ page: 2, limit: 1, total: 2, totalIsExact: true },
+  })
+  expect((await other.get(`/api/torrents/${answer.member('id')}/files?page=3&limit=1`)).json).toMatchObject({
+    items: [],
   })
 })
 
@@ -73,7 +82,8 @@ test('the same torrent twice is a conflict, also when it is our own copy that co
 
 test('of five uploads of one torrent at once, one is taken in', async () => {
   const file = makeTorrent('Contested')
-  const answers = await Promise.all(Array.from({ length: 5 }, () => member.upload(file, { category: 'other' })))
+  const clients = [member, other, member, other, member]
+  const answers = await Promise.all(clients.map((client) => client.upload(file, { category: 'other' })))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409])
 })
 

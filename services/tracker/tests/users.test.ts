@@ -136,7 +136,7 @@ test('administrators end every session of a user', async () => {
   expect(open.json).toMatchObject({ items: [{ address: expect.any(String), userAgent: expect.any(String) }] })
   expect((await admin.delete(path)).status).toBe(204)
   expect((await client.get('/api/user/me')).status).toBe(401)
-  expect((await admin.get(path)).json).toEqual({ items: [] })
+  expect((await admin.get(path)).json).toEqual({ items: [], page: 1, limit: 25, total: 0, totalIsExact: true })
   const again = await client.post('/api/auth/login', { username: 'elsewhere', password: PASSWORD })
   expect(again.status).toBe(200)
 })
@@ -203,6 +203,7 @@ test('every change that the announce engine may have cached is published after i
     { kind: 'user', passkey: old },
     { kind: 'user', passkey: old },
     { kind: 'user', passkey: fresh },
+    { kind: 'expelled', userId: me.member('id') },
     { kind: 'user', passkey: fresh },
     { kind: 'torrent', infoHash },
     { kind: 'torrent', infoHash },

@@ -1,57 +1,71 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually } from '@vault-and-tracker/dev-env'
-import { type Answer, createProject, type Key, signedSend, signHeaders, statusAndError } from './support/client.ts'
-import { startVault, type TestVault } from './support/vault.ts'
+import {
+  askUnread,
+  memoryOf,
+  removeTemporaryFolder,
+  type TestDatabase,
+  temporaryFolder,
+  testRedis,
+} from '@vault-and-tracker/dev-env'
+import { createProject, type Key, signedSend, signHeaders } from './support/client.ts'
+import { createVaultDatabase } from './support/vault.ts'
+import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
 
-/** Six bytes of JSON for each byte that is stored: the largest answer that an environment can become. */
-const COSTLY = '\u0001'.repeat(65_000)
-const VALUES = 60
+const FETCHES = 60
+const SECRETS = 160
+const VALUE = 'v'.repeat(65_536)
+/** What may wait (256 MiB), and what preparing answers takes in between. All answers together are 600 MiB. */
+const MAX_GROWTH = 512 * 1_024 ** 2
 
-let vault: TestVault
+let folder: string
+let database: TestDatabase
+let service: VaultProcess
 let key: Key
-let url: string
-const sockets: Socket[] = []
 
 beforeAll(async () => {
-  vault = await startVault()
-  url = `${vault.url}/v1/secrets`
-  key = await createProject(vault.url, 'shop')
-  for (let n = 0; n < VALUES; n++) {
-    const body = { key: `K${String(n)}`, value: COSTLY, env: 'production' }
-    await signedSend({ project: 'shop', key, method: 'PUT', url, body })
+  folder = temporaryFolder('unread-fetches')
+  database = await createVaultDatabase()
+  const { url: redisUrl } = await testRedis()
+  service = await startVaultProcess({
+    ...{ folder, databaseUrl: database.appUrl, redisUrl },
+    env: { MAX_ENVIRONMENT_BYTES: String(16 * 1024 ** 2) },
+  })
+  key = await createProject(service.url, 'shop')
+  for (let i = 0; i < SECRETS; i++) {
+    const body = { key: `KEY_${String(i)}`, value: VALUE, env: 'production' }
+    await signedSend({ project: 'shop', key, method: 'PUT', url: `${service.url}/v1/secrets`, body })
   }
 })
+
 afterAll(async () => {
-  for (const socket of sockets) socket.destroy()
-  await vault.stop()
+  await service.process.stop()
+  await database.drop()
+  removeTemporaryFolder(folder)
 })
 
-/** Asks for everything and reads nothing. */
-async function askOnly(): Promise<void> {
-  const headers = await signHeaders({ project: 'shop', key, method: 'GET', url })
-  const { hostname, port, host } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port) })
-  sockets.push(socket)
-  socket.on('error', () => undefined).pause()
-  await once(socket, 'connect')
-  const lines = Object.entries({ Host: host, ...headers }).map(([name, value]) => `${name}: ${value}`)
-  socket.write(`GET /v1/secrets HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
-}
+const fetchAll = () => signedSend({ project: 'shop', key, method: 'GET', url: `${service.url}/v1/secrets` })
 
-const fetchSmall = (): Promise<Answer> => signedSend({ project: 'shop', key, method: 'GET', url: `${url}?env=staging` })
-
-test('while too many answers wait to be read, fetches are unavailable, and are answered again afterwards', async () => {
-  for (let n = 0; n < 5; n++) await askOnly()
-  let answer: Answer | undefined
-  await eventually(async () => {
-    answer = await fetchSmall()
-    return answer.status !== 200
-  })
-  expect(answer && statusAndError(answer)).toEqual([503, 'unavailable'])
-  expect(answer?.headers.get('retry-after')).toBe('1')
-
+test('60 fetches of 10 MiB that nobody reads take no more than the budget, and nothing from others', async () => {
+  expect(Object.keys((await fetchAll()).body as object)).toHaveLength(SECRETS)
+  const { pid } = service.process
+  const before = memoryOf(pid)
+  const sockets = await Promise.all(
+    Array.from({ length: FETCHES }, async () => {
+      const signed = await signHeaders({ project: 'shop', key, method: 'GET', url: `${service.url}/v1/secrets` })
+      const headers = Object.entries(signed).map(([name, value]) => `${name}: ${value}\r\n`)
+      const host = `127.0.0.1:${String(service.port)}`
+      return askUnread(service.url, `GET /v1/secrets HTTP/1.1\r\nHost: ${host}\r\n${headers.join('')}\r\n`)
+    }),
+  )
+  let most = 0
+  for (let i = 0; i < 20; i++) {
+    expect((await fetch(`${service.url}/ready`)).status).toBe(200)
+    most = Math.max(most, memoryOf(pid) - before)
+    await sleep(100)
+  }
+  expect(most).toBeLessThan(MAX_GROWTH)
+  expect(Object.keys((await fetchAll()).body as object)).toHaveLength(SECRETS)
   for (const socket of sockets) socket.destroy()
-  await eventually(async () => (await fetchSmall()).status === 200)
+  expect(service.process.isRunning()).toBe(true)
 })

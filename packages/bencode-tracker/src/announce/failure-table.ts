@@ -4,7 +4,7 @@ export interface FailureDefinition {
   readonly reason: string
   /** BEP 31: minutes to wait before trying again, or `never`; the default of the reply's `retry in`. */
   readonly retryIn: number | 'never'
-  /** HTTP status of the reply. Clients drop the body of anything but 200, so only the announce limit departs. */
+  /** HTTP status of the reply. Clients drop the body of anything but 200, so only the limits depart. */
   readonly status: 200 | 429
 }
 
@@ -63,6 +63,8 @@ export const FAILURES = {
   address_not_usable: { reason: 'Your address cannot be used', retryIn: 60, status: 200 },
   // The service.
   announce_limit: { reason: 'Too many announces: slow down', retryIn: 1, status: 429 },
+  scrape_limit: { reason: 'Too many scrapes: slow down', retryIn: 1, status: 200 },
+  passkey_limit: { reason: 'Too many unknown passkeys from your address', retryIn: 1, status: 200 },
   tracker_unavailable: { reason: 'The tracker is temporarily unavailable', retryIn: 5, status: 200 },
   internal_error: { reason: 'Internal tracker error', retryIn: 5, status: 200 },
 } as const satisfies Readonly<Record<string, FailureDefinition>>

@@ -40,14 +40,17 @@ export interface Service {
 
 const LOADER = fileURLToPath(new URL('../typescript.mjs', import.meta.url))
 
+/** What Node needs to run TypeScript sources of the workspace, without a build. */
+export const SOURCE_ARGUMENTS: readonly string[] = ['--import', LOADER]
+
 /**
- * The arguments with which Node runs a TypeScript source of the workspace, without a build.
+ * The arguments with which Node runs a TypeScript source of the workspace.
  *
  * @example
  * spawn(process.execPath, [...sourceArguments(join(root, 'services/vault/src/main.ts')), '--help'])
  */
 export function sourceArguments(file: string): string[] {
-  return ['--import', LOADER, file]
+  return [...SOURCE_ARGUMENTS, file]
 }
 
 /** A module of a service by its path below `src`, as `commands/migrate.command`; a source, or what was compiled from it. */

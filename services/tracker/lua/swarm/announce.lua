@@ -17,7 +17,8 @@ end
 
 -- A head, then over a socket the SOCKETS of every process, else the records picked and, on request, their peer ids.
 local function answer(status, notes, last, records)
-  local head = pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, #records / RECORD)
+  local head = pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, #records / RECORD,
+    settings.now)
   if has(a.options, OVER_SOCKET) then return head .. concat(call('HGETALL', key_of('n:') .. s.hash)) end
   return head .. records .. (has(a.options, WANTS_IDS) and ids_of(records) or '')
 end
@@ -57,7 +58,7 @@ local function announce(key, bytes)
   if held ~= nil then
     close(a.completed)
     local status = held and HELD or UNKNOWN_STOPPED
-    return pack(RESULT, status, 0, s.complete, s.incomplete, s.completed, 0, 0) .. (held or '')
+    return pack(RESULT, status, 0, s.complete, s.incomplete, s.completed, 0, 0, settings.now) .. (held or '')
   end
   local seeder, paused, stops = a.state == SEEDER, a.state == PAUSED, a.state == STOPPED
   local name, value = find(first)
@@ -73,6 +74,16 @@ local function announce(key, bytes)
   local socket_only = value and part_of(at) == SOCKETS_ONLY
 
   local status, records, timing, since = ACCEPTED, '', nil, nil
+  local accounted = has(a.options, IS_ACCOUNTED)
+  -- Two machines with one peer id: counters between them would be credited again and again. Until the one that is known
+  -- expires, the other is answered and nothing else.
+  if accounted and lives and not socket and not socket_only and (a.up < up or a.down < down)
+    and is_elsewhere(at, last4, last6) then
+    if stops then status = UNKNOWN_STOPPED else records = pick(a.want, seeder or paused) end
+    if not stops then account(0, 0, 0) end
+    close(a.completed)
+    return answer(status, ELSEWHERE, last, records)
+  end
   -- Sockets have an interval of their own, which their process keeps.
   if lives and not socket and not socket_only then
     timing, since = check_timing(at, last4, last6, flags, seeder, paused)
@@ -80,16 +91,21 @@ local function announce(key, bytes)
   -- A socket that closes tells no counters.
   if up and has(a.options, CLOSES) then a.up, a.down = up, down end
 
-  -- A counter that went back belongs to a new session. One that rose faster than the maximum rate is not credited. What
-  -- was transferred is measured since the last announce that counted, so one too soon leaves it to the next.
+  -- A counter that went back starts anew and is credited nothing; the other one counts. What rose faster than the maximum
+  -- rate is not credited. What was transferred is measured since the last announce that counted, so one too soon leaves
+  -- it to the next. No time can be told since one in the future.
   local known, notes = up ~= nil, 0
   local added_up, added_down, seconds = 0, 0, 0
-  if known and a.up >= up and a.down >= down and not (socket and stops and not socket_only) then
-    local possible = (max(settings.now - last, 0) + 1) * settings.max_rate
+  if known and not (socket and stops and not socket_only) then
+    local passed, more_up, more_down = settings.now - last, a.up - up, a.down - down
+    if passed < 0 then passed = is_future(last) and settings.ttl or 0 end
+    if more_up < 0 then more_up = 0 end
+    if more_down < 0 then more_down = 0 end
+    local possible = (passed + 1) * settings.max_rate
     if timing then
-      a.up, a.down = up, down
-    elseif a.up - up <= possible and a.down - down <= possible then
-      added_up, added_down = a.up - up, a.down - down
+      a.up, a.down = min(a.up, up), min(a.down, down)
+    elseif more_up <= possible and more_down <= possible then
+      added_up, added_down = more_up, more_down
     else
       notes = IMPLAUSIBLE
     end
@@ -114,7 +130,10 @@ local function announce(key, bytes)
     if not value and a.event ~= STARTED and a.event ~= COMPLETED and a.expected > s.complete + s.incomplete + 1 then
       notes = notes + REJOINED
     end
-    if a.event == COMPLETED and seeder and not has(flags, IS_SEEDER) then s.completed = s.completed + 1 end
+    -- Where users are accounted, the database counts who completed.
+    if not accounted and a.event == COMPLETED and seeder and lives and not has(flags, IS_SEEDER) then
+      s.completed = s.completed + 1
+    end
     local new_flags = (seeder and IS_SEEDER or 0) + (paused and IS_PAUSED or 0)
       + (has(notes, REJOINED) and IS_RECOVERING or 0)
     local new_expires = max(s.folded, floor((settings.now + settings.ttl - EPOCH) / MINUTE))
@@ -145,7 +164,6 @@ local function announce(key, bytes)
     records = pick(a.want, seeder or paused)
   end
 
-  local accounted = has(a.options, IS_ACCOUNTED)
   if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(added_up, added_down, seconds) end
   if accounted and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
   close(a.completed)

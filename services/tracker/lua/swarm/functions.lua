@@ -1,8 +1,13 @@
--- The functions that src/swarm/swarm.redis.ts calls. Each starts with `read_settings`.
+-- The functions that src/swarm/swarm.redis.ts calls. Each starts with `read_settings`. Those that free memory, or lead to
+-- it, are carried out by a Redis that is full (`allow-oom`); it refuses the others before they begin.
+
+local function register(name, flags, callback)
+  redis.register_function({ function_name = name, flags = flags, callback = callback })
+end
 
 -- keys: {xx}:h:<info hash> of each announce; args: SETTINGS, the ANNOUNCEs one behind the other. Returns their RESULTs
 -- likewise, each behind its length: one long string costs a client far less to read than many short ones.
-redis.register_function('announce_VERSION', function(keys, args)
+local function announce_all(keys, args)
   read_settings(args[1])
   local results, announces = {}, args[2]
   for i = 1, #keys do
@@ -10,10 +15,16 @@ redis.register_function('announce_VERSION', function(keys, args)
     results[i * 2 - 1], results[i * 2] = pack('>I4', #result), result
   end
   return concat(results)
-end)
+end
+register('announce_VERSION', {}, announce_all)
+-- The same, for announces of peers that stop.
+register('stop_VERSION', { 'allow-oom' }, announce_all)
+
+-- keys: any of the swarms' server. Does nothing, where an announce would be carried out.
+register('probe_VERSION', {}, function() return 1 end)
 
 -- keys: {xx}:h:<info hash> of each swarm; args: SETTINGS, then the database's count of completions of each.
-redis.register_function('scrape_VERSION', function(keys, args)
+register('scrape_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   local results = {}
   for i = 1, #keys do
@@ -32,7 +43,7 @@ end)
 
 -- keys: {xx}:x; args: SETTINGS, how many records to look at. Removes expired peers of swarms in which nobody announces.
 -- Returns 1 when there is more to do.
-redis.register_function('sweep_VERSION', function(keys, args)
+register('sweep_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   local steps = tonumber(args[2])
   local tag = sub(keys[1], 1, 5)
@@ -60,7 +71,7 @@ end)
 
 -- keys: {xx}:m:<process>; args: SETTINGS, the process, how many sockets to look at. Ends what a process has left behind
 -- that is gone: its peers expire now. Returns 1 when there is more to do.
-redis.register_function('evict_VERSION', function(keys, args)
+register('evict_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   local process, steps = args[2], tonumber(args[3])
   local hash = call('SRANDMEMBER', keys[1])
@@ -82,21 +93,50 @@ redis.register_function('evict_VERSION', function(keys, args)
 end)
 
 -- keys: {xx}:h:<info hash>; args: SETTINGS, the place of the first peer, how many. Returns how many places there are, then
--- the RECORDs of these, then their PEERs in the same order, some of which may have expired. It changes nothing.
-redis.register_function('peers_VERSION', function(keys, args)
+-- the RECORDs of these, then their PEERs in the same order, some of which may have expired, then the time.
+register('peers_VERSION', { 'no-writes' }, function(keys, args)
   read_settings(args[1])
   local entry = call('HGET', keys[1], '#')
-  if not entry then return { 0, '', '' } end
+  if not entry then return { 0, '', '', settings.now } end
   local seeders, others = read('>I4I4', entry)
   local sockets = #entry < SWARM_LENGTH and 0 or read('>I4', entry, SWARM_LENGTH - 3)
   local total, first = seeders + others + sockets, tonumber(args[2])
   local count = min(tonumber(args[3]), total - first)
-  if count <= 0 then return { total, '', '' } end
+  if count <= 0 then return { total, '', '', settings.now } end
   local key = sub(keys[1], 1, 5) .. 'p:' .. sub(keys[1], 8)
   local records = call('GETRANGE', key, first * RECORD, (first + count) * RECORD - 1)
   local names = {}
   for i = 1, #records, RECORD do names[#names + 1] = sub(records, i, i + NAME - 1) end
   local values = call('HMGET', keys[1], spread(names))
   for i = 1, #names do values[i] = values[i] or rep('\0', ID_TO) end
-  return { total, records, concat(values) }
+  return { total, records, concat(values), settings.now }
+end)
+
+-- keys: {xx}:h:<info hash> of each swarm; args: SETTINGS, an owner. Ends the peers of the owner that announce over HTTP,
+-- as if they had expired; sockets are closed by their process.
+register('expel_VERSION', { 'allow-oom' }, function(keys, args)
+  read_settings(args[1])
+  for i = 1, #keys do
+    local entry = call('HGET', keys[i], '#')
+    if entry then
+      open(keys[i], entry, 0)
+      fold()
+      for slot = 0, settings.max_peers - 1 do expel(args[2] .. pack('>I2', slot)) end
+      if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
+      close(0)
+    end
+  end
+  return 1
+end)
+
+-- keys: {xx}:x; args: SETTINGS. Drops the counters of those who have been away longest, unless something of this tag
+-- still waits to be written to the database, which frees memory too. Returns 1 when it dropped some.
+register('relieve_VERSION', { 'allow-oom' }, function(keys, args)
+  read_settings(args[1])
+  local tag = sub(keys[1], 1, 5)
+  if call('EXISTS', tag .. 'flushing', tag .. 'du', tag .. 'dirty') > 0 then return 0 end
+  for week = floor((settings.now - settings.keep_counters) / WEEK), floor(settings.now / WEEK) do
+    if call('UNLINK', tag .. 'k:' .. week) == 1 then return 1 end
+  end
+  return 0
 end)

@@ -26,6 +26,7 @@ local RECORD, NAME = 37, 10
 -- place, uploaded, downloaded, last announce, minutes since the last one of the other family and flags, minute of
 -- expiry without its upper bits, peer id: 44 bytes, which with Redis's own fill an allocation of 48
 local PEER, ID_FROM, ID_TO = '>I3I7I6I4I2I2c20', 25, 44
+local PLACE = '>I3'
 local MOST_DOWN, NEVER = 281474976710655, 4095
 -- places of seeders, of others; living seeders, others, paused; completed; clock hand; minute folded; next refresh;
 -- places of peers that have a socket only
@@ -34,12 +35,12 @@ local SWARM, SWARM_LENGTH = '>I4I4I4I4I4I4I4I3I4I4', 39
 local SOCKETS = '>I4I4'
 local COUNTS = '>I4I4I4'
 local NO_COUNTS = '\0\0\0\0\0\0\0\0\0\0\0\0'
--- credited up and down, actual up and down, seed seconds, last seen, left, state, completed at, first seen
+-- credited up and down, actual up and down, seed seconds, last seen, left, state and ROLES, completed at, first seen
 local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
 local REMEMBERED = '>I7I7I4'
 local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I4I1c32c8', 134
 local SETTINGS = '>I4I4I4I4I4I2I4I6'
-local RESULT = '>I1I1I4I4I4I4I2'
+local RESULT = '>I1I1I4I4I4I4I2I4'
 
 local STARTED, COMPLETED = 1, 2
 local STOPPED, LEECHER, SEEDER, PAUSED = 0, 1, 2, 3
@@ -47,7 +48,9 @@ local IPV4, IPV6 = 1, 2
 local IS_SEEDER, IS_PAUSED, IS_RECOVERING, WAS_IPV6 = 1, 2, 4, 8
 local IS_ACCOUNTED, WANTS_IDS, EVICTS, OVER_SOCKET, TAKES_OVER, CLOSES = 1, 2, 4, 8, 16, 32
 local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL, HELD = 0, 1, 2, 3, 4
-local REJOINED, IMPLAUSIBLE, RECOVERING = 1, 2, 4
+local REJOINED, IMPLAUSIBLE, RECOVERING, ELSEWHERE = 1, 2, 4, 8
+-- ROLES: something was left in an announce of the user; they completed after one
+local LEECHED, SNATCHED = 16, 32
 
 -- An announce removes expired records, and looks at no more than this many for it.
 local STEPS_PER_ANNOUNCE = 8

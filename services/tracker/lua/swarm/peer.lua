@@ -59,6 +59,19 @@ local function recall_counters()
   return nil
 end
 
+-- Whether a time is further ahead than clocks that are set may differ: the clock went back since.
+local function is_future(second)
+  return second > settings.now + settings.repeat_window
+end
+
+-- Whether this announce comes from another address or port than the peer's last one, in each family that it names.
+local function is_elsewhere(at, last4, last6)
+  local bytes = record(at)
+  if has(a.families, IPV4) and last4 > 0 and sub(bytes, 11, 16) == a.ipv4 then return false end
+  if has(a.families, IPV6) and last6 > 0 and sub(bytes, 20, 37) == a.ipv6 then return false end
+  return has(a.families, IPV4) and last4 > 0 or has(a.families, IPV6) and last6 > 0
+end
+
 -- Whether this announce repeats the last one, or comes before it should. One with a new address, family, role or event
 -- is never too soon. Returns the second of the peer's previous announce with it.
 local function check_timing(at, last4, last6, flags, seeder, paused)
@@ -66,16 +79,18 @@ local function check_timing(at, last4, last6, flags, seeder, paused)
   if seeder ~= has(flags, IS_SEEDER) or paused ~= has(flags, IS_PAUSED) then return nil end
   local last = a.families == IPV4 and last4 or a.families == IPV6 and last6 or min(last4, last6)
   local interval = has(flags, IS_RECOVERING) and settings.recovery_interval or settings.min_interval
-  if last == 0 or settings.now - last >= interval then return nil end
+  local passed = settings.now - last
+  if last == 0 or passed >= interval or passed < 0 and is_future(last) then return nil end
   local bytes = record(at)
   if has(a.families, IPV4) and sub(bytes, 11, 16) ~= a.ipv4 then return nil end
   if has(a.families, IPV6) and sub(bytes, 20, 37) ~= a.ipv6 then return nil end
-  return settings.now - last <= settings.repeat_window and 'repeated' or 'too_soon', last
+  return passed <= settings.repeat_window and 'repeated' or 'too_soon', last
 end
 
 -- A share in per cent, fractions dropped: of hundreds and the rest apart, since the product of both may be more than a
 -- number holds exactly.
 local function share(bytes, percent)
+  if percent == 100 then return bytes end
   local rest = bytes % 100
   return (bytes - rest) / 100 * percent + floor(rest * percent / 100)
 end
@@ -84,15 +99,25 @@ end
 local function account(up, down, seconds)
   local key = key_of('du')
   local value = call('HGET', key, a.account)
-  local credited_up, credited_down, all_up, all_down, seeding, completed_at, first = 0, 0, 0, 0, 0, 0, settings.now
+  local credited_up, credited_down, all_up, all_down, seeding, roles, completed_at, first =
+    0, 0, 0, 0, 0, 0, 0, settings.now
   if value then
     local _
-    credited_up, credited_down, all_up, all_down, seeding, _, _, _, completed_at, first = read(DELTA, value)
+    credited_up, credited_down, all_up, all_down, seeding, _, _, roles, completed_at, first = read(DELTA, value)
+    roles = roles - roles % LEECHED
   end
-  if a.event == COMPLETED and a.state == SEEDER and completed_at == 0 then completed_at = settings.now end
+  if a.left > 0 and a.state ~= STOPPED and roles % SNATCHED < LEECHED then roles = roles + LEECHED end
+  -- Whether one that nothing was left before is a snatch, the database knows: something may have been left earlier.
+  if a.event == COMPLETED and a.state == SEEDER and not has(roles, SNATCHED) then
+    if has(roles, LEECHED) then
+      roles, completed_at = roles + SNATCHED, settings.now
+    elseif completed_at == 0 then
+      completed_at = settings.now
+    end
+  end
   call('HSET', key, a.account, pack(DELTA,
     credited_up + share(up, a.up_percent), credited_down + share(down, a.down_percent),
-    all_up + up, all_down + down, seeding + seconds, settings.now, a.left, a.state, completed_at, first))
+    all_up + up, all_down + down, seeding + seconds, settings.now, a.left, a.state + roles, completed_at, first))
 end
 
 -- Writes the record of the announcing peer, at its old place or a new one. An address of the other family is kept

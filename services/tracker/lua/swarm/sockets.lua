@@ -59,16 +59,26 @@ local function claim()
   return nil, other
 end
 
+-- Removes a peer at once, as if it had expired. What is counted with it is read again for the next one.
+local function end_peer(value)
+  local at, _, _, _, _, flags, expires = read_peer(value)
+  recount(expires, flags, nil, 0)
+  if written > 0 then call('HSET', s.h, spread(writes, 1, written)) end
+  written = 0
+  forget(at, record(at))
+end
+
+-- Ends a peer that announces over HTTP, by its name in the index.
+local function expel(name)
+  local value = call('HGET', s.h, name)
+  if value and part_of(read(PLACE, value)) ~= SOCKETS_ONLY then end_peer(value) end
+end
+
 -- Ends a socket that a process has left behind. Its peer expires now, unless it is reached over HTTP too.
 local function end_socket(process, client)
   a.owner, a.id = sub(client, 1, 8), sub(client, 9)
   note_socket(process, noted_role(process), nil)
   local _, value = find(call('HGET', s.h, a.owner .. '\0\0'))
   if not value then return end
-  local at, _, _, _, _, flags, expires = read_peer(value)
-  if part_of(at) ~= SOCKETS_ONLY then return end
-  recount(expires, flags, nil, 0)
-  if written > 0 then call('HSET', s.h, spread(writes, 1, written)) end
-  written = 0
-  forget(at, record(at))
+  if part_of(read(PLACE, value)) == SOCKETS_ONLY then end_peer(value) end
 end

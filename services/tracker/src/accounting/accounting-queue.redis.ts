@@ -16,14 +16,14 @@ const SCAN_COUNT = 500
  */
 export function createAccountingQueue(redis: Redis | Cluster, functions: RedisFunctions): AccountingQueue {
   return {
-    take: async (now) => {
+    take: async () => {
       const tags = Array.from({ length: TAGS }, (_, tag) => tag)
       const taken = await Promise.all(
-        tags.map((tag) => functions.call('take', [`${tagPrefix(tag)}flushing`], [newId(), String(now)])),
+        tags.map((tag) => functions.call('take', [`${tagPrefix(tag)}flushing`], [newId()])),
       )
       return taken.flatMap((value, tag) => {
-        const [id, second] = Buffer.isBuffer(value) ? value.toString('latin1').split(' ') : []
-        return id === undefined ? [] : [{ id, tag, takenAt: Number(second) }]
+        const [id] = Buffer.isBuffer(value) ? value.toString('latin1').split(' ') : []
+        return id === undefined ? [] : [{ id, tag }]
       })
     },
 

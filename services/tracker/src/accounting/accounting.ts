@@ -1,13 +1,12 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
+import type { Invalidation } from '../invalidation/invalidation.ts'
 import type { Delta, SwarmCounts, SwarmName } from '../swarm/swarm.ts'
 
 /** Deltas taken out of Redis together. The id keeps them from being written twice. */
 export type Batch = {
   readonly id: string
   readonly tag: number
-  /** Seconds since the epoch. */
-  readonly takenAt: number
 }
 
 export type BatchContents = {
@@ -19,7 +18,7 @@ export type BatchContents = {
 /** Where deltas accumulate and wait. All methods throw what `isUnavailable` recognises. */
 export type AccountingQueue = {
   /** Takes what accumulated, except where a batch still waits; returns every batch that waits. */
-  take(now: number): Promise<readonly Batch[]>
+  take(): Promise<readonly Batch[]>
   /** The contents of a batch; empty when it was dropped. @throws Error when something in it has an unknown form */
   read(batch: Batch): Promise<BatchContents>
   drop(batch: Batch): Promise<void>
@@ -30,6 +29,16 @@ export type AccountingQueue = {
 /** The counts that the database keeps of a swarm, for lists and sorting. */
 export type CountedSwarm = Pick<SwarmCounts, 'complete' | 'incomplete'> & { readonly name: SwarmName }
 
+/** A torrent whose count of snatches rose; the second hash is that of a hybrid. */
+export type CompletedTorrent = { readonly infoHash: Buffer; readonly infoHashV2: Buffer | null }
+
+/** What changed of a torrent whose count of snatches rose. */
+export function changesOf({ infoHash, infoHashV2 }: CompletedTorrent): readonly Invalidation[] {
+  return [infoHash, infoHashV2].flatMap((hash) =>
+    hash === null ? [] : [{ kind: 'torrent', infoHash: hash.toString('hex') } as const],
+  )
+}
+
 /** A batch with its swarms counted after it was taken: counts are written in the order in which they were read. */
 export type CountedBatch = {
   readonly id: string
@@ -39,12 +48,16 @@ export type CountedBatch = {
 
 /** Where users' and torrents' totals are kept. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
 export type Ledger = {
-  /** Writes all batches, or none. One written before is skipped, with its counts: they may be outdated. */
-  write(batches: readonly CountedBatch[]): Promise<void>
+  /**
+   * Writes all batches, or none. One written before is skipped, with its counts: they may be outdated.
+   *
+   * @returns the torrents that are completed more often than before
+   */
+  write(batches: readonly CountedBatch[]): Promise<readonly CompletedTorrent[]>
   /** The stored counts that are above zero, of torrents that are not deleted. */
   storedCounts(): Promise<readonly CountedSwarm[]>
-  /** Deletes the record of which batches were written before a time. None that old can come again. */
-  deleteBatchLog(before: Date): Promise<void>
+  /** Deletes the record of which batches were written longer ago, by the clock of the database. None that old can come again. */
+  deleteBatchLog(olderThanDays: number): Promise<void>
   /** Deletes what users transferred on the days before a time. Their totals stay. */
   deleteDays(before: Date): Promise<void>
 }
@@ -52,7 +65,7 @@ export type Ledger = {
 /** The batches of one flush. */
 export type FlushResult = {
   readonly written: number
-  /** Taken too recently to be written. */
+  /** Seen too recently to be written. */
   readonly waiting: number
   /** Tried again at the next flush. */
   readonly failed: number
@@ -77,15 +90,16 @@ export type Flusher = {
 /** Rows that one transaction writes, unless a single batch has more. */
 const MAX_ROWS = 20_000
 /** Longer than any process can be stopped between reading a batch and writing it. */
-const KEEP_BATCH_LOG_MS = 30 * 86_400_000
+const KEEP_BATCH_LOG_DAYS = 30
 /** A year and some days, of which members see the year. */
 const KEEP_DAYS_MS = 400 * 86_400_000
 
 /**
  * Creates the flusher.
  *
- * @param options `settleSeconds` is how long a batch waits before it is written. By then Redis has synced its append
- *   only file, so a crash of Redis cannot undo the taking of a batch that was written; `onError` gets the reason why a
+ * @param options `settleSeconds` is how long a batch waits before it is written, from when this process first saw it: no
+ *   other clock counts. By then Redis has synced its append only file, so a crash of Redis cannot undo the taking of a
+ *   batch that was written; `onCompleted` gets torrents that were completed more often; `onError` gets the reason why a
  *   batch has to be retried
  */
 export function createFlusher(options: {
@@ -94,6 +108,7 @@ export function createFlusher(options: {
   count: (swarms: readonly { name: SwarmName; completed: number }[]) => Promise<readonly SwarmCounts[]>
   clock: Clock
   settleSeconds: number
+  onCompleted: (torrents: readonly CompletedTorrent[]) => Promise<void>
   onError: (error: unknown) => void
 }): Flusher {
   const { queue, ledger, clock } = options
@@ -123,7 +138,7 @@ export function createFlusher(options: {
   }
   const write = async (batches: readonly (Batch & BatchContents)[]): Promise<number> => {
     try {
-      await ledger.write(await Promise.all(batches.map(counted)))
+      await options.onCompleted(await ledger.write(await Promise.all(batches.map(counted))))
     } catch (error) {
       // A batch that cannot be written must not stop the others; without a database none can be written.
       if (batches.length > 1 && !isUnavailable(error)) {
@@ -138,11 +153,19 @@ export function createFlusher(options: {
     return batches.length
   }
 
+  let firstSeen: ReadonlyMap<string, number> = new Map()
+  const settled = (batches: readonly Batch[]): readonly Batch[] => {
+    const now = clock.now()
+    // A clock that went back begins to wait anew.
+    const seenAt = ({ id }: Batch): number => Math.min(firstSeen.get(id) ?? now, now)
+    firstSeen = new Map(batches.map((batch) => [batch.id, seenAt(batch)]))
+    return batches.filter((batch) => now - seenAt(batch) >= options.settleSeconds * 1000)
+  }
+
   return {
     flush: async () => {
-      const now = Math.floor(clock.now() / 1000)
-      const waiting = await queue.take(now)
-      const ready = waiting.filter((batch) => now - batch.takenAt >= options.settleSeconds)
+      const waiting = await queue.take()
+      const ready = settled(waiting)
       let group: (Batch & BatchContents)[] = []
       let rows = 0
       let written = 0
@@ -172,7 +195,7 @@ export function createFlusher(options: {
         // Not written from here: a batch with newer counts may have been written since they were read.
         await queue.markChanged(outdated.map(({ name }) => name))
       }
-      await ledger.deleteBatchLog(new Date(clock.now() - KEEP_BATCH_LOG_MS))
+      await ledger.deleteBatchLog(KEEP_BATCH_LOG_DAYS)
       await ledger.deleteDays(new Date(clock.now() - KEEP_DAYS_MS))
     },
   }

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import type { Delta } from '../swarm/swarm.ts'
-import type { CountedSwarm, Ledger } from './accounting.ts'
+import type { CompletedTorrent, CountedSwarm, Ledger } from './accounting.ts'
 
 /** The largest total, in bytes: nine petabytes. JavaScript cannot represent every integer above. */
 const MAX_TOTAL = Number.MAX_SAFE_INTEGER
@@ -17,13 +17,14 @@ export function createLedger(db: Db): Ledger {
         )
         const fresh = batches.filter((batch) => logged.has(batch.id))
         const deltas = fresh.flatMap((batch) => batch.deltas)
+        const counts = fresh.flatMap((batch) => batch.counts)
+        const completed = deltas.length > 0 ? await addToTorrents(transaction, deltas) : []
         if (deltas.length > 0) {
-          await addToTorrents(transaction, deltas)
           await addToUsers(transaction, deltas)
           await addToDays(transaction, deltas)
         }
-        const counts = fresh.flatMap((batch) => batch.counts)
         if (counts.length > 0) await setCounts(transaction, counts)
+        return completed
       }),
 
     storedCounts: async () => {
@@ -37,7 +38,8 @@ export function createLedger(db: Db): Ledger {
       return rows
     },
 
-    deleteBatchLog: async (before) => {
+    deleteBatchLog: async (olderThanDays) => {
+      const before = sql<Date>`now() - make_interval(days => ${olderThanDays})`
       await db.deleteFrom('flush_log').where('flushed_at', '<', before).execute()
     },
 
@@ -56,9 +58,16 @@ async function logBatches(transaction: Transaction<Schema>, ids: readonly string
   return new Set(rows.map((row) => row.id))
 }
 
-/** Adds to what each user did with each torrent, and to how many users completed a torrent. */
-async function addToTorrents(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {
-  await sql`
+/**
+ * Adds to what each user did with each torrent, and to how many users completed a torrent after something was left.
+ *
+ * @returns the torrents that more users completed than before
+ */
+async function addToTorrents(
+  transaction: Transaction<Schema>,
+  deltas: readonly Delta[],
+): Promise<readonly CompletedTorrent[]> {
+  const { rows } = await sql<{ info_hash: Buffer; info_hash_v2: Buffer | null }>`
     with delta as (
       select * from unnest(
         ${deltas.map((d) => d.userId)}::uuid[], ${deltas.map((d) => d.torrentId)}::uuid[],
@@ -66,18 +75,23 @@ async function addToTorrents(transaction: Transaction<Schema>, deltas: readonly 
         ${deltas.map((d) => d.actualUp)}::bigint[], ${deltas.map((d) => d.actualDown)}::bigint[],
         ${deltas.map((d) => d.seedSeconds)}::bigint[], ${deltas.map((d) => d.left)}::bigint[],
         ${deltas.map((d) => d.state)}::text[], ${deltas.map((d) => d.firstSeen)}::bigint[],
-        ${deltas.map((d) => d.lastSeen)}::bigint[], ${deltas.map((d) => d.completedAt ?? null)}::bigint[]
+        ${deltas.map((d) => d.lastSeen)}::bigint[], ${deltas.map((d) => d.completedAt ?? null)}::bigint[],
+        ${deltas.map((d) => d.leeched)}::boolean[], ${deltas.map((d) => d.snatched)}::boolean[]
       ) as t (user_id, torrent_id, up, down, actual_up, actual_down, seconds, bytes_left, state, first_seen, last_seen,
-              completed_at)
-    ), completed_before as (
-      select user_id, torrent_id from user_torrents join delta using (user_id, torrent_id)
-      where user_torrents.completed_at is not null
+              completed_at, leeched, snatched)
+    ), judged as (
+      select delta.*,
+        case when delta.snatched or ut.leeched then to_timestamp(delta.completed_at) end as snatched_at,
+        delta.completed_at is not null and (delta.snatched or coalesce(ut.leeched, false)) and ut.completed_at is null
+          as is_first
+      from delta left join user_torrents as ut using (user_id, torrent_id)
     ), written as (
       insert into user_torrents as ut (user_id, torrent_id, uploaded, downloaded, uploaded_actual, downloaded_actual,
-        seed_seconds, bytes_left, last_state, first_seen_at, last_seen_at, completed_at)
+        seed_seconds, bytes_left, last_state, first_seen_at, last_seen_at, completed_at,
+        leeched)
       select user_id, torrent_id, up, down, actual_up, actual_down, seconds, bytes_left, state,
-        to_timestamp(first_seen), to_timestamp(last_seen), to_timestamp(completed_at)
-      from delta order by user_id, torrent_id
+        to_timestamp(first_seen), to_timestamp(last_seen), snatched_at, leeched
+      from judged order by user_id, torrent_id
       on conflict (user_id, torrent_id) do update set
         uploaded = least(ut.uploaded + excluded.uploaded, ${MAX_TOTAL}),
         downloaded = least(ut.downloaded + excluded.downloaded, ${MAX_TOTAL}),
@@ -87,19 +101,20 @@ async function addToTorrents(transaction: Transaction<Schema>, deltas: readonly 
         bytes_left = excluded.bytes_left,
         last_state = excluded.last_state,
         last_seen_at = greatest(ut.last_seen_at, excluded.last_seen_at),
-        completed_at = coalesce(ut.completed_at, excluded.completed_at)
+        completed_at = coalesce(ut.completed_at, excluded.completed_at),
+        leeched = ut.leeched or excluded.leeched
+    ), counted as (
+      insert into torrent_stats as stats (torrent_id, completed, last_seen_at)
+      select torrent_id, count(*) filter (where is_first), to_timestamp(max(last_seen))
+      from judged join torrents on torrents.id = torrent_id
+      group by torrent_id order by torrent_id
+      on conflict (torrent_id) do update set
+        completed = stats.completed + excluded.completed,
+        last_seen_at = greatest(stats.last_seen_at, excluded.last_seen_at)
     )
-    insert into torrent_stats as stats (torrent_id, completed, last_seen_at)
-    select torrent_id,
-      count(*) filter (where delta.completed_at is not null and completed_before.user_id is null),
-      to_timestamp(max(last_seen))
-    from delta
-      join torrents on torrents.id = delta.torrent_id
-      left join completed_before using (user_id, torrent_id)
-    group by torrent_id order by torrent_id
-    on conflict (torrent_id) do update set
-      completed = stats.completed + excluded.completed,
-      last_seen_at = greatest(stats.last_seen_at, excluded.last_seen_at)`.execute(transaction)
+    select info_hash, info_hash_v2 from torrents
+    where id in (select torrent_id from judged where is_first)`.execute(transaction)
+  return rows.map((row) => ({ infoHash: row.info_hash, infoHashV2: row.info_hash_v2 }))
 }
 
 async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {

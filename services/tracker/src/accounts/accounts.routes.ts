@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { apiError } from '../errors.ts'
-import { idParams, time } from '../http/fields.ts'
+import { idParams, pageOf, pageOfAll, pageQuery, time } from '../http/fields.ts'
 import { endpoints, type Visitor } from '../http/surface.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, PASSWORD_LENGTH, ROLES, USERNAME_PATTERN } from './accounts.ts'
 import type { Invite, Invites } from './invites.ts'
-import type { Sessions } from './sessions.ts'
+import type { Sessions, StoredSession } from './sessions.ts'
 import type { Stats } from './stats.ts'
 
 /** A user as every signed-in user may see them. */
@@ -121,7 +121,8 @@ export const accountEndpoints = [
     method: 'POST',
     path: '/api/auth/logout',
     operationId: 'signOut',
-    summary: 'End this session',
+    summary: 'End this session, whatever the state of the account',
+    access: 'session',
     status: 204,
     handle: async ({ caller }, { sessions }) => {
       await sessions.close(caller.session)
@@ -133,20 +134,15 @@ export const accountEndpoints = [
     path: '/api/auth/sessions',
     operationId: 'listSessions',
     summary: 'Where you are signed in, newest first',
-    answer: z.object({ items: z.array(session) }),
-    handle: async ({ caller }, { sessions }) => {
+    query: z.object(pageQuery),
+    answer: pageOf(session),
+    handle: async ({ query, caller }, { sessions }) => {
       const own = caller.session
-      const open = await sessions.list(own.account)
-      return {
-        items: open.map(({ id, createdAt, lastSeenAt, address, userAgent }) => ({
-          id,
-          created: new Date(createdAt).toISOString(),
-          lastSeen: new Date(lastSeenAt).toISOString(),
-          address,
-          userAgent,
-          current: id === own.id,
-        })),
-      }
+      const open = (await sessions.list(own.account)).map((each) => ({
+        ...presentSession(each),
+        current: each.id === own.id,
+      }))
+      return pageOfAll(open, query)
     },
   }),
   endpoint({
@@ -235,11 +231,12 @@ export const accountEndpoints = [
     ...read,
     path: '/api/user/invites',
     operationId: 'listInvites',
-    summary: 'Your last hundred invites, newest first',
-    answer: z.object({ items: z.array(invite) }),
-    handle: async ({ caller }, { invites }) => {
-      const made = await invites.listBy(caller.session.account.id)
-      return { items: made.map(presentInvite) }
+    summary: 'Your invites, newest first',
+    query: z.object(pageQuery),
+    answer: pageOf(invite),
+    handle: async ({ query: { page, limit }, caller }, { invites }) => {
+      const { items, ...total } = await invites.listBy(caller.session.account.id, { page, limit })
+      return { items: items.map(presentInvite), page, limit, ...total }
     },
   }),
   endpoint({
@@ -280,6 +277,12 @@ function presentOwnUser(account: Account, announceUrl: (passkey: string) => stri
     statsPublic,
     invitesLeft,
   }
+}
+
+/** A session as its user and administrators see it. */
+export function presentSession({ id, createdAt, lastSeenAt, address, userAgent }: StoredSession) {
+  const [created, lastSeen] = [new Date(createdAt).toISOString(), new Date(lastSeenAt).toISOString()]
+  return { id, created, lastSeen, address, userAgent }
 }
 
 /** An invite without its code. */

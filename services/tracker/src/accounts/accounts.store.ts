@@ -8,7 +8,7 @@ import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { countForTotal } from '../db/totals.store.ts'
 import { apiError } from '../errors.ts'
 import { totalOf } from '../lists/total.ts'
-import type { Account, AccountStore } from './accounts.ts'
+import type { Account, AccountChanges, AccountStore } from './accounts.ts'
 
 /** Accounts in Postgres. */
 export function createAccountStore(db: Db): AccountStore {
@@ -72,7 +72,7 @@ export function createAccountStore(db: Db): AccountStore {
 
     change: (id, changes, by, reason) =>
       db.transaction().execute(async (trx) => {
-        const before = await trx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+        const before = await lockAccount(trx, id, changes)
         if (before === undefined) return undefined
         const after = await trx
           .updateTable('users')
@@ -182,6 +182,35 @@ export function createAccountStore(db: Db): AccountStore {
       return { items: rows.map(toAccount), ...totalOf(counted) }
     },
   }
+}
+
+/**
+ * Locks the row of an account. Where an administrator may be lost the others are locked too, so that of two changes at
+ * once the second one sees what the first one left; by id, as the accounting does, against deadlocks.
+ *
+ * @throws ApiError CONFLICT when no active administrator would be left
+ */
+async function lockAccount(
+  trx: Transaction<Schema>,
+  id: string,
+  { role, state }: AccountChanges,
+): Promise<Selectable<UsersTable> | undefined> {
+  const mayLoseOne = (role ?? 'admin') !== 'admin' || (state ?? 'active') !== 'active'
+  const rows = await trx
+    .selectFrom('users')
+    .selectAll()
+    .where((eb) => {
+      const named = eb('id', '=', id)
+      const isAdministrator = eb.and([eb('role', '=', 'admin'), eb('state', '=', 'active')])
+      return mayLoseOne ? eb.or([named, isAdministrator]) : named
+    })
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  const administrators = rows.filter((row) => row.role === 'admin' && row.state === 'active')
+  if (mayLoseOne && administrators.length === 1 && administrators[0]?.id === id)
+    throw apiError('CONFLICT', 'This is the last active administrator; make another one first.')
+  return rows.find((row) => row.id === id)
 }
 
 /**

@@ -89,7 +89,11 @@ export type AccountStore = {
    * @throws ApiError CONFLICT when the name or address is taken, FORBIDDEN when the invite cannot be used
    */
   create(account: NewAccount, invite: Buffer | undefined): Promise<Account>
-  /** Undefined for an unknown id. The admin log records the change and its reason when `by` is given. */
+  /**
+   * Undefined for an unknown id. The admin log records the change and its reason when `by` is given.
+   *
+   * @throws ApiError CONFLICT when no active administrator would be left
+   */
   change(
     id: string,
     changes: AccountChanges,
@@ -198,7 +202,7 @@ export function createAccounts(deps: {
     },
 
     /**
-     * Gives a user a new passkey; announces with the old one fail from then on.
+     * Gives a user a new passkey; announces with the old one fail from then on, and the user's peers leave.
      *
      * @param by the administrator who does it
      * @throws ApiError NOT_FOUND
@@ -206,7 +210,8 @@ export function createAccounts(deps: {
     async resetPasskey(id: string, by?: Account): Promise<Account> {
       const replaced = isId(id) ? await store.replacePasskey(id, newPasskey(), actedBy(clock, by?.id)) : undefined
       const { account, oldPasskey } = requireFound(replaced)
-      await publish({ kind: 'user', passkey: oldPasskey }, { kind: 'user', passkey: account.passkey })
+      const expelled = { kind: 'expelled', userId: account.id } as const
+      await publish({ kind: 'user', passkey: oldPasskey }, { kind: 'user', passkey: account.passkey }, expelled)
       return account
     },
 
@@ -214,7 +219,7 @@ export function createAccounts(deps: {
      * Changes an account on behalf of staff.
      *
      * @param reason why, for the admin log
-     * @throws ApiError NOT_FOUND, or CONFLICT when administrators would change their own role or state
+     * @throws ApiError NOT_FOUND, or CONFLICT when administrators would change their own role or state, or none would be left
      */
     async change(id: string, changes: AccountChanges, by?: Account, reason?: string): Promise<Account> {
       const demotes = changes.role !== undefined && changes.role !== 'admin'
@@ -225,6 +230,7 @@ export function createAccounts(deps: {
         isId(id) ? await store.change(id, changes, actedBy(clock, by?.id), reason) : undefined,
       )
       await publish({ kind: 'user', passkey: account.passkey })
+      if (excludes) await publish({ kind: 'expelled', userId: account.id })
       return account
     },
 

@@ -1,4 +1,5 @@
 import type { Db } from '../db/schema.ts'
+import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
 import type { InviteStore } from './invites.ts'
 
 /** Invites in Postgres. */
@@ -28,7 +29,7 @@ export function createInviteStore(db: Db): InviteStore {
         return true
       }),
 
-    async listBy(userId) {
+    async listBy(userId, { page, limit }) {
       const rows = await db
         .selectFrom('invites')
         .leftJoin('users', 'users.id', 'invites.used_by')
@@ -36,15 +37,28 @@ export function createInviteStore(db: Db): InviteStore {
         .where('invites.created_by', '=', userId)
         .orderBy('invites.created_at', 'desc')
         .orderBy('invites.id', 'desc')
-        .limit(100)
+        .limit(limit)
+        .offset((page - 1) * limit)
         .execute()
-      return rows.map((row) => ({
+      const { counted } = await db
+        .selectFrom((eb) =>
+          eb
+            .selectFrom('invites')
+            .select('id')
+            .where('created_by', '=', userId)
+            .limit(MAX_EXACT_TOTAL + 1)
+            .as('found'),
+        )
+        .select((eb) => eb.fn.countAll<number>().as('counted'))
+        .executeTakeFirstOrThrow()
+      const items = rows.map((row) => ({
         id: row.id,
         createdAt: row.created_at,
         expiresAt: row.expires_at,
         usedAt: row.used_at,
         usedBy: row.username,
       }))
+      return { items, ...totalOf(counted) }
     },
 
     inviterOf: (userId) =>

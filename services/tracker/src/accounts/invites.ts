@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import { apiError } from '../errors.ts'
+import type { Total } from '../lists/total.ts'
 import type { Account } from './accounts.ts'
 import { hashInviteCode } from './invite-code.ts'
 
@@ -16,6 +17,8 @@ export type Invite = {
   /** Name of the user who registered with it. */
   readonly usedBy: string | null
 }
+
+type InvitePage = { readonly page: number; readonly limit: number }
 
 type NamedUser = { readonly id: string; readonly username: string }
 
@@ -35,8 +38,8 @@ export type InviteStore = {
    * @returns false when the allowance is used up
    */
   create(invite: NewInvite, unlimited: boolean): Promise<boolean>
-  /** The last hundred invites of a user, the newest first. */
-  listBy(userId: string): Promise<readonly Invite[]>
+  /** A page of the invites of a user, the newest first, and how many there are. */
+  listBy(userId: string, page: InvitePage): Promise<{ items: readonly Invite[] } & Total>
   /** Whose invite a user registered with. */
   inviterOf(userId: string): Promise<NamedUser | undefined>
 }
@@ -60,7 +63,7 @@ export function createInvites(deps: { store: InviteStore; clock: Clock }) {
       return { invite: { id, createdAt, expiresAt, usedAt: null, usedBy: null }, code }
     },
 
-    listBy: (userId: string) => deps.store.listBy(userId),
+    listBy: (userId: string, page: InvitePage) => deps.store.listBy(userId, page),
     inviterOf: (userId: string) => deps.store.inviterOf(userId),
   }
 }

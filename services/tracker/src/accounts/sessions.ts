@@ -3,6 +3,7 @@ import type { BatcherOptions } from '@vault-and-tracker/service-kit/batch'
 import { batchedLoader } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newId } from '@vault-and-tracker/service-kit/ids'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import type { Account, AccountStore } from './accounts.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -98,7 +99,10 @@ export function createSessions(deps: {
       if (account === undefined || account.sessionEpoch !== session.epoch) return undefined
       if (now - session.lastSeenAt >= MIN_TOUCH_INTERVAL_MS) {
         const ttl = Math.min(MAX_IDLE_MS, session.createdAt + MAX_SESSION_AGE_MS - now)
-        await store.touch(tokenHash, { ...session, lastSeenAt: now }, ttl)
+        // A Redis that is full does not take the new time; the session is valid all the same.
+        await store.touch(tokenHash, { ...session, lastSeenAt: now }, ttl).catch((error: unknown) => {
+          if (!isUnavailable(error)) throw error
+        })
         await accounts.recordLastSeen(account.id, new Date(now))
       }
       return { id: session.id, account, tokenHash }

@@ -1,10 +1,20 @@
 import { z } from 'zod'
-import { downloadPercent, idParams, namedUser, pageOf, pageQuery, text, time, uploadPercent } from '../http/fields.ts'
+import {
+  downloadPercent,
+  idParams,
+  namedUser,
+  pageOf,
+  pageOfAll,
+  pageQuery,
+  text,
+  time,
+  uploadPercent,
+} from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
-import { invite, presentInvite, presentUser, publicUser } from './accounts.routes.ts'
+import { invite, presentInvite, presentSession, presentUser, publicUser } from './accounts.routes.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, ROLES } from './accounts.ts'
 import type { Invites } from './invites.ts'
-import type { Sessions, StoredSession } from './sessions.ts'
+import type { Sessions } from './sessions.ts'
 
 const managedUser = publicUser
   .extend({
@@ -113,11 +123,12 @@ export const userEndpoints = [
     operationId: 'listUserSessions',
     summary: 'Where a user is signed in, newest first',
     params: idParams,
-    answer: z.object({ items: z.array(openSession) }),
+    query: z.object(pageQuery),
+    answer: pageOf(openSession),
     errors: ['NOT_FOUND'],
-    handle: async ({ params }, { accounts, sessions }) => {
+    handle: async ({ params, query }, { accounts, sessions }) => {
       const open = await sessions.list(await accounts.byId(params.id))
-      return { items: open.map(presentSession) }
+      return pageOfAll(open.map(presentSession), query)
     },
   }),
   endpoint({
@@ -137,22 +148,18 @@ export const userEndpoints = [
     limit: 'read',
     path: '/api/admin/users/:id/invites',
     operationId: 'listUserInvites',
-    summary: 'The last hundred invites that a user made, newest first',
+    summary: 'The invites that a user made, newest first',
     params: idParams,
-    answer: z.object({ items: z.array(invite) }),
+    query: z.object(pageQuery),
+    answer: pageOf(invite),
     errors: ['NOT_FOUND'],
-    handle: async ({ params }, { accounts, invites }) => {
+    handle: async ({ params, query: { page, limit } }, { accounts, invites }) => {
       const { id } = await accounts.byId(params.id)
-      return { items: (await invites.listBy(id)).map(presentInvite) }
+      const { items, ...total } = await invites.listBy(id, { page, limit })
+      return { items: items.map(presentInvite), page, limit, ...total }
     },
   }),
 ]
-
-/** A session as staff see it. */
-function presentSession({ id, createdAt, lastSeenAt, address, userAgent }: StoredSession) {
-  const [created, lastSeen] = [new Date(createdAt).toISOString(), new Date(lastSeenAt).toISOString()]
-  return { id, created, lastSeen, address, userAgent }
-}
 
 function presentManaged(account: Account): z.input<typeof managedUser> {
   const { email, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } = account

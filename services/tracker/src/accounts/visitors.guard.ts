@@ -9,7 +9,7 @@ import { MAX_SESSION_AGE_MS, type Sessions } from './sessions.ts'
 
 /** Whether a role opens an access level. */
 function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {
-  const rank = { anyone: 0, member: 1, moderator: 2, admin: 3 }
+  const rank = { anyone: 0, session: 1, member: 1, moderator: 2, admin: 3 }
   return rank[role] >= rank[access]
 }
 
@@ -64,20 +64,20 @@ export function createVisitorGuards(deps: {
       throw apiError('FORBIDDEN', 'This request was made by another site.')
     const visitor = await visitorOf(request, response)
     // Sign-in attempts are counted by the account they name, so their body is read first.
-    if (endpoint.limit === 'authentication') await readBody(endpoint, request, response)
+    if (endpoint.limit === 'authentication') await readBody(endpoint, request, response, visitor)
     await applyLimit(endpoint.limit, request, response, visitor)
     return visitor
   }
   const signedIn: Guard<TrackerSurface, SignedInUser> = async (endpoint, request, response) =>
     requireAccess(await anyone(endpoint, request, response), endpoint.access)
-  return { anyone, member: signedIn, moderator: signedIn, admin: signedIn }
+  return { anyone, session: signedIn, member: signedIn, moderator: signedIn, admin: signedIn }
 }
 
 function requireAccess(visitor: Visitor, access: Access): SignedInUser {
   const { session } = visitor
   if (session === undefined) throw apiError('UNAUTHORIZED', 'Sign in first.')
   const { state, role } = session.account
-  if (state !== 'active') throw apiError('FORBIDDEN', `This account is ${state}.`)
+  if (state !== 'active' && access !== 'session') throw apiError('FORBIDDEN', `This account is ${state}.`)
   if (!mayAccess(role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
   return { ...visitor, session }
 }

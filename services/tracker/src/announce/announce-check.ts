@@ -1,4 +1,5 @@
 import { type AnnounceRequest, type FailureName, isRefusedPort, type Passkey } from '@vault-and-tracker/bencode-tracker'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
 import type { AnnounceLimit } from './announce-limit.ts'
@@ -25,6 +26,8 @@ export type CheckedAnnounce = {
   readonly endpoints: PeerEndpoints
   /** The torrent waits for moderation, so the swarm must not hear of the announce. */
   readonly isPending: boolean
+  /** It is a stop with a passkey that nobody has, or nobody has any more. The swarm has no such peer. */
+  readonly isStopOfNobody?: boolean
   /** The announce for the swarm. */
   readonly peer: PeerAnnounce
 }
@@ -61,15 +64,27 @@ export function createAnnounceCheck(options: {
   return (request, passkey, address, socket) => {
     const isStop = request.event === 'stopped'
 
-    const checkUser = (user: Identity): Checked | Promise<Checked> => {
-      if (typeof user === 'string') return refuse('announce', user)
-      const endpoints = socket ? NO_ENDPOINTS : endpointsOf(request, address, settings)
-      if (typeof endpoints === 'string') return refuse('announce', endpoints)
-      const wait = limit.take(user ? user.limitKey : limitKeyOf(address))
-      return onceThere(wait, (seconds) => checkClient(user, endpoints, seconds))
+    const checkUser = (found: Identity): Checked | Promise<Checked> => {
+      if (typeof found !== 'string') return checkLimit(found, false)
+      // Who may not announce any more may stop: a client that is refused repeats it without end.
+      if (!isStop || socket || passkey === undefined) return refuse('announce', found)
+      return onceThere(directory.user(passkey), (user) => checkLimit(user, user === undefined))
     }
 
-    const checkClient = (user: AnnounceUser | undefined, endpoints: PeerEndpoints, wait: number) => {
+    const checkLimit = (user: AnnounceUser | undefined, isStopOfNobody: boolean): Checked | Promise<Checked> => {
+      const endpoints = socket ? NO_ENDPOINTS : endpointsOf(request, address, settings)
+      if (typeof endpoints === 'string') return refuse('announce', endpoints)
+      const taken = limit.take(user ? user.limitKey : limitKeyOf(address))
+      const wait = isStop && taken instanceof Promise ? taken.catch(uncounted) : taken
+      return onceThere(wait, (seconds) => checkClient(user, endpoints, seconds, isStopOfNobody))
+    }
+
+    const checkClient = (
+      user: AnnounceUser | undefined,
+      endpoints: PeerEndpoints,
+      wait: number,
+      isStopOfNobody: boolean,
+    ): Checked | Promise<Checked> => {
       if (wait > 0) return refuseOverLimit(wait)
       if (!isClientAllowed(request.peerId, settings.clients)) return refuse('announce', 'client_not_allowed')
       // A peer may stop from any port: it was never accepted with a refused one.
@@ -77,7 +92,7 @@ export function createAnnounceCheck(options: {
       if (user) return onceThere(directory.torrent(request.infoHash), (torrent) => checkFor(user, endpoints, torrent))
       const owner = socket ? socket.owner() : addressOwner(endpoints, request)
       const peer = peerOf(request, endpoints, owner, undefined, undefined)
-      return { failure: undefined, user, endpoints, isPending: false, peer }
+      return { failure: undefined, user, endpoints, isPending: false, isStopOfNobody, peer }
     }
 
     const checkFor = (user: AnnounceUser, endpoints: PeerEndpoints, torrent: AnnounceTorrent | undefined) => {
@@ -93,6 +108,12 @@ export function createAnnounceCheck(options: {
 
     return onceThere(identify(passkey), checkUser)
   }
+}
+
+/** A stop is carried out by a Redis that is full too, which cannot count it. */
+function uncounted(error: unknown): number {
+  if (!isUnavailable(error)) throw error
+  return 0
 }
 
 /** Goes on with a value, at once where it is there. */

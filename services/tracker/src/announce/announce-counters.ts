@@ -9,5 +9,5 @@ export type AnnounceCounters = {
   countFailure(action: TrackerAction, failure: FailureName): void
   countWarning(warning: WarningName): void
   /** Something unusual about an announce that the reply does not show; see `SwarmAnswer`. */
-  countAnomaly(anomaly: 'rejoined' | 'implausible'): void
+  countAnomaly(anomaly: 'rejoined' | 'implausible' | 'elsewhere'): void
 }

@@ -24,7 +24,7 @@ export function createAnnounceMetrics(registry: Registry): AnnounceCounters {
   })
   const anomalies = new Counter({
     name: 'tracker_notices_total',
-    help: 'Anomalies of announces: peers of a lost swarm that rejoined, implausible counters that were not credited.',
+    help: 'Anomalies of announces: peers of a lost swarm that rejoined, implausible counters, a peer id on two machines.',
     labelNames: ['what'],
     registers: [registry],
   })

@@ -8,12 +8,15 @@ import {
   parseAnnounceQuery,
   parseScrapeQuery,
   parseTrackerTarget,
+  type ScrapedTorrent,
   scrapeReply,
+  type TrackerAction,
   type TrackerTarget,
 } from '@vault-and-tracker/bencode-tracker'
+import type { AddressLimits } from './address-limits.ts'
 import type { Announces } from './announce.ts'
 import type { Refusal, Refusals } from './refusal.ts'
-import type { Scrapes } from './scrape.ts'
+import type { ScrapeOutcome, Scrapes } from './scrape.ts'
 
 /** A request line of this many bytes that does not end is too long; a shorter one holds something that HTTP forbids. */
 const LONG_LINE = 8_192
@@ -23,6 +26,7 @@ export type AnnounceRouteOptions = {
   readonly announces: Announces
   readonly scrapes: Scrapes
   readonly refusals: Refusals
+  readonly limits: AddressLimits
   /** The address a request came from, as text. */
   readonly addressOf: (request: IncomingMessage) => string
 }
@@ -39,7 +43,13 @@ export type AnnounceRoutes = {
  * Answers announces and scrapes (BEP 3, 48) straight from `node:http`: they are most of a tracker's requests, and
  * entering Express would cost several times what answering them does.
  */
-export function announceRoutes({ announces, scrapes, refusals, addressOf }: AnnounceRouteOptions): AnnounceRoutes {
+export function announceRoutes({
+  announces,
+  scrapes,
+  refusals,
+  limits,
+  addressOf,
+}: AnnounceRouteOptions): AnnounceRoutes {
   const announce = async (request: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
     const parsed = parseAnnounceQuery(target.rawQuery)
     if (!parsed.ok) {
@@ -52,17 +62,38 @@ export function announceRoutes({ announces, scrapes, refusals, addressOf }: Anno
       return
     }
     const outcome = await announces.announce(parsed.request, target.passkey, address)
-    if (outcome.failure !== undefined) sendRefusal(response, outcome)
+    if (outcome.failure !== undefined) sendRefusal(response, await limited('announce', outcome, address))
     else send(response, 200, outcome.compact ? announceReply(outcome) : announceListReply(outcome))
   }
 
-  const scrape = async (response: ServerResponse, target: Target): Promise<void> => {
+  /** A refusal, or another one where an address has sent too many passkeys that nobody has. */
+  const limited = async (action: TrackerAction, refusal: Refusal, address: Uint8Array): Promise<Refusal> => {
+    if (refusal.failure !== 'unknown_passkey') return refusal
+    const wait = await limits.takeUnknownPasskey(address)
+    return wait > 0 ? refusals.refuseOverLimit(wait, action, 'passkey_limit') : refusal
+  }
+
+  const scrape = async (request: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
+    const address = addressFromText(addressOf(request)) ?? NO_ADDRESS
+    const wait = await limits.takeScrape(address)
+    if (wait > 0) {
+      sendRefusal(response, refusals.refuseOverLimit(wait, 'scrape', 'scrape_limit'))
+      return
+    }
     const parsed = parseScrapeQuery(target.rawQuery)
     const outcome = parsed.ok
       ? await scrapes.scrape(parsed.request, target.passkey)
       : refusals.refuse('scrape', parsed.failure)
-    if (outcome.failure !== undefined) sendRefusal(response, outcome)
-    else send(response, 200, scrapeReply(outcome.torrents, outcome.minRequestInterval))
+    if (outcome.failure !== undefined) sendRefusal(response, await limited('scrape', outcome, address))
+    else send(response, 200, replyTo(outcome))
+  }
+
+  /** A full scrape is the same list for everybody, and so is its reply. */
+  const replies = new WeakMap<readonly ScrapedTorrent[], Buffer>()
+  const replyTo = ({ torrents, minRequestInterval }: Extract<ScrapeOutcome, { failure: undefined }>): Buffer => {
+    let reply = replies.get(torrents)
+    if (reply === undefined) replies.set(torrents, (reply = scrapeReply(torrents, minRequestInterval)))
+    return reply
   }
 
   const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
@@ -74,7 +105,7 @@ export function announceRoutes({ announces, scrapes, refusals, addressOf }: Anno
       sendRefusal(response, refusals.refuse(action, target.failure))
       return true
     }
-    const answered = action === 'announce' ? announce(request, response, target) : scrape(response, target)
+    const answered = action === 'announce' ? announce(request, response, target) : scrape(request, response, target)
     answered.catch((error: unknown) => {
       const refusal = refusals.refuseError(action, error)
       if (!response.headersSent) sendRefusal(response, refusal)
@@ -102,12 +133,16 @@ export function announceRoutes({ announces, scrapes, refusals, addressOf }: Anno
   return { answer, answerMalformed }
 }
 
+/** Of a request whose connection is gone. */
+const NO_ADDRESS = new Uint8Array(4)
+
 type Target = Extract<TrackerTarget, { ok: true }>
 
 function sendRefusal(response: ServerResponse, refusal: Refusal): void {
   const { failure, interval } = refusal
-  const retryAfter = failure === 'announce_limit' ? interval : undefined
-  send(response, FAILURES[failure].status, failureReply(failure, refusal), retryAfter)
+  const { status } = FAILURES[failure]
+  const retryAfter = status === 429 ? interval : undefined
+  send(response, status, failureReply(failure, refusal), retryAfter)
 }
 
 function send(response: ServerResponse, status: number, body: Buffer, retryAfter?: number): void {

@@ -7,7 +7,6 @@ import {
   WARNINGS,
   type WarningName,
 } from '@vault-and-tracker/bencode-tracker'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { recoveryInterval, withJitter } from '../swarm/interval.ts'
 import { listPeers, selectPeers } from '../swarm/selection.ts'
 import type { SwarmAnswer, Swarms } from '../swarm/swarm.ts'
@@ -54,9 +53,13 @@ const PENDING_MODERATION: Answer = {
   incomplete: 0,
   completed: 0,
   lastAnnounce: 0,
+  elsewhere: false,
   recordCount: 0,
   records: Buffer.alloc(0),
+  now: 0,
 }
+
+const UNKNOWN_STOPPED: Answer = { ...PENDING_MODERATION, status: 'stopped_unknown_peer' }
 
 /** Creates the use case; `random` gives numbers from 0 to 1. */
 export function createAnnounces(options: {
@@ -64,10 +67,9 @@ export function createAnnounces(options: {
   checkAnnounce: CheckAnnounce
   swarms: Swarms
   counters: AnnounceCounters
-  clock: Clock
   random: () => number
 }): Announces {
-  const { settings, checkAnnounce, swarms, counters, clock, random } = options
+  const { settings, checkAnnounce, swarms, counters, random } = options
 
   /**
    * The outcome of an announce that was not refused.
@@ -81,13 +83,13 @@ export function createAnnounces(options: {
     owner: Buffer,
     endpoints: PeerEndpoints | undefined,
   ): AnnounceOutcome => {
-    const now = clock.now() / 1000
+    const { now } = answer
     const name = answer.status === 'accepted' ? undefined : answer.status
     countAnnounce(counters, request.event, answer, name)
 
     const regular = answer.recovering ? recoveryInterval(settings.interval) : settings.interval
     const minimum = Math.min(settings.minInterval, regular)
-    const fixed = name && warningInterval(name, answer.lastAnnounce + minimum - Math.floor(now))
+    const fixed = name && warningInterval(name, answer.lastAnnounce + minimum - now)
     const interval = fixed ?? withJitter(regular, random)
     const minInterval = fixed ?? minimum
 
@@ -133,8 +135,9 @@ export function createAnnounces(options: {
     announce: async (request, passkey, address) => {
       const checked = await checkAnnounce(request, passkey, address)
       if (checked.failure !== undefined) return checked
-      const { peer, user, endpoints, isPending } = checked
-      const answer = isPending ? PENDING_MODERATION : await swarms.announce(peer)
+      const { peer, user, endpoints, isPending, isStopOfNobody } = checked
+      const instead = isPending ? PENDING_MODERATION : isStopOfNobody === true ? UNKNOWN_STOPPED : undefined
+      const answer = instead ?? (await swarms.announce(peer))
       return accept(request, address, answer, peer.owner, user ? undefined : endpoints)
     },
   }
@@ -149,11 +152,12 @@ function warningInterval(name: WarningName, untilAllowed: number): number | unde
 export function countAnnounce(
   counters: AnnounceCounters,
   event: AnnounceEvent,
-  answer: Pick<Answer, 'rejoined' | 'implausible'>,
+  answer: Pick<Answer, 'rejoined' | 'implausible' | 'elsewhere'>,
   warning: WarningName | undefined,
 ): void {
   counters.countAnnounce(event)
   if (warning !== undefined) counters.countWarning(warning)
   if (answer.rejoined) counters.countAnomaly('rejoined')
   if (answer.implausible) counters.countAnomaly('implausible')
+  if (answer.elsewhere) counters.countAnomaly('elsewhere')
 }

@@ -113,6 +113,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
         case 'site-settings':
           siteMultipliers.forget(GLOBAL)
           break
+        case 'expelled':
         case 'categories':
         case 'torznab-settings':
           break

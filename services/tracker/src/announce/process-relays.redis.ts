@@ -1,4 +1,5 @@
 import type { Cluster, Redis } from 'ioredis'
+import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { formatRelay, type Processes, type Relays, relayChannel } from './process-relays.ts'
 import type { SocketCounters } from './socket-counters.ts'
 
@@ -58,13 +59,20 @@ export function createRelays(redis: Redis, counters: SocketCounters): Relays {
   }
 }
 
-/** Which processes run, by a key of each that expires: no clock but that of Redis counts. */
+/**
+ * Which processes run, by a key of each that expires: no clock but that of Redis counts. A full Redis renews it too:
+ * otherwise it would seem that all are gone.
+ */
 export function createProcesses(redis: Redis | Cluster, process: Buffer): Processes {
+  const functions = createRedisFunctions(redis, 'background')
   const name = process.toString('hex')
   const keyOf = (each: string): string => `tracker:sockets:process:${each}`
   return {
     beat: async () => {
-      await Promise.all([redis.set(keyOf(name), 1, 'EX', GONE_AFTER_S), redis.sadd(PROCESSES, name)])
+      await Promise.all([
+        functions.call('beat', [keyOf(name)], [String(GONE_AFTER_S)]),
+        functions.call('enlist', [PROCESSES], [name]),
+      ])
     },
     gone: async () => {
       const names = await redis.smembers(PROCESSES)

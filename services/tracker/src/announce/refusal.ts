@@ -14,11 +14,13 @@ export type Refusal = {
   readonly detail: string | undefined
 }
 
+type LimitFailure = Extract<FailureName, 'announce_limit' | 'scrape_limit' | 'passkey_limit'>
+
 /** Makes refusals, and counts them. */
 export type Refusals = {
   readonly refuse: (action: TrackerAction, failure: FailureName, detail?: string | null) => Refusal
-  /** Refuses an announce over the limit; `wait` in seconds. */
-  readonly refuseOverLimit: (wait: number) => Refusal
+  /** Refuses what is over a limit, an announce over that of announces unless told; `wait` in seconds. */
+  readonly refuseOverLimit: (wait: number, action?: TrackerAction, failure?: LimitFailure) => Refusal
   /** Refuses because of an error: an unavailable dependency, or else a fault of ours, which is reported. */
   readonly refuseError: (action: TrackerAction, error: unknown) => Refusal
 }
@@ -48,10 +50,10 @@ export function createRefusals(options: {
   return {
     refuse,
 
-    refuseOverLimit: (wait) => {
-      counters.countFailure('announce', 'announce_limit')
+    refuseOverLimit: (wait, action = 'announce', failure = 'announce_limit') => {
+      counters.countFailure(action, failure)
       const retryIn = Math.ceil(wait / 60)
-      return { failure: 'announce_limit', interval: wait, minInterval: wait, retryIn, detail: undefined }
+      return { failure, interval: wait, minInterval: wait, retryIn, detail: undefined }
     },
 
     refuseError: (action, error) => {

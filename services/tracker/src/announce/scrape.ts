@@ -2,6 +2,7 @@ import type { InfoHash, Passkey, ScrapedTorrent, ScrapeRequest } from '@vault-an
 import type { SwarmName, Swarms } from '../swarm/swarm.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
 import type { Directory } from './directory.ts'
+import type { FullScrape } from './full-scrape.ts'
 import type { Identify, TrackerMode } from './identify.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 
@@ -18,7 +19,8 @@ export type ScrapeOutcome =
 /** The scrapes of one tracker. */
 export type Scrapes = {
   /**
-   * Counts the peers of the torrents asked for. Unknown ones are left out; in open mode every torrent is known.
+   * Counts the peers of the torrents asked for, or of all where that is allowed. Unknown ones are left out; in open mode
+   * every torrent is known.
    *
    * @throws what `isUnavailable` recognises when Postgres or Redis is needed and unavailable
    */
@@ -37,8 +39,10 @@ export function createScrapes(options: {
   swarms: Swarms
   refusals: Refusals
   counters: AnnounceCounters
+  /** All torrents, where somebody may ask for them. */
+  fullScrape?: FullScrape | undefined
 }): Scrapes {
-  const { mode, identify, directory, swarms, refusals, counters } = options
+  const { mode, identify, directory, swarms, refusals, counters, fullScrape } = options
 
   const find = async (infoHash: InfoHash): Promise<Known | undefined> => {
     if (mode === 'open') return { infoHash, name: Buffer.from(infoHash, 'hex'), completed: 0 }
@@ -51,7 +55,12 @@ export function createScrapes(options: {
     scrape: async (request, passkey) => {
       const user = await identify(passkey)
       if (typeof user === 'string') return refusals.refuse('scrape', user)
-      if (request.infoHashes.length === 0) return refusals.refuse('scrape', 'scrape_without_info_hash')
+      if (request.infoHashes.length === 0) {
+        if (fullScrape === undefined) return refusals.refuse('scrape', 'scrape_without_info_hash')
+        const torrents = await fullScrape()
+        counters.countScrape(torrents.length)
+        return { failure: undefined, torrents, minRequestInterval: MIN_REQUEST_INTERVAL }
+      }
       const known = (await Promise.all(request.infoHashes.map(find))).filter((torrent) => torrent !== undefined)
       const counts = await swarms.count(known)
       const torrents = known.flatMap(({ infoHash }, i) => {

@@ -123,7 +123,12 @@ export function createSocketAnnounces(options: {
     if (checked.failure !== undefined) return checked
     const { peer, isPending } = checked
     if (isPending) {
-      countAnnounce(counters, announce.request.event, { rejoined: false, implausible: false }, 'pending_moderation')
+      countAnnounce(
+        counters,
+        announce.request.event,
+        { rejoined: false, implausible: false, elsewhere: false },
+        'pending_moderation',
+      )
       return pending(peer)
     }
     const claimed = announce.claim(peer)

@@ -74,6 +74,8 @@ export type Session = SocketOpening & {
   /** A request was answered, or failed for another reason than the passkey: the first-request timeout is met. */
   wasServed: boolean
   closed: boolean
+  /** Which group of sessions is swept with it. */
+  sweepGroup: number
 }
 
 /** Creates the session of a connection that has sent nothing yet. */
@@ -90,6 +92,7 @@ export function newSession(connection: SocketConnection, opening: SocketOpening)
     malformed: 0,
     wasServed: false,
     closed: false,
+    sweepGroup: 0,
   }
 }
 

@@ -94,6 +94,9 @@ export function createSocketTracker(options: {
 }): SocketTracker {
   const { announces, scrapes, identify, directory, signalling, refusals, counters, clock, timeToLiveMs } = options
   const sessions = new Set<Session>()
+  // No iterator is kept from one sweep to the next: it would hold the sessions that are deleted in between.
+  const sweepGroups = Array.from({ length: SWEEPS }, () => new Set<Session>())
+  let [opened, nextGroup] = [0, 0]
   const byPasskey = new Map<Passkey, readonly Session[]>()
   const announcing = createAnnouncingClients()
   const peerRemoval = createPeerRemoval({ announces, signalling, announcing })
@@ -111,6 +114,7 @@ export function createSocketTracker(options: {
   const forgetSession = (session: Session): Promise<void> => {
     session.closed = true
     sessions.delete(session)
+    sweepGroups[session.sweepGroup]?.delete(session)
     if (session.passkey !== undefined) {
       const others = (byPasskey.get(session.passkey) ?? []).filter((each) => each !== session)
       if (others.length > 0) byPasskey.set(session.passkey, others)
@@ -183,25 +187,12 @@ export function createSocketTracker(options: {
     return undefined
   }
 
-  let unswept = sessions.values()
-  /** The sessions that this sweep checks: those behind the ones that the last sweep checked. */
-  function* nextSessions(): Generator<Session> {
-    const count = Math.max(MIN_SWEPT, Math.ceil(sessions.size / SWEEPS))
-    for (let i = 0; i < count && i < sessions.size; i++) {
-      let next = unswept.next()
-      if (next.done === true) {
-        unswept = sessions.values()
-        next = unswept.next()
-      }
-      if (next.done === true) return
-      yield next.value
-    }
-  }
-
   return {
     open: (connection, opening) => {
       const session = newSession(connection, opening)
       sessions.add(session)
+      session.sweepGroup = opened++ % SWEEPS
+      sweepGroups[session.sweepGroup]?.add(session)
       const { passkey } = opening
       if (passkey !== undefined) byPasskey.set(passkey, [...(byPasskey.get(passkey) ?? []), session])
       return session
@@ -247,9 +238,14 @@ export function createSocketTracker(options: {
     sweep: async () => {
       const due = clock.now() - timeToLiveMs
       const expired: SocketPeer[] = []
-      for (const session of nextSessions())
-        for (const socketPeer of session.peers.values())
-          if (socketPeer.signalPeer !== undefined && socketPeer.announcedAt < due) expired.push(socketPeer)
+      for (let [swept, groups] = [0, 0]; groups < SWEEPS && swept < MIN_SWEPT; groups++) {
+        const group = sweepGroups[nextGroup]
+        nextGroup = (nextGroup + 1) % SWEEPS
+        swept += group?.size ?? 0
+        for (const session of group ?? [])
+          for (const socketPeer of session.peers.values())
+            if (socketPeer.signalPeer !== undefined && socketPeer.announcedAt < due) expired.push(socketPeer)
+      }
       for (const { session, infoHashJson } of expired) session.peers.delete(infoHashJson)
       await Promise.all(expired.map((socketPeer) => peerRemoval.remove(socketPeer)))
       await peerRemoval.retry()

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { idParams, text } from '../http/fields.ts'
+import { idParams, pageOf, pageOfAll, text, treeQuery } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { type Categories, type Category, SLUG_PATTERN, treeOf } from './categories.ts'
 
 const category = z
   .object({ id: z.string(), slug: z.string(), name: z.string(), torznabId: z.int(), position: z.int() })
   .meta({ id: 'Category' })
-const tree = z.object({
-  items: z.array(category.extend({ subcategories: z.array(category) }).meta({ id: 'CategoryTree' })),
-})
+const tree = pageOf(category.extend({ subcategories: z.array(category) }).meta({ id: 'CategoryTree' }))
+/** Of an answer that is not asked for by pages. */
+const FIRST_PAGE = { page: 1, limit: 1_000 }
 
 const managedCategory = category
   .extend({ torrents: z.int().meta({ description: 'how many torrents are in it; subcategories count apart' }) })
@@ -32,12 +32,13 @@ export const categoryEndpoints = [
     method: 'GET',
     path: '/api/categories',
     operationId: 'listCategories',
-    summary: 'The tree of categories',
+    summary: 'The tree of categories, by its roots',
     access: 'anyone',
     limit: 'read',
+    query: z.object(treeQuery),
     status: 200,
     answer: tree,
-    handle: async (_input, { categories }) => presentTree(await categories.all()),
+    handle: async ({ query }, { categories }) => presentTree(await categories.all(), query),
   }),
   endpoint({
     ...admin,
@@ -46,19 +47,19 @@ export const categoryEndpoints = [
     path: '/api/admin/categories',
     operationId: 'listManagedCategories',
     summary: 'The tree of categories with the number of torrents in each',
-    answer: z.object({
-      items: z.array(
-        managedCategory.extend({ subcategories: z.array(managedCategory) }).meta({ id: 'ManagedCategoryTree' }),
-      ),
+    query: z.object(treeQuery),
+    answer: pageOf(
+      managedCategory.extend({ subcategories: z.array(managedCategory) }).meta({ id: 'ManagedCategoryTree' }),
+    ).extend({
       uncategorised: z.int().meta({ description: 'how many torrents have a category that was deleted' }),
     }),
-    handle: async (_input, { categories }) => {
+    handle: async ({ query }, { categories }) => {
       const [all, counts] = await Promise.all([categories.all(), categories.count()])
       const torrentsIn = (id: string | null): number =>
         counts.find(({ categoryId }) => categoryId === id)?.torrents ?? 0
       const managed = (each: Category) => ({ ...present(each), torrents: torrentsIn(each.id) })
       const items = treeOf(all).map((root) => ({ ...managed(root), subcategories: root.subcategories.map(managed) }))
-      return { items, uncategorised: torrentsIn(null) }
+      return { ...pageOfAll(items, query), uncategorised: torrentsIn(null) }
     },
   }),
   endpoint({
@@ -148,6 +149,7 @@ function present({ id, slug, name, torznabId, position }: Category) {
   return { id, slug, name, torznabId, position }
 }
 
-function presentTree(all: readonly Category[]) {
-  return { items: treeOf(all).map((root) => ({ ...present(root), subcategories: root.subcategories.map(present) })) }
+function presentTree(all: readonly Category[], page = FIRST_PAGE) {
+  const roots = treeOf(all).map((root) => ({ ...present(root), subcategories: root.subcategories.map(present) }))
+  return pageOfAll(roots, page)
 }

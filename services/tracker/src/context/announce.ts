@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import type { Cluster, Redis } from 'ioredis'
 import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
-import { createFlusher, type Flusher } from '../accounting/accounting.ts'
+import { changesOf, createFlusher, type Flusher } from '../accounting/accounting.ts'
 import { createAccountingQueue } from '../accounting/accounting-queue.redis.ts'
 import { createLedger } from '../accounting/ledger.store.ts'
+import { createAddressLimits } from '../announce/address-limits.ts'
 import { createAnnounceMetrics } from '../announce/announce.metrics.ts'
 import { type AnnounceRoutes, announceRoutes } from '../announce/announce.routes.ts'
 import { createAnnounces } from '../announce/announce.ts'
@@ -14,6 +15,10 @@ import { createAnnounceLimit } from '../announce/announce-limit.ts'
 import { clientRules } from '../announce/client-rules.ts'
 import { createDirectoryStore } from '../announce/directory.store.ts'
 import { createDirectory, type Directory } from '../announce/directory.ts'
+import { createGatheredTransfers } from '../announce/expulsions.redis.ts'
+import { createExpulsionStore } from '../announce/expulsions.store.ts'
+import { createExpulsions, type Expulsions } from '../announce/expulsions.ts'
+import { createFullScrape } from '../announce/full-scrape.ts'
 import { createIdentify } from '../announce/identify.ts'
 import { createRefusals } from '../announce/refusal.ts'
 import { createScrapes } from '../announce/scrape.ts'
@@ -22,6 +27,7 @@ import { createLeadership } from '../leadership/leadership.redis.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
+import { createSwarmNames } from '../swarm/swarm-names.redis.ts'
 import type { Connections } from './connections.ts'
 import { createSwarmStatisticsPart, type SwarmStatisticsPart } from './swarm-statistics.ts'
 import { connectSwarmRedis, minIntervalOf, swarmSettings } from './swarms.ts'
@@ -34,12 +40,15 @@ export type AnnounceEngine = {
   readonly sockets: Sockets | undefined
   /** What staff see of the swarms. */
   readonly useCases: SwarmStatisticsPart['useCases']
-  /** Fails unless the Redis of the swarms answers, where they have one of their own. */
-  readonly ping: () => Promise<void>
+  /** Fails while announces would: the Redis of the swarms is unavailable or full. */
+  readonly check: () => Promise<void>
 }
 
 const FLUSH_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 30_000
+/** How often a full Redis is noticed. */
+const RELIEVE_EVERY_MS = 5_000
+const EXPEL_EVERY_MS = 500
 const EVICT_EVERY_MS = 5_000
 const RECONCILE_EVERY_MS = 600_000
 const SAMPLE_EVERY_MS = 10_000
@@ -55,7 +64,12 @@ export const SETTLE_SECONDS = 3
 export async function createAnnounceEngine(connections: Connections): Promise<AnnounceEngine> {
   const { config, db, logger, clock } = connections
   const redis = await connectSwarmRedis(connections)
-  const swarms = createRedisSwarms({ redis, clock, random: Math.random, settings: swarmSettings(config) })
+  const swarms = createRedisSwarms({
+    redis,
+    clock: connections.swarmClock,
+    random: Math.random,
+    settings: swarmSettings(config),
+  })
   const directory = createDirectory({ store: createDirectoryStore(db), clock })
   const flusher = createFlusher({
     queue: createAccountingQueue(redis, createRedisFunctions(redis, 'accounting')),
@@ -63,6 +77,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     count: (names) => swarms.count(names),
     clock,
     settleSeconds: SETTLE_SECONDS,
+    onCompleted: (torrents) => connections.invalidations.publish(...torrents.flatMap(changesOf)),
     onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
   const statistics = createSwarmStatisticsPart(connections, redis, swarms)
@@ -70,10 +85,12 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
   const sockets = config.WEBSOCKET
     ? await createWebSockets({ ...connections, ...shared, redis, swarms, directory })
     : undefined
+  const expulsions = addExpulsions(connections, redis, swarms)
   connections.invalidations.addCache({
     onChange: (change) => {
       directory.forget(change)
       sockets?.forget(change)
+      if (change.kind === 'expelled') expulsions.expel(change.userId)
     },
     onMissed: () => {
       directory.revalidateAll()
@@ -85,9 +102,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     routes,
     sockets,
     useCases: statistics.useCases,
-    ping: async () => {
-      if (redis !== connections.redis) await redis.ping()
-    },
+    check: () => swarms.check(),
   }
 }
 
@@ -110,6 +125,7 @@ function createUseCases(
     onError: (error, action) => logger.error({ err: error, action }, 'announce or scrape failed'),
   })
   const identify = createIdentify(mode, directory)
+  const counts = createSharedCounts(redis)
   const checkAnnounce = createAnnounceCheck({
     settings: {
       allowPrivatePeers: config.ALLOW_PRIVATE_PEERS,
@@ -118,15 +134,44 @@ function createUseCases(
     },
     identify,
     directory,
-    limit: createAnnounceLimit({ limit: config.ANNOUNCE_LIMIT, counts: createSharedCounts(redis), clock }),
+    limit: createAnnounceLimit({ limit: config.ANNOUNCE_LIMIT, counts, clock }),
     refusals,
   })
   const settings = { interval, minInterval }
-  const announces = createAnnounces({ settings, checkAnnounce, swarms, counters, clock, random: Math.random })
-  const scrapes = createScrapes({ mode, identify, directory, swarms, refusals, counters })
+  const announces = createAnnounces({ settings, checkAnnounce, swarms, counters, random: Math.random })
+  const fullScrape =
+    mode === 'open' && config.FULL_SCRAPE
+      ? createFullScrape({ names: createSwarmNames(redis), swarms, clock })
+      : undefined
+  const scrapes = createScrapes({ mode, identify, directory, swarms, refusals, counters, fullScrape })
+  const limits = createAddressLimits({
+    scrapes: config.SCRAPE_LIMIT,
+    unknownPasskeys: config.UNKNOWN_PASSKEY_LIMIT,
+    counts,
+    clock,
+  })
   const addressOf = (request: IncomingMessage): string => clientAddress(request, config.proxies)
-  const routes = announceRoutes({ announces, scrapes, refusals, addressOf })
+  const routes = announceRoutes({ announces, scrapes, refusals, limits, addressOf })
   return { routes, checkAnnounce, scrapes, identify, refusals, counters }
+}
+
+/** Takes users out of their swarms, whichever process hears of it first. */
+function addExpulsions(
+  { config, db, logger, background }: Connections,
+  redis: Redis | Cluster,
+  swarms: Swarms,
+): Expulsions {
+  const onError = (error: unknown): void =>
+    logger.warn({ err: error }, 'could not take a user out of the swarms; it is retried')
+  const expulsions = createExpulsions({
+    gathered: createGatheredTransfers(redis),
+    store: createExpulsionStore(db, 2 * swarmSettings(config).timeToLive),
+    swarms,
+    turnFor: (userId) => createLeadership(redis, `expulsion:${userId}`),
+    onError,
+  })
+  background.add({ everyMs: EXPEL_EVERY_MS, task: () => expulsions.run(), onError })
+  return expulsions
 }
 
 /** Adds the tasks that one process of all has to do. */
@@ -148,7 +193,15 @@ function addBackground(
       onError: (error) => logger.warn({ err: error, task: name }, 'a background task failed; it is retried'),
     })
   const counters = createAccountingMetrics(metrics.registry)
-  addAsLeader('sweep of expired peers', SWEEP_EVERY_MS, () => swarms.sweep())
+  const sweep = async (): Promise<void> => {
+    const relieved = await swarms.sweep()
+    if (relieved > 0)
+      logger.warn({ relieved }, 'Redis is full: dropped counters of clients that have been away longest')
+  }
+  addAsLeader('sweep of expired peers', SWEEP_EVERY_MS, sweep)
+  addAsLeader('sweep of a full Redis', RELIEVE_EVERY_MS, async () => {
+    if (await swarms.isFull()) await sweep()
+  })
   addAsLeader('sample of the swarms', SAMPLE_EVERY_MS, () => swarmStatistics.sample())
   addAsLeader('pruning of samples', PRUNE_EVERY_MS, () => swarmStatistics.prune())
   if (sockets) addAsLeader('eviction of peers of ended processes', EVICT_EVERY_MS, () => sockets.evictGone())

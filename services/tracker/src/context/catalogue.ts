@@ -8,6 +8,7 @@ import { createSiteSettingsStore } from '../site-settings/site-settings.store.ts
 import { createSiteSettings } from '../site-settings/site-settings.ts'
 import { createRereadStore } from '../torrents/reread.store.ts'
 import { createReread } from '../torrents/reread.ts'
+import { createTorrentFileReader } from '../torrents/torrent-file.thread.ts'
 import { createTorrentStore } from '../torrents/torrents.store.ts'
 import { createTorrents, type Torrents } from '../torrents/torrents.ts'
 import { createCatalogueState } from '../torznab/catalogue-state.ts'
@@ -22,7 +23,7 @@ export type Catalogue = ReturnType<typeof createCatalogue>
 
 /** Joins categories, torrents, search and what staff set and see of them, with their background tasks. */
 export function createCatalogue(connections: Connections, { accounts, announceUrl }: AccountUseCases) {
-  const { config, db, invalidations, clock } = connections
+  const { config, db, invalidations, clock, resources } = connections
   const { publish } = invalidations
   const categories = createCategories({ store: createCategoryStore(db), publish, clock })
   const siteConfiguration = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
@@ -42,8 +43,11 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
       idsWithDeleted: async () => (await catalogueState.current()).categoryIds,
     },
   })
+  const torrentFileReader = createTorrentFileReader(connections)
+  resources.defer(() => torrentFileReader.close())
   const torrents = createTorrents({
     store: torrentStore,
+    readTorrentFile: torrentFileReader.read,
     categories,
     publish,
     clock,

@@ -17,7 +17,11 @@ export type Start = {
   readonly config: Config
   readonly logger: Logger
   readonly clock: Clock
+  /** Undefined for the time of the Redis of the swarms. */
+  readonly swarmClock?: Clock
   readonly resources: Resources
+  /** What Node gets for a thread; that of this process where it is left out. */
+  readonly nodeArguments?: readonly string[]
 }
 
 /** What every part of the service is joined from. */
@@ -30,17 +34,20 @@ export type Connections = Start & {
   readonly checks: Checks
 }
 
+const CLUSTER_REMEDY =
+  'REDIS_URL must be a single Redis, with replicas if need be; a Cluster can hold the swarms (SWARM_REDIS_URL)'
+
 /**
  * Connects to Postgres and Redis, and subscribes to what other processes change.
  *
- * @throws UnavailableError when Redis does not respond
+ * @throws UnavailableError when Redis does not respond; Error when it is a node of a Cluster
  */
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, resources } = start
   const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Schema>(pool)
   resources.defer(() => db.destroy())
-  const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger })
+  const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger, clusterRemedy: CLUSTER_REMEDY })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
   const invalidations = await createInvalidations({ url: config.REDIS_URL, redis, logger, resources })

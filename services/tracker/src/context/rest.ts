@@ -1,21 +1,28 @@
-import type { Serving } from '@vault-and-tracker/rest'
+import { type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
 import type { Sessions } from '../accounts/sessions.ts'
 import { createVisitorGuards } from '../accounts/visitors.guard.ts'
 import { apiError } from '../errors.ts'
 import { createReadBody } from '../http/input.ts'
 import { createLimits } from '../http/limits.ts'
 import type { TrackerSurface } from '../http/surface.ts'
+import { createUploadSlots, type UploadLimits } from '../http/upload-slots.ts'
+import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
 import type { Connections } from './connections.ts'
 
 /** A packet holds as much, and the account with its passkey is shorter. Nothing longer has a secret in it. */
 const COMPRESS_FROM_BYTES = 1_400
 
+/** An upload holds ten megabytes at most. Somebody who uploads a series sends few at once. */
+const UPLOADS: UploadLimits = { perHolder: 3, total: 16 }
+
 /** The REST surface: how requests are guarded and read. */
 export type Rest = { readonly serving: Serving<TrackerSurface> }
 
 /** Joins limits, sessions and roles into the guards of the REST surface. */
-export function createRest({ config, logger, redis }: Connections, sessions: Sessions): Rest {
-  const readBody = createReadBody()
+export function createRest({ config, logger, redis, metrics }: Connections, sessions: Sessions): Rest {
+  const uploadSlots = createUploadSlots(UPLOADS)
+  createUploadMetrics(metrics.registry, () => uploadSlots.taken())
+  const readBody = createReadBody(uploadSlots)
   const applyLimit = createLimits({
     redis,
     logger,
@@ -29,9 +36,9 @@ export function createRest({ config, logger, redis }: Connections, sessions: Ses
     serving: {
       guards: createVisitorGuards({ publicUrl, proxies, sessions, readBody, applyLimit }),
       readBody,
-      readQuery: (request) => request.query,
-      malformed: ({ name, problem }) =>
-        apiError('BAD_REQUEST', name === '' ? 'The body is malformed.' : `${name}: ${problem}`),
+      // A query that nobody reads may be anything.
+      readQuery: (request, names) => (names.length === 0 ? {} : readQuery(request.url, names, malformed)),
+      malformed,
       notFound: () => apiError('NOT_FOUND'),
       methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
       answersHead: true,
@@ -39,4 +46,8 @@ export function createRest({ config, logger, redis }: Connections, sessions: Ses
       guardsMethods: () => false,
     },
   }
+}
+
+function malformed({ name, problem }: InputProblem): Error {
+  return apiError('BAD_REQUEST', name === '' ? `The body ${problem}` : `${name}: ${problem}`)
 }

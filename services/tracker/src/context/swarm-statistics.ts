@@ -28,7 +28,7 @@ export function createSwarmStatisticsPart(connections: Connections, redis: Redis
     atStop: () => rate.flush().catch(() => undefined),
   })
   const statistics = createSwarmStatistics({ store: createSwarmStatisticsStore(db), rate, clock })
-  const peers = createPeerList({ redis, clock, settings: swarmSettings(config) })
+  const peers = createPeerList({ redis, clock: connections.swarmClock, settings: swarmSettings(config) })
   const torrentPeers = createTorrentPeers({
     store: createTorrentPeersStore(db),
     peers,

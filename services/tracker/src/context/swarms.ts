@@ -12,11 +12,12 @@ const KEEP_COUNTERS_S = 21 * DAY_S
 /** Ten gigabits a second. */
 const MAX_BYTES_PER_S = 1.25e9
 const REPEAT_WINDOW_S = 30
+const CLUSTER_REMEDY = 'SWARM_REDIS_URL must name two of its nodes or more, separated by commas'
 
 /**
  * The Redis of the swarms: the service's, unless another one or a Cluster is configured.
  *
- * @throws UnavailableError when it does not respond
+ * @throws UnavailableError when it does not respond; Error when one URL is a node of a Cluster
  */
 export async function connectSwarmRedis(
   connections: Pick<Connections, 'config' | 'logger' | 'resources' | 'redis'>,
@@ -29,7 +30,7 @@ export async function connectSwarmRedis(
     resources.defer(() => cluster.disconnect())
     return cluster
   }
-  const redis = await connectRedis({ url, name: 'tracker-swarm', logger })
+  const redis = await connectRedis({ url, name: 'tracker-swarm', logger, clusterRemedy: CLUSTER_REMEDY })
   resources.defer(() => redis.disconnect())
   await warnOfEviction(redis, logger)
   return redis

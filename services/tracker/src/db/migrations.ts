@@ -7,6 +7,8 @@ import { searchWords } from './migrations/0006-search-words.ts'
 import { wordBeginnings } from './migrations/0007-word-beginnings.ts'
 import { statistics } from './migrations/0008-statistics.ts'
 import { deletedCategories } from './migrations/0009-deleted-categories.ts'
+import { snatches } from './migrations/0010-snatches.ts'
+import { rejections } from './migrations/0011-rejections.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
@@ -21,6 +23,8 @@ export const migrate: Migrate = createMigrate({
     '0007-word-beginnings': wordBeginnings,
     '0008-statistics': statistics,
     '0009-deleted-categories': deletedCategories,
+    '0010-snatches': snatches,
+    '0011-rejections': rejections,
   },
   grants,
 })

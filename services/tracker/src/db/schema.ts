@@ -78,7 +78,7 @@ export type TorrentsTable = {
   tmdb_id: number | null
   tvdb_id: number | null
   state: Generated<'pending' | 'approved' | 'rejected'>
-  /** The reason that a moderator gave for a rejection. */
+  /** The reason that a moderator gave for a rejection; of a pending torrent, why it waits. */
   state_reason: string | null
   /** 0 is freeleech, 100 normal. */
   download_percent: Generated<number>
@@ -115,6 +115,9 @@ export type TorrentsTable = {
   deleted_at: Date | null
   delete_reason: string | null
 }
+
+/** What moderators rejected, by either info hash: it stays known when the torrent is deleted. */
+export type RejectionsTable = { info_hash: Fixed<Buffer>; reason: string; rejected_at: Date }
 
 export type TorrentStatsTable = {
   torrent_id: Fixed<string>
@@ -157,7 +160,9 @@ export type UserTorrentsTable = {
   last_state: 'seeder' | 'leecher' | 'paused' | 'stopped'
   first_seen_at: Fixed<Date>
   last_seen_at: Date
-  /** Never overwritten once set. */
+  /** Something was left in an announce of the user. */
+  leeched: Generated<boolean>
+  /** When the user snatched the torrent: completed it after something was left. Never overwritten once set. */
   completed_at: Date | null
 }
 
@@ -271,6 +276,7 @@ export type Schema = {
   invites: InvitesTable
   categories: CategoriesTable
   torrents: TorrentsTable
+  rejections: RejectionsTable
   torrent_stats: TorrentStatsTable
   torrent_files: TorrentFilesTable
   torrent_file_list: TorrentFileListTable

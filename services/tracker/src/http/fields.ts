@@ -51,9 +51,20 @@ export const pageQuery = {
   limit: queryInteger({ min: 1, max: 100, fallback: 25 }),
 }
 
-/** A time in a query string: ISO 8601 with `Z` or an offset. */
+/** The page of a tree, whose readers mostly want all of it. */
+export const treeQuery = {
+  page: queryInteger({ min: 1, max: 10_000, fallback: 1 }),
+  limit: queryInteger({ min: 1, max: 1_000, fallback: 1_000 }),
+}
+
+/** A page of a list that is in memory as a whole. */
+export function pageOfAll<Item>(all: readonly Item[], { page, limit }: { page: number; limit: number }) {
+  return { items: all.slice((page - 1) * limit, page * limit), page, limit, total: all.length, totalIsExact: true }
+}
+
+/** A time in a query string: ISO 8601 with `Z` or an offset. What is none is not compared with anything. */
 const queryTime = z.iso
-  .datetime({ offset: true, error: 'must be a time as ISO 8601, such as 2026-01-31T12:00:00Z' })
+  .datetime({ offset: true, abort: true, error: 'must be a time as ISO 8601, such as 2026-01-31T12:00:00Z' })
   .transform((value) => new Date(value))
 
 /** The parameters of a range of times, the end not included. To be checked with `isTimeRange`. */

@@ -1,17 +1,18 @@
-import { finished } from 'node:stream'
 import { type Description, type ReadBody, runMiddleware, type Upload } from '@vault-and-tracker/rest'
+import { addressKey } from '@vault-and-tracker/service-kit/client-address'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import multer from 'multer'
-import { apiError } from '../errors.ts'
-import type { TrackerSurface } from './surface.ts'
+import { apiError, isApiError } from '../errors.ts'
+import type { TrackerSurface, Visitor } from './surface.ts'
+import type { UploadSlots } from './upload-slots.ts'
 
 /** Text fields of an upload, in bytes, and how many. */
 const MAX_FIELD_BYTES = 64 * 1024
 const MAX_FIELDS = 20
 const MAX_JSON = '128kb'
 
-/** How many uploads are held in memory at once. */
-const MAX_UPLOADS = 16
+/** Seconds after which a refused upload may be tried again. */
+const RETRY_AFTER = '5'
 
 const json = express.json({ limit: MAX_JSON, strict: true })
 
@@ -20,13 +21,14 @@ export type ReadRequestBody = (
   endpoint: Description<TrackerSurface>,
   request: Request,
   response: Response,
+  caller: Visitor,
 ) => Promise<ReadBody>
 
 /** Reads JSON bodies and uploads, all bounded. */
-export function createReadBody(): ReadRequestBody {
-  const readUpload = createReadUpload()
-  return async ({ upload }, request, response) => {
-    if (upload !== undefined) return readUpload(upload, request, response)
+export function createReadBody(slots: UploadSlots): ReadRequestBody {
+  const readUpload = createReadUpload(slots)
+  return async ({ upload }, request, response, caller) => {
+    if (upload !== undefined) return readUpload(upload, request, response, caller)
     if (request.body === undefined) {
       // A missing body is malformed, which the schema reports in detail; `is` returns null for it.
       if (request.is('application/json') === false)
@@ -37,25 +39,39 @@ export function createReadBody(): ReadRequestBody {
   }
 }
 
-/** Reads uploads into memory: one file and a few fields. The memory counts until the request has ended. */
-function createReadUpload(): (upload: Upload, request: Request, response: Response) => Promise<ReadBody> {
+/**
+ * Reads uploads into memory: one file and a few fields. An upload has its slot until its handler has ended: the handler
+ * works with the bytes also when the client has gone.
+ */
+function createReadUpload(
+  slots: UploadSlots,
+): (upload: Upload, request: Request, response: Response, caller: Visitor) => Promise<ReadBody> {
   const parsers = new Map<Upload, RequestHandler>()
-  let uploads = 0
-  return async (upload, request, response) => {
+  return async (upload, request, response, caller) => {
     if (request.is('multipart/form-data') === false)
       throw apiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as multipart/form-data.')
-    if (uploads >= MAX_UPLOADS) throw apiError('UNAVAILABLE', 'Too many uploads at once. Try again in a moment.')
-    uploads += 1
-    // Unlike the event `close`, this is also called for a response that has ended already.
-    finished(response, () => {
-      uploads -= 1
-    })
     let parser = parsers.get(upload)
     if (parser === undefined) parsers.set(upload, (parser = multipartParser(upload)))
-    await runMiddleware(parser, request, response).catch((error: unknown) => {
+    const release = takeSlot(slots, response, caller)
+    try {
+      // The parser never ends when the request was cut off before it started.
+      if (request.destroyed) throw apiError('BAD_REQUEST', 'The request was cut off.')
+      await runMiddleware(parser, request, response)
+    } catch (error) {
+      release()
       throw malformedForm(error)
-    })
-    return { body: request.body as unknown, file: request.file?.buffer }
+    }
+    return { body: request.body as unknown, file: request.file?.buffer, release }
+  }
+}
+
+/** Members have slots of their own, and so has an address without a session. */
+function takeSlot(slots: UploadSlots, response: Response, { session, address }: Visitor): () => void {
+  try {
+    return slots.take(session?.account.id ?? addressKey(address))
+  } catch (error) {
+    response.setHeader('Retry-After', RETRY_AFTER)
+    throw error
   }
 }
 
@@ -76,6 +92,7 @@ function multipartParser({ field, maxBytes }: Upload): RequestHandler {
 
 /** Forms are kept in memory, so whatever the parser fails with is the client's doing: too much, broken or cut off. */
 function malformedForm(error: unknown): Error {
+  if (isApiError(error)) return error
   if (!(error instanceof multer.MulterError))
     return apiError('BAD_REQUEST', 'The multipart body is malformed.', { cause: error })
   return error.code === 'LIMIT_UNEXPECTED_FILE'

@@ -15,6 +15,8 @@ export function createTrackerServer(app: Express, { announces, sockets }: Before
   const server = createServer(OPTIONS, (request, response) => {
     if (!announces.answer(request, response)) app(request, response)
   })
+  // Node would answer an expectation it does not know by itself, without a body; nothing obliges us to refuse it.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   sockets?.attach(server)
   answerMalformed(server, (error) => announces.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for

@@ -2,8 +2,8 @@ import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } fro
 import type { Session } from '../accounts/sessions.ts'
 import type { ErrorCode } from '../errors.ts'
 
-/** Who may call an endpoint. `moderator` includes administrators. */
-export type Access = 'anyone' | 'member' | 'moderator' | 'admin'
+/** Who may call an endpoint. `session` is a member whatever the state of their account; `moderator` includes administrators. */
+export type Access = 'anyone' | 'session' | 'member' | 'moderator' | 'admin'
 
 /** Which limit an endpoint counts against. */
 export type LimitKind = 'read' | 'write' | 'authentication'
@@ -17,7 +17,7 @@ export type Visitor = {
   clearSession(): void
 }
 
-/** A visitor with a session, whose account is active and may do what the endpoint does. */
+/** A visitor with a session, whose account may do what the endpoint does. It is active, except where `session` is enough. */
 export type SignedInUser = Visitor & { readonly session: Session }
 
 /** What the tracker's endpoints have in common. */

@@ -10,10 +10,12 @@ export function invalidationChannel(database: number): string {
  * What changed. The announce engine caches users by passkey and torrents by info hash, absences too; a message names
  * the entry to forget. `infoHash` and `passkey` are 40 lower-case hex digits. `site-settings` stands for the
  * settings of the whole site, `categories` for their tree, `torznab-settings` for the settings of the Torznab API.
+ * `expelled` names a user whose peers have to leave their swarms.
  */
 export type Invalidation =
   | { readonly kind: 'user'; readonly passkey: string }
   | { readonly kind: 'torrent'; readonly infoHash: string }
+  | { readonly kind: 'expelled'; readonly userId: string }
   | { readonly kind: 'site-settings' }
   | { readonly kind: 'categories' }
   | { readonly kind: 'torznab-settings' }

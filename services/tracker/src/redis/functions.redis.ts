@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isError } from '@vault-and-tracker/service-kit/errors'
 import { Cluster, type Redis } from 'ioredis'
 import { type LibraryName, readLibrary } from './libraries.file.ts'
 
@@ -48,6 +49,11 @@ export function createRedisFunctions(redis: Redis | Cluster, name: LibraryName):
       }
     },
   }
+}
+
+/** Whether a call was refused because Redis is full. */
+export function isOutOfMemory(error: unknown): boolean {
+  return isError(error) && error.message.startsWith('OOM')
 }
 
 function isFunctionMissing(error: unknown): boolean {

@@ -18,6 +18,7 @@ const LIBRARIES = {
     'swarm/functions',
   ],
   accounting: ['accounting'],
+  background: ['background'],
   torznab: ['torznab'],
 } as const
 

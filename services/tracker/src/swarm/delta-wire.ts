@@ -5,6 +5,9 @@ import { STATES } from './wire.ts'
 
 const DELTA_LENGTH = 53
 const ACCOUNT_LENGTH = 32
+/** Bits of the byte whose lower four are the state. */
+const LEECHED = 16
+const SNATCHED = 32
 
 /**
  * What accumulated for one user and torrent.
@@ -13,7 +16,8 @@ const ACCOUNT_LENGTH = 32
  * @throws Error when one of them has another form
  */
 export function decodeDelta(account: Buffer, bytes: Buffer): Delta {
-  const state = STATES[bytes[44] ?? STATES.length]
+  const roles = bytes[44] ?? 0
+  const state = STATES[roles % 16]
   if (account.length !== ACCOUNT_LENGTH || bytes.length !== DELTA_LENGTH || state === undefined)
     throw new Error('an accounting delta in Redis has an unknown form')
   const completedAt = bytes.readUInt32BE(45)
@@ -28,6 +32,8 @@ export function decodeDelta(account: Buffer, bytes: Buffer): Delta {
     lastSeen: bytes.readUInt32BE(33),
     left: readUint56(bytes, 37),
     state,
+    leeched: (roles & LEECHED) !== 0,
+    snatched: (roles & SNATCHED) !== 0,
     completedAt: completedAt === 0 ? undefined : completedAt,
     firstSeen: bytes.readUInt32BE(49),
   }

@@ -2,14 +2,14 @@ import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-k
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { Cluster, type Redis } from 'ioredis'
-import { createRedisFunctions } from '../redis/functions.redis.ts'
-import type { SwarmCounts, SwarmName, SwarmSettings, Swarms } from './swarm.ts'
+import { createRedisFunctions, isOutOfMemory } from '../redis/functions.redis.ts'
+import { encodeSettings } from './settings-wire.ts'
+import type { PeerAnnounce, SwarmCounts, SwarmName, SwarmSettings, Swarms } from './swarm.ts'
 import {
   decodeAnswer,
   decodeCounts,
   decodeSocketAnswer,
   encodeAnnounce,
-  encodeSettings,
   splitAnswers,
   swarmKey,
   TAGS,
@@ -26,6 +26,8 @@ const CALLS: BatcherOptions = { concurrency: 2, maxBatchSize: 64, lingerMs: 2, i
 const SOCKET_CALLS: BatcherOptions = { ...CALLS, lingerMs: 4, isReady: (waiting) => waiting >= 64 }
 /** Records that one call of the sweep looks at. */
 const SWEEP_STEPS = 2_000
+/** Swarms that one call takes an owner out of. */
+const EXPEL_SWARMS = 100
 /** Sockets that one call ends. */
 const EVICT_STEPS = 200
 
@@ -36,25 +38,29 @@ type Counted = { readonly name: SwarmName; readonly completed: number }
  * Swarms in Redis, shared by every process of the tracker. Announces that arrive at about the same time share a call;
  * each is still one atomic step.
  *
- * @param options `random` gives numbers from 0 to 1
+ * @param options `random` gives numbers from 0 to 1; the time is that of Redis, which all processes share, unless there
+ *   is a `clock`, as in tests
  */
 export function createRedisSwarms(options: {
   redis: Redis | Cluster
-  clock: Clock
+  clock: Clock | undefined
   settings: SwarmSettings
   random: () => number
 }): Swarms {
   const { redis, clock, settings } = options
   const functions = createRedisFunctions(redis, 'swarm')
-  const settingsNow = (): Buffer => encodeSettings(settings, Math.floor(clock.now() / 1000))
+  const settingsNow = (): Buffer => encodeSettings(settings, Math.floor((clock?.now() ?? 0) / 1000))
 
-  const announce = async (batch: readonly EncodedAnnounce[]): Promise<readonly Buffer[]> => {
-    const keys = batch.map(({ key }) => key)
-    const announces = Buffer.concat(batch.map(({ bytes }) => bytes))
-    const answers = await functions.call('announce', keys, [settingsNow(), announces])
-    if (!Buffer.isBuffer(answers)) throw unknownForm()
-    return splitAnswers(answers, batch.length)
-  }
+  const announceBy =
+    (name: 'announce' | 'stop') =>
+    async (batch: readonly EncodedAnnounce[]): Promise<readonly Buffer[]> => {
+      const keys = batch.map(({ key }) => key)
+      const announces = Buffer.concat(batch.map(({ bytes }) => bytes))
+      const answers = await functions.call(name, keys, [settingsNow(), announces])
+      if (!Buffer.isBuffer(answers)) throw unknownForm()
+      return splitAnswers(answers, batch.length)
+    }
+  const announce = announceBy('announce')
   const count = async (swarms: readonly Counted[]): Promise<readonly SwarmCounts[]> => {
     const keys = swarms.map((swarm) => swarmKey(swarm.name))
     const completed = swarms.map((swarm) => String(swarm.completed))
@@ -64,18 +70,42 @@ export function createRedisSwarms(options: {
   const perTag = redis instanceof Cluster
   const announceBatched = forTags(perTag, () => createBatcher(announce, CALLS))
   const announceOverSocketBatched = forTags(perTag, () => createBatcher(announce, SOCKET_CALLS))
+  const stopBatched = forTags(perTag, () => createBatcher(announceBy('stop'), CALLS))
   const countBatched = forTags(perTag, () => createBatcher(count, CALLS))
+
+  /** A stop is carried out by a Redis that is full too, since it frees memory. */
+  const carriedOut = (announced: Promise<Buffer>, peer: PeerAnnounce, encoded: EncodedAnnounce): Promise<Buffer> =>
+    peer.state !== 'stopped'
+      ? announced
+      : announced.catch((error: unknown) => {
+          if (!isOutOfMemory(error)) throw error
+          return stopBatched(peer.swarm)(encoded)
+        })
+
+  const probe = (tag: number): Promise<unknown> => functions.call('probe', [`${tagPrefix(tag)}x`], [])
+  const check = async (): Promise<void> => {
+    await Promise.all(Array.from({ length: perTag ? TAGS : 1 }, (_, tag) => probe(tag)))
+  }
+  const failsForMemory = async (probing: Promise<unknown>): Promise<boolean> => {
+    try {
+      await probing
+      return false
+    } catch (error) {
+      if (isOutOfMemory(error)) return true
+      throw error
+    }
+  }
 
   return {
     announce: (peer) => {
       const random = Math.floor(options.random() * 0x1_0000_0000)
-      const bytes = encodeAnnounce(peer, settings.evictsOldest, random)
-      return announceBatched(peer.swarm)({ key: swarmKey(peer.swarm), bytes }).then(decodeAnswer)
+      const encoded = { key: swarmKey(peer.swarm), bytes: encodeAnnounce(peer, settings.evictsOldest, random) }
+      return carriedOut(announceBatched(peer.swarm)(encoded), peer, encoded).then(decodeAnswer)
     },
 
     announceOverSocket: (peer, socket) => {
-      const bytes = encodeAnnounce(peer, settings.evictsOldest, 0, socket)
-      return announceOverSocketBatched(peer.swarm)({ key: swarmKey(peer.swarm), bytes }).then(decodeSocketAnswer)
+      const encoded = { key: swarmKey(peer.swarm), bytes: encodeAnnounce(peer, settings.evictsOldest, 0, socket) }
+      return carriedOut(announceOverSocketBatched(peer.swarm)(encoded), peer, encoded).then(decodeSocketAnswer)
     },
 
     evict: async (process) => {
@@ -89,12 +119,34 @@ export function createRedisSwarms(options: {
     count: (swarms) => Promise.all(swarms.map((swarm) => countBatched(swarm.name)(swarm))),
 
     sweep: async () => {
+      let relieved = 0
       for (let tag = 0; tag < TAGS; tag++) {
+        const keys = [`${tagPrefix(tag)}x`]
         let more: unknown = 1
-        while (more === 1)
-          more = await functions.call('sweep', [`${tagPrefix(tag)}x`], [settingsNow(), String(SWEEP_STEPS)])
+        while (more === 1) more = await functions.call('sweep', keys, [settingsNow(), String(SWEEP_STEPS)])
+        if ((await failsForMemory(probe(tag))) && (await functions.call('relieve', keys, [settingsNow()])) === 1)
+          relieved += 1
       }
+      return relieved
     },
+
+    expel: async (owner, names) => {
+      const groups = new Map<number, SwarmName[]>()
+      for (const name of names) {
+        const key = perTag ? tagOf(name) : 0
+        const group = groups.get(key)
+        if (group === undefined) groups.set(key, [name])
+        else group.push(name)
+      }
+      for (const group of groups.values())
+        for (let i = 0; i < group.length; i += EXPEL_SWARMS) {
+          const keys = group.slice(i, i + EXPEL_SWARMS).map(swarmKey)
+          await functions.call('expel', keys, [settingsNow(), owner])
+        }
+    },
+
+    check,
+    isFull: () => failsForMemory(check()),
   }
 }
 

@@ -53,6 +53,8 @@ export type SwarmAnswer = {
   readonly implausible: boolean
   /** The peer gets the recovery interval, with this answer or with the earlier one that it is too soon after. */
   readonly recovering: boolean
+  /** Another machine has this peer id and is further; nothing of this announce was taken over. */
+  readonly elsewhere: boolean
   readonly complete: number
   readonly incomplete: number
   readonly completed: number
@@ -61,6 +63,8 @@ export type SwarmAnswer = {
   /** Records of peers, to be read by selection.ts: more than wanted, since some may have to be left out. */
   readonly records: Buffer
   readonly recordCount: number
+  /** The second since the epoch at which the announce was carried out. */
+  readonly now: number
 }
 
 /** The counts of one swarm. */
@@ -114,7 +118,11 @@ export type Delta = {
   /** Seconds since the epoch. */
   readonly firstSeen: number
   readonly lastSeen: number
-  /** When the client said it completed the torrent, if it did. */
+  /** Something was left in one of the announces. */
+  readonly leeched: boolean
+  /** They completed the torrent after such an announce. */
+  readonly snatched: boolean
+  /** When a client said it completed the torrent, if one did: whether something was left before or not. */
   readonly completedAt: number | undefined
 }
 
@@ -167,6 +175,22 @@ export type Swarms = {
    * @throws what `isUnavailable` recognises when they could not be read
    */
   count(swarms: readonly { readonly name: SwarmName; readonly completed: number }[]): Promise<readonly SwarmCounts[]>
-  /** Removes expired peers of swarms without announces. */
-  sweep(): Promise<void>
+  /**
+   * Removes expired peers of swarms without announces. Where Redis is full then, and nothing waits to be
+   * written to the database, the counters of those who have been away longest are dropped too.
+   *
+   * @returns for how many parts of the swarms counters were dropped
+   * @throws what `isUnavailable` recognises when it could not be finished
+   */
+  sweep(): Promise<number>
+  /**
+   * Ends the peers of an owner that announce over HTTP. Their counters are kept, as those of an expired peer.
+   *
+   * @throws what `isUnavailable` recognises when it could not be finished
+   */
+  expel(owner: Buffer, swarms: readonly SwarmName[]): Promise<void>
+  /** @throws what `isUnavailable` recognises while announces would fail, as when Redis is full */
+  check(): Promise<void>
+  /** Whether announces fail because Redis is full. @throws what `isUnavailable` recognises when they fail for another reason */
+  isFull(): Promise<boolean>
 }

@@ -9,7 +9,6 @@ import type {
   SwarmAnswer,
   SwarmCounts,
   SwarmName,
-  SwarmSettings,
 } from './swarm.ts'
 
 // The binary layouts shared with lua/swarm/layouts.lua, under the names that they have there. All numbers are big-endian.
@@ -35,24 +34,6 @@ export function swarmKey(name: SwarmName): Buffer {
   key.write(`${tagPrefix(tagOf(name))}h:`, 0, 'latin1')
   name.copy(key, 7)
   return key
-}
-
-// SETTINGS ----------------------------------------------------------------------------------------------------------
-
-const SETTINGS_LENGTH = 32
-
-/** The settings of a call and its time; `now` in seconds since the epoch. */
-export function encodeSettings(settings: SwarmSettings, now: number): Buffer {
-  const bytes = Buffer.alloc(SETTINGS_LENGTH)
-  bytes.writeUInt32BE(now, 0)
-  bytes.writeUInt32BE(settings.timeToLive, 4)
-  bytes.writeUInt32BE(settings.minInterval, 8)
-  bytes.writeUInt32BE(settings.repeatWindow, 12)
-  bytes.writeUInt32BE(settings.recoveryInterval, 16)
-  bytes.writeUInt16BE(settings.maxPeersPerOwner, 20)
-  bytes.writeUInt32BE(settings.keepCountersFor, 22)
-  bytes.writeUIntBE(settings.maxBytesPerSecond, 26, 6)
-  return bytes
 }
 
 // ANNOUNCE ----------------------------------------------------------------------------------------------------------
@@ -123,12 +104,13 @@ export function encodeAnnounce(
 
 // RESULT ------------------------------------------------------------------------------------------------------------
 
-const RESULT_LENGTH = 20
+const RESULT_LENGTH = 24
 /** In the order of their numbers. */
 const STATUSES: readonly AnnounceStatus[] = ['accepted', 'stopped_unknown_peer', 'announce_too_soon', 'slots_full']
 const REJOINED = 1
 const IMPLAUSIBLE = 2
 const RECOVERING = 4
+const ELSEWHERE = 8
 
 const HELD = 4
 
@@ -153,11 +135,13 @@ export function decodeAnswer(bytes: Buffer): SwarmAnswer {
     rejoined: (flags & REJOINED) !== 0,
     implausible: (flags & IMPLAUSIBLE) !== 0,
     recovering: (flags & RECOVERING) !== 0,
+    elsewhere: (flags & ELSEWHERE) !== 0,
     complete: bytes.readUInt32BE(2),
     incomplete: bytes.readUInt32BE(6),
     completed: bytes.readUInt32BE(10),
     lastAnnounce: bytes.readUInt32BE(14),
     recordCount: bytes.readUInt16BE(18),
+    now: bytes.readUInt32BE(20),
     records: bytes.subarray(RESULT_LENGTH),
   }
 }
@@ -165,8 +149,7 @@ export function decodeAnswer(bytes: Buffer): SwarmAnswer {
 /** The answer to an announce over a socket. */
 export function decodeSocketAnswer(bytes: Buffer): SocketAnswer {
   if (bytes[0] === HELD) return { status: 'held', holder: Buffer.from(bytes.subarray(RESULT_LENGTH)) }
-  const { status, rejoined, implausible, recovering, complete, incomplete, completed, lastAnnounce, recordCount } =
-    decodeAnswer(bytes)
+  const answer = decodeAnswer(bytes)
   const sockets: SocketCount[] = []
   const length = PROCESS_LENGTH + SOCKETS_LENGTH
   for (let at = RESULT_LENGTH; at + length <= bytes.length; at += length)
@@ -177,15 +160,17 @@ export function decodeSocketAnswer(bytes: Buffer): SocketAnswer {
       others: bytes.readUInt32BE(at + PROCESS_LENGTH + 4),
     })
   return {
-    status,
-    rejoined,
-    implausible,
-    recovering,
-    complete,
-    incomplete,
-    completed,
-    lastAnnounce,
-    recordCount,
+    status: answer.status,
+    rejoined: answer.rejoined,
+    implausible: answer.implausible,
+    recovering: answer.recovering,
+    elsewhere: answer.elsewhere,
+    complete: answer.complete,
+    incomplete: answer.incomplete,
+    completed: answer.completed,
+    lastAnnounce: answer.lastAnnounce,
+    recordCount: answer.recordCount,
+    now: answer.now,
     sockets,
   }
 }

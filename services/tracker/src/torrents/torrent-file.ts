@@ -4,6 +4,9 @@ import { apiError } from '../errors.ts'
 /** The maximum size of an uploaded .torrent in bytes: enough for several terabytes in pieces of 16 MiB. */
 export const MAX_TORRENT_BYTES = 10 * 1024 * 1024
 
+/** The files that a preview shows. */
+export const MAX_PREVIEWED_FILES = 1_000
+
 /** The content of a .torrent as it is stored and downloaded. */
 export type TorrentContent = {
   /** 40 lower-case hex digits: the info hash of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
@@ -12,34 +15,61 @@ export type TorrentContent = {
   readonly infoHashV2: string | null
   readonly name: string
   readonly size: number
-  readonly files: readonly { readonly path: string; readonly size: number }[]
+  readonly fileCount: number
+  /** The first files, as many as a preview shows. */
+  readonly firstFiles: readonly TorrentFile[]
+  /** All files as JSON, `[[path, size], …]`: 50,000 objects would hold up whoever gets them from another thread. */
+  readonly fileList: Uint8Array
   /** The bencoded info dictionary. */
-  readonly info: Buffer
+  readonly info: Uint8Array
   /** The bencoded piece layers of v2 (BEP 52). */
-  readonly pieceLayers: Buffer | null
+  readonly pieceLayers: Uint8Array | null
 }
+
+/** A file of a torrent, its size in bytes. */
+export type TorrentFile = { readonly path: string; readonly size: number }
+
+/** What became of a file: its content, or the problem that it was refused for. */
+export type ReadTorrent = { readonly content: TorrentContent } | { readonly problem: string }
 
 /**
  * Reads an uploaded .torrent, makes it private (BEP 27), sets `source`, and computes the info hashes of the result.
- *
- * @throws ApiError BAD_REQUEST naming the problem of the file
+ * It takes up to a second of a processor, so it is called in a thread of its own.
  */
-export function readUpload(bytes: Buffer, source: string): TorrentContent {
+export function readTorrent(bytes: Uint8Array, source: string): ReadTorrent {
   try {
     const torrent = prepareUpload(bytes, { source, maxBytes: MAX_TORRENT_BYTES })
+    const { files } = torrent
     return {
-      infoHash: torrent.infoHash,
-      infoHashV2: torrent.version === 'hybrid' ? (torrent.infoHashV2 ?? null) : null,
-      name: displayName(torrent.name),
-      size: torrent.totalSize,
-      files: torrent.files.map(({ path, length }) => ({ path, size: length })),
-      info: torrent.infoSlice,
-      pieceLayers: torrent.pieceLayersSlice ?? null,
+      content: {
+        infoHash: torrent.infoHash,
+        infoHashV2: torrent.version === 'hybrid' ? (torrent.infoHashV2 ?? null) : null,
+        name: displayName(torrent.name),
+        size: torrent.totalSize,
+        fileCount: files.length,
+        firstFiles: files.slice(0, MAX_PREVIEWED_FILES).map(({ path, length }) => ({ path, size: length })),
+        fileList: Buffer.from(JSON.stringify(files.map(({ path, length }) => [path, length]))),
+        info: torrent.infoSlice,
+        pieceLayers: torrent.pieceLayersSlice ?? null,
+      },
     }
   } catch (error) {
-    if (error instanceof TorrentError) throw apiError('BAD_REQUEST', `torrent: ${error.message}.`, { cause: error })
+    if (error instanceof TorrentError) return { problem: error.message }
     throw error
   }
+}
+
+/**
+ * Reads an uploaded .torrent as `readTorrent` does, beside other requests.
+ *
+ * @param bytes are handed over: they are not to be used any more
+ * @throws ApiError BAD_REQUEST naming the problem of the file; UNAVAILABLE when it could not be read in time
+ */
+export type ReadTorrentFile = (bytes: Buffer, source: string) => Promise<TorrentContent>
+
+/** The error for a file that is refused. */
+export function refusedTorrent(problem: string): Error {
+  return apiError('BAD_REQUEST', `torrent: ${problem}.`)
 }
 
 /** Builds a .torrent for download. The info dictionary is copied byte for byte, so its hash stays the same. */

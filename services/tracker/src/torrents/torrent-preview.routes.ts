@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { apiError } from '../errors.ts'
 import { endpoints } from '../http/surface.ts'
-import { MAX_TORRENT_BYTES } from './torrent-file.ts'
+import { MAX_PREVIEWED_FILES, MAX_TORRENT_BYTES } from './torrent-file.ts'
 import { categorySlug, formField, releaseSchema, torrentFile, torrentName } from './torrents.routes.ts'
 import type { Torrents } from './torrents.ts'
 
-const MAX_PREVIEWED_FILES = 1_000
 const torrentPreview = z
   .object({
     name: z.string(),
@@ -37,15 +36,15 @@ export const torrentPreviewEndpoints = [
     answer: torrentPreview,
     handle: async ({ body, file }, { torrents }) => {
       if (file === undefined) throw apiError('BAD_REQUEST', 'torrent: send the .torrent file in this field.')
-      const { files, release, ...preview } = await torrents.preview({
+      const { fileCount, firstFiles, release, ...preview } = await torrents.preview({
         bytes: file,
         name: body.name,
         category: body.category,
       })
       return {
         ...preview,
-        files: files.length,
-        firstFiles: files.slice(0, MAX_PREVIEWED_FILES),
+        files: fileCount,
+        firstFiles: [...firstFiles],
         // A name has more than the catalogue keeps; the schema drops the rest.
         release: releaseSchema.parse(release),
       }

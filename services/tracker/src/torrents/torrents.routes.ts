@@ -172,13 +172,15 @@ export const torrentEndpoints = [
     ...read,
     path: '/api/torrents/:id/files',
     operationId: 'listTorrentFiles',
-    summary: 'The files of a torrent',
+    summary: 'The files of a torrent, in its own order',
     params: idParams,
-    answer: z.object({ items: z.array(torrentFile) }),
+    query: z.object(pageQuery),
+    answer: pageOf(torrentFile),
     errors: ['NOT_FOUND'],
-    handle: async ({ params, caller }, { torrents }) => ({
-      items: [...(await torrents.files(params.id, caller.session.account))],
-    }),
+    handle: async ({ params, query: { page, limit }, caller }, { torrents }) => {
+      const { items, total } = await torrents.files(params.id, caller.session.account, { page, limit })
+      return { items: [...items], page, limit, total, totalIsExact: true }
+    },
   }),
   endpoint({
     ...read,

@@ -39,11 +39,13 @@ export function createTorrentStore(db: Db): TorrentStore {
       return ids.flatMap((id) => found.get(id) ?? [])
     },
 
-    files: (id) =>
+    files: (id, { offset, limit }) =>
       db
         .selectFrom('torrent_file_list')
         .select(['path', 'size'])
         .where('torrent_id', '=', id)
+        .where('position', '>=', offset)
+        .where('position', '<', offset + limit)
         .orderBy('position')
         .execute(),
 
@@ -61,6 +63,7 @@ export function createTorrentStore(db: Db): TorrentStore {
           if (before === undefined) return undefined
           await update(trx, id, changes)
           const after = await byId(trx, id)
+          if (changes.state && after) await recordVerdict(trx, after)
           if (by && after) await recordChange(trx, by, before, after)
           return after
         })
@@ -83,6 +86,15 @@ export function createTorrentStore(db: Db): TorrentStore {
         return torrent
       }),
 
+    async rejectionOf(torrent) {
+      const row = await db
+        .selectFrom('rejections')
+        .select('reason')
+        .where('info_hash', 'in', hashesOf(torrent))
+        .executeTakeFirst()
+      return row?.reason
+    },
+
     purgeDeleted: (before) =>
       db.transaction().execute(async (trx) => {
         const purged = await trx.deleteFrom('torrents').where('deleted_at', '<', before).returning('id').execute()
@@ -102,6 +114,23 @@ async function byId(from: Db, id: string): Promise<Torrent | undefined> {
   return row && { ...toListed(row), description: row.description }
 }
 
+function hashesOf({ infoHash, infoHashV2 }: Pick<Torrent, 'infoHash' | 'infoHashV2'>): Buffer[] {
+  return [infoHash, infoHashV2].flatMap((hash) => (hash === null ? [] : [Buffer.from(hash, 'hex')]))
+}
+
+/** Keeps a rejection beyond the torrent, and drops it when the torrent is approved. */
+async function recordVerdict(trx: Transaction<Schema>, torrent: Torrent): Promise<void> {
+  const hashes = hashesOf(torrent)
+  await trx.deleteFrom('rejections').where('info_hash', 'in', hashes).execute()
+  if (torrent.state !== 'rejected') return
+  const reason = torrent.stateReason ?? ''
+  const rejected_at = sql<Date>`now()`
+  await trx
+    .insertInto('rejections')
+    .values(hashes.map((info_hash) => ({ info_hash, reason, rejected_at })))
+    .execute()
+}
+
 /** Of a torrent's foreign keys only the category can fail, because users are never deleted. */
 function deletedCategoryError(error: unknown): unknown {
   return isForeignKeyViolation(error) ? apiError('CONFLICT', 'The category was deleted in the meantime.') : error
@@ -113,15 +142,23 @@ async function insert(trx: Transaction<Schema>, torrent: NewTorrent): Promise<vo
   await trx.insertInto('torrent_stats').values({ torrent_id: id }).execute()
   await trx
     .insertInto('torrent_files')
-    .values({ torrent_id: id, info: content.info, piece_layers: content.pieceLayers })
+    .values({
+      torrent_id: id,
+      info: bufferOf(content.info),
+      piece_layers: content.pieceLayers && bufferOf(content.pieceLayers),
+    })
     .execute()
-  const paths = content.files.map(({ path }) => path)
-  const sizes = content.files.map(({ size }) => size)
   await sql`
     insert into torrent_file_list (torrent_id, position, path, size)
-    select ${id}::uuid, file.position - 1, file.path, file.size
-    from unnest(${paths}::text[], ${sizes}::bigint[]) with ordinality as file (path, size, position)
+    select ${id}::uuid, file.position - 1, file.entry ->> 0, (file.entry ->> 1)::bigint
+    from json_array_elements(convert_from(${bufferOf(content.fileList)}, 'UTF8')::json) with ordinality
+      as file (entry, position)
   `.execute(trx)
+}
+
+/** The same memory as what the driver takes for a bytea. */
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 async function update(trx: Transaction<Schema>, id: string, changes: TorrentChanges): Promise<void> {

@@ -8,7 +8,8 @@ import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { Release } from '../releases/release.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
 import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
-import { readUpload, type TorrentContent, writeTorrentFile } from './torrent-file.ts'
+import { createMakeFile, type DownloadSettings } from './downloads.ts'
+import type { ReadTorrentFile, TorrentContent, TorrentFile } from './torrent-file.ts'
 
 export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
 export type TorrentState = (typeof TORRENT_STATES)[number]
@@ -16,11 +17,7 @@ export type TorrentState = (typeof TORRENT_STATES)[number]
 /** How long announces of a deleted torrent get the reason. */
 const DELETED_KEPT_MS = 30 * 24 * 3_600_000
 
-export type ExternalIds = {
-  readonly imdb: number | null
-  readonly tmdb: number | null
-  readonly tvdb: number | null
-}
+export type ExternalIds = Readonly<Record<'imdb' | 'tmdb' | 'tvdb', number | null>>
 
 /** A torrent in a list. Hashes are lower-case hex; `category` is a slug, empty where all categories were deleted. */
 export type ListedTorrent = {
@@ -60,6 +57,7 @@ export type NewTorrent = {
   readonly description: string
   readonly externalIds: ExternalIds
   readonly state: TorrentState
+  readonly stateReason: string | null
   readonly release: Release
   readonly tokens: readonly string[]
   readonly createdAt: Date
@@ -83,13 +81,16 @@ export type TorrentStore = {
   byId(id: string): Promise<Torrent | undefined>
   /** In the order of the ids; those that are not there are left out. */
   byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]>
-  files(id: string): Promise<readonly { path: string; size: number }[]>
+  /** Some files, in the order of the torrent. */
+  files(id: string, part: { readonly offset: number; readonly limit: number }): Promise<readonly TorrentFile[]>
   /** The bencoded info dictionary and piece layers. */
   source(id: string): Promise<Pick<TorrentContent, 'info' | 'pieceLayers'> | undefined>
   /** The admin log records the change when `by`, a member of the staff, is given. */
   change(id: string, changes: TorrentChanges, by: ActedBy | undefined): Promise<Torrent | undefined>
   /** The admin log records the change when `by`, a member of the staff, is given. */
   remove(id: string, reason: string, at: Date, by: ActedBy | undefined): Promise<Torrent | undefined>
+  /** Why a moderator rejected a torrent with one of these info hashes, if that stands, also if it was deleted since. */
+  rejectionOf(torrent: Pick<TorrentContent, 'infoHash' | 'infoHashV2'>): Promise<string | undefined>
   /** Removes torrents that were deleted before a time, with the accounting of each user. @returns how many */
   purgeDeleted(before: Date): Promise<number>
 }
@@ -108,7 +109,7 @@ export type TorrentEdit = {
 type NamedFile = { readonly bytes: Buffer; readonly name: string | undefined }
 
 /** What an upload would become. `category` is where it would go; null where none was chosen. */
-export type TorrentPreview = Pick<TorrentContent, 'name' | 'infoHash' | 'size' | 'files'> & {
+export type TorrentPreview = Pick<TorrentContent, 'name' | 'infoHash' | 'size' | 'fileCount' | 'firstFiles'> & {
   readonly category: string | null
   readonly release: Release
 }
@@ -120,21 +121,21 @@ type Downloader = Viewer & Pick<Account, 'canDownload' | 'passkey'>
 export type Torrents = ReturnType<typeof createTorrents>
 
 /** The catalogue of torrents: upload, search, download, edit, moderate, delete. */
-export function createTorrents(deps: {
-  store: TorrentStore
-  categories: Categories
-  publish: PublishInvalidation
-  clock: Clock
-  /** With `manual`, uploads of members wait for a moderator. */
-  approval: 'automatic' | 'manual'
-  /** The field `source` of the info dictionary of every torrent. */
-  source: string
-  publicUrl: string
-  announceUrl: (passkey: string) => string
-  /** Where browsers announce; undefined where they cannot. */
-  socketUrl: ((passkey: string) => string) | undefined
-}) {
+export function createTorrents(
+  deps: DownloadSettings & {
+    store: TorrentStore
+    readTorrentFile: ReadTorrentFile
+    categories: Categories
+    publish: PublishInvalidation
+    clock: Clock
+    /** With `manual`, uploads of members wait for a moderator. */
+    approval: 'automatic' | 'manual'
+    /** The field `source` of the info dictionary of every torrent. */
+    source: string
+  },
+) {
   const { store, categories, clock } = deps
+  const makeFile = createMakeFile(store, deps)
 
   const publishInvalidation = (torrent: Torrent): Promise<void> =>
     deps.publish(
@@ -166,7 +167,7 @@ export function createTorrents(deps: {
 
     /**
      * Adds a torrent to the catalogue. It is made private and marked with our source, so its info hash may differ from
-     * that of the uploaded file.
+     * that of the uploaded file. One that was rejected before waits for a moderator, who sees why.
      *
      * @throws ApiError BAD_REQUEST naming the problem of the file or the category; CONFLICT when the catalogue has it
      */
@@ -180,10 +181,12 @@ export function createTorrents(deps: {
         externalIds: ExternalIds
       },
     ): Promise<Torrent> {
-      const content = readUpload(upload.bytes, deps.source)
+      const content = await deps.readTorrentFile(upload.bytes, deps.source)
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)
       const category = await categories.forRelease(upload.category, release)
+      const rejection = by.role === 'member' ? await store.rejectionOf(content) : undefined
+      const waits = rejection !== undefined || (deps.approval === 'manual' && by.role === 'member')
       const torrent = await store.create({
         id: newId(),
         content,
@@ -191,7 +194,8 @@ export function createTorrents(deps: {
         uploaderId: by.id,
         description: upload.description,
         externalIds: upload.externalIds,
-        state: deps.approval === 'manual' && by.role === 'member' ? 'pending' : 'approved',
+        state: waits ? 'pending' : 'approved',
+        stateReason: rejection === undefined ? null : `Rejected before: ${rejection}`,
         createdAt: new Date(clock.now()),
         ...nameFieldsOf(name, release),
       })
@@ -205,16 +209,25 @@ export function createTorrents(deps: {
      * @throws ApiError BAD_REQUEST naming the problem of the file or the category
      */
     async preview(upload: NamedFile & { category: string | undefined }): Promise<TorrentPreview> {
-      const { infoHash, size, files, ...content } = readUpload(upload.bytes, deps.source)
+      const content = await deps.readTorrentFile(upload.bytes, deps.source)
+      const { infoHash, size, fileCount, firstFiles } = content
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)
       const chosen = upload.category === undefined ? undefined : await categories.forRelease(upload.category, release)
-      return { name, infoHash, size, files, category: chosen?.slug ?? null, release }
+      return { name, infoHash, size, fileCount, firstFiles, category: chosen?.slug ?? null, release }
     },
 
-    /** The files of a torrent, in its own order. @throws ApiError NOT_FOUND */
-    async files(id: string, viewer: Account): Promise<readonly { path: string; size: number }[]> {
-      return store.files((await findVisible(id, viewer)).id)
+    /** A page of the files of a torrent, in its own order, and how many there are. @throws ApiError NOT_FOUND */
+    async files(
+      id: string,
+      viewer: Account,
+      { page, limit }: { readonly page: number; readonly limit: number },
+    ): Promise<{ items: readonly TorrentFile[]; total: number }> {
+      const torrent = await findVisible(id, viewer)
+      return {
+        items: await store.files(torrent.id, { offset: (page - 1) * limit, limit }),
+        total: torrent.fileCount,
+      }
     },
 
     /**
@@ -228,14 +241,8 @@ export function createTorrents(deps: {
       const own = torrent.uploader?.id === viewer.id
       if (torrent.state === 'rejected') throw apiError('FORBIDDEN', 'This torrent was rejected.')
       if (!viewer.canDownload && !own) throw apiError('FORBIDDEN', 'Downloads are disabled for your account.')
-      const content = await store.source(torrent.id)
-      if (content === undefined) throw notFound()
-      const bytes = writeTorrentFile(content, {
-        announceUrl: deps.announceUrl(viewer.passkey),
-        furtherTiers: deps.socketUrl ? [[deps.socketUrl(viewer.passkey)]] : [],
-        comment: `${deps.publicUrl}/torrents/${torrent.id}`,
-        createdAt: torrent.createdAt,
-      })
+      const bytes = await makeFile(torrent, viewer.passkey)
+      if (bytes === undefined) throw notFound()
       return { name: torrent.name, bytes }
     },
 

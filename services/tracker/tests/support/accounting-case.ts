@@ -9,6 +9,8 @@ export type Step = {
   readonly left?: number
   /** Announces the hybrid's second hash. */
   readonly v2?: boolean
+  /** Announces from another machine. */
+  readonly elsewhere?: boolean
   /** Announces over IPv6. */
   readonly ipv6?: boolean
   /** What happens just before the announce; `taken` is a round of the background that leaves a batch waiting. */

@@ -29,6 +29,38 @@ export const COMPLETION_CASES: readonly AccountingCase[] = [
     completed: 2,
   },
   {
+    name: 'who starts complete has not snatched it, whatever the client says',
+    steps: [
+      { event: 'completed', left: 0, up: 0 },
+      { after: 60, event: 'started', left: 0, up: 0 },
+      { before: 'flushed', after: 100, event: 'completed', left: 0, up: 0 },
+    ],
+    alice: {},
+  },
+  {
+    name: 'who had something left in an earlier session has snatched it',
+    steps: [
+      { event: 'started', up: 0 },
+      { after: 100, event: 'stopped', up: 0, down: 500 },
+      { before: 'flushed', after: 100, peerId: '-AA0001-second-time!', event: 'completed', left: 0, up: 0, down: 500 },
+    ],
+    alice: { down: 500, completed: true },
+    completed: 1,
+  },
+  {
+    name: 'what was completed before something was left is no snatch, what is completed after it is',
+    steps: [
+      { event: 'completed', left: 0, up: 0 },
+      { after: 60, peerId: '-AA0001-second-time!', event: 'started', up: 0 },
+      { before: 'flushed', after: 60, who: 'bob', event: 'completed', left: 0, up: 0 },
+      { before: 'flushed', after: 60, who: 'bob', peerId: '-BB0001-second-time!', event: 'started', up: 0 },
+      { after: 60, who: 'bob', peerId: '-BB0001-second-time!', event: 'completed', left: 0, up: 0, down: 1000 },
+    ],
+    alice: {},
+    bob: { down: 1000, completed: true },
+    completed: 1,
+  },
+  {
     name: 'a completed with something left is none',
     steps: [
       { event: 'started', up: 0 },

@@ -26,8 +26,8 @@ const noCounts: SwarmCounts = { complete: 0, incomplete: 0, paused: 0, completed
 
 const flusher = createFlusher({
   queue: {
-    take: async (now) => {
-      const batches = await queue.take(now)
+    take: async () => {
+      const batches = await queue.take()
       reached('taken')
       return batches
     },
@@ -47,6 +47,7 @@ const flusher = createFlusher({
   count: (swarms) => Promise.resolve(swarms.map(() => noCounts)),
   clock: systemClock,
   settleSeconds: 0,
+  onCompleted: () => Promise.resolve(),
   onError: (error) => logger.error({ err: error }, 'could not write'),
 })
 await flusher.flush()

@@ -10,6 +10,8 @@ const SLOTS = 16_384
 /** A Redis Cluster of masters on the loopback. */
 export type RedisCluster = {
   readonly urls: readonly string[]
+  /** Kills the first node: the Cluster does not serve its slots then, and no others once it has noticed. */
+  stopOne(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -58,14 +60,18 @@ export async function startRedisCluster(folder: string, size = 3): Promise<Redis
   for (const client of clients) client.disconnect()
   return {
     urls: nodes.map(({ port }) => `redis://127.0.0.1:${String(port)}`),
-    stop: async () => {
-      await Promise.all(
-        nodes.map(({ child }) => {
-          const ended = once(child, 'exit')
-          child.kill('SIGKILL')
-          return ended
-        }),
-      )
-    },
+    stopOne: () => stop(nodes.slice(0, 1)),
+    stop: () => stop(nodes),
   }
+}
+
+async function stop(nodes: readonly { readonly child: ChildProcess }[]): Promise<void> {
+  await Promise.all(
+    nodes.map(async ({ child }) => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    }),
+  )
 }

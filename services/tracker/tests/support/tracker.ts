@@ -1,6 +1,7 @@
 import {
   createTestClock,
   createTestDatabase,
+  SOURCE_ARGUMENTS,
   type TestClock,
   type TestDatabase,
   testRedis,
@@ -13,7 +14,7 @@ import { connectRedis } from '@vault-and-tracker/service-kit/redis'
 import { createResources } from '@vault-and-tracker/service-kit/resources'
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
-import { createFlusher, type FlushResult } from '../../src/accounting/accounting.ts'
+import { changesOf, createFlusher, type FlushResult } from '../../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../../src/accounting/ledger.store.ts'
 import { createHttpServer } from '../../src/app.ts'
@@ -23,9 +24,11 @@ import { connectSwarmRedis, swarmSettings } from '../../src/context/swarms.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import { migrate } from '../../src/db/migrations.ts'
 import type { Db, Schema } from '../../src/db/schema.ts'
+import { createInvalidationPublisher } from '../../src/invalidation/invalidation.redis.ts'
 import { createRedisFunctions } from '../../src/redis/functions.redis.ts'
 import { createRedisSwarms } from '../../src/swarm/swarm.redis.ts'
 import { type Client, createClient } from './client.ts'
+import { untilHeard } from './invalidations.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -104,7 +107,8 @@ export async function startTracker(
   const config = readConfig(trackerEnv({ databaseUrl: database.appUrl, redisUrl }, { LOG_LEVEL: 'debug', ...env }))
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL, destination })
-  const context = await createContext({ config, logger, clock })
+  // Threads know nothing of the test runner, which compiles for this process only.
+  const context = await createContext({ config, logger, clock, swarmClock: clock, nodeArguments: SOURCE_ARGUMENTS })
   context.background.start()
   const stopping = new AbortController()
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
@@ -121,6 +125,10 @@ export async function startTracker(
     count: (names) => swarms.count(names),
     clock,
     settleSeconds: SETTLE_SECONDS,
+    onCompleted: async (torrents) => {
+      await createInvalidationPublisher(redisClient, logger)(...torrents.flatMap(changesOf))
+      await untilHeard(redisClient)
+    },
     onError: (error) => logger.warn({ err: error }, 'could not write accounting'),
   })
 

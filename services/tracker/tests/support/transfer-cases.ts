@@ -92,12 +92,55 @@ export const TRANSFER_CASES: readonly AccountingCase[] = [
     alice: { up: 9050, down: 150 },
   },
   {
-    name: 'when one counter went back the other is not believed either',
+    name: 'when only uploaded went back, the download of that interval counts',
     steps: [
       { event: 'started', up: 100, down: 100 },
       { after: 1800, up: 50, down: 5000 },
     ],
-    alice: {},
+    alice: { down: 4900 },
+  },
+  {
+    name: 'when only downloaded went back, the upload of that interval counts',
+    steps: [
+      { event: 'started', up: 100, down: 9000 },
+      { after: 1800, up: 5100, down: 50 },
+      { after: 1800, up: 5200, down: 70 },
+    ],
+    alice: { up: 5100, down: 20 },
+  },
+  {
+    name: 'when only downloaded went back in an announce too soon, the upload is credited with the next one',
+    steps: [
+      { event: 'started', up: 0, down: 100 },
+      { after: 120, up: 400, down: 10 },
+      { after: 1800, up: 1000, down: 60 },
+    ],
+    alice: { up: 1000, down: 50 },
+  },
+  {
+    name: 'two machines with one peer id are credited what one of them moved',
+    steps: [
+      { event: 'started', up: 0 },
+      { after: 1800, up: 50 * GIB },
+      { after: 60, event: 'started', up: 0, elsewhere: true },
+      { after: 1740, up: 60 * GIB },
+      { after: 60, up: 10 * GIB, elsewhere: true },
+      { after: 1800, up: 20 * GIB, elsewhere: true },
+      { after: 60, up: 70 * GIB },
+      { after: 60, event: 'stopped', up: 21 * GIB, elsewhere: true },
+      { after: 1740, up: 80 * GIB },
+    ],
+    alice: { up: 80 * GIB },
+  },
+  {
+    name: 'a client whose address changes goes on',
+    steps: [
+      { event: 'started', up: 0 },
+      { after: 1800, up: 1000 },
+      { after: 1800, up: 1500, elsewhere: true },
+      { after: 60, event: 'stopped', up: 1600, elsewhere: true },
+    ],
+    alice: { up: 1600 },
   },
   {
     name: 'a client restarted with a new peer id counts from there',

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Around, runMiddleware, type Serving } from '@vault-and-tracker/rest'
+import { type Around, type InputProblem, readQuery, runMiddleware, type Serving } from '@vault-and-tracker/rest'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
 import type { Request, RequestHandler, Response } from 'express'
@@ -8,7 +8,7 @@ import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
 import { ownAuthoritiesOnly } from '../http/authorities.middleware.ts'
 import { createAuthorities } from '../http/authorities.ts'
-import { parseJsonBody, readBody, readQuery } from '../http/input.ts'
+import { parseJsonBody, readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAnswerBudget } from '../limits/answer-budget.middleware.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
@@ -115,14 +115,17 @@ function hasToken(request: IncomingMessage): boolean {
 
 /** How the vault reads requests. HEAD is refused: it would read secrets under a signature made for GET. */
 const READING: Omit<Serving<VaultSurface>, 'guards'> = {
-  readQuery: (request, names) => readQuery(request.originalUrl, names),
+  readQuery: (request, names) => readQuery(request.originalUrl, names, malformed),
   readBody: async (_endpoint, request, response) => ({
     body: parseJsonBody(request, await readBody(request, response)),
   }),
-  malformed: ({ name, problem }) =>
-    apiError('invalid_request', name === '' ? `The body ${problem}` : `${name}: ${problem}`),
+  malformed,
   notFound: () => apiError('not_found'),
   methodNotAllowed: () => apiError('method_not_allowed'),
   answersHead: false,
   guardsMethods: (access) => access === 'admin',
+}
+
+function malformed({ name, problem }: InputProblem): Error {
+  return apiError('invalid_request', name === '' ? `The body ${problem}` : `${name}: ${problem}`)
 }

@@ -19,8 +19,8 @@ const MAX_KNOWN_LARGE = 10_000
 /** How much is decrypted before other requests have their turn. */
 const TURN_BYTES = 256 * 1024
 
-/** All values of an environment, as the text of a JSON object. */
-export type Fetched = { readonly json: string }
+/** All values of an environment, as the text of a JSON object; that of a large one as bytes, which its callers share. */
+export type Fetched = { readonly json: string | Buffer }
 
 /** Fetches all values of the caller's project in an environment. */
 export type BatchedFetch = (caller: Caller, env: string) => Promise<Fetched | Stale>
@@ -44,18 +44,22 @@ export function createBatchedFetch(deps: {
   async function present(caller: Caller, env: string, rows: readonly StoredValue[]): Promise<Fetched | Stale> {
     const members: string[] = []
     let bytes = 0
+    let total = 0
     for (const row of rows) {
       const decrypted = decrypt(caller, env, row)
       const value = typeof decrypted === 'string' ? decrypted : await decrypted
       if (value === undefined) return 'stale'
       members.push(`${JSON.stringify(row.key)}:${JSON.stringify(value)}`)
       bytes += row.blob.length
+      total += row.blob.length
       if (bytes > TURN_BYTES) {
         bytes = 0
         await nextTurn()
       }
     }
-    return { json: `{${members.join(',')}}` }
+    const json = `{${members.join(',')}}`
+    // Each response would hold copies of a text until it is read.
+    return { json: total < LARGE_BYTES ? json : Buffer.from(json) }
   }
 
   /** Remembers which environments are large; the least recently fetched is forgotten first. */

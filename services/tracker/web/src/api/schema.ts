@@ -47,7 +47,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End this session */
+        /** End this session, whatever the state of the account */
         post: operations["signOut"];
         delete?: never;
         options?: never;
@@ -166,7 +166,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Your last hundred invites, newest first */
+        /** Your invites, newest first */
         get: operations["listInvites"];
         put?: never;
         /** Make an invite; the code is shown only now and is valid for seven days */
@@ -252,7 +252,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tree of categories */
+        /** The tree of categories, by its roots */
         get: operations["listCategories"];
         put?: never;
         post?: never;
@@ -394,7 +394,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The files of a torrent */
+        /** The files of a torrent, in its own order */
         get: operations["listTorrentFiles"];
         put?: never;
         post?: never;
@@ -498,7 +498,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The last hundred invites that a user made, newest first */
+        /** The invites that a user made, newest first */
         get: operations["listUserInvites"];
         put?: never;
         post?: never;
@@ -1747,7 +1747,10 @@ export interface operations {
     };
     listSessions: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1762,7 +1765,22 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Session"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
@@ -2370,7 +2388,10 @@ export interface operations {
     };
     listInvites: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2385,7 +2406,22 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Invite"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
@@ -2787,7 +2823,10 @@ export interface operations {
     };
     listCategories: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2802,7 +2841,22 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["CategoryTree"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
@@ -2836,7 +2890,10 @@ export interface operations {
     };
     listManagedCategories: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2851,9 +2908,24 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["ManagedCategoryTree"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                         /** @description how many torrents have a category that was deleted */
                         uncategorised: number;
                     };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
@@ -3107,6 +3179,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["CategoryTree"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
                 };
             };
@@ -3210,6 +3288,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["CategoryTree"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
                 };
             };
@@ -4087,7 +4171,10 @@ export interface operations {
     };
     listTorrentFiles: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4107,6 +4194,12 @@ export interface operations {
                             path: string;
                             size: number;
                         }[];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
                 };
             };
@@ -4648,7 +4741,10 @@ export interface operations {
     };
     listUserSessions: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4665,6 +4761,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["UserSession"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
                 };
             };
@@ -4818,7 +4920,10 @@ export interface operations {
     };
     listUserInvites: {
         parameters: {
-            query?: never;
+            query?: {
+                page?: number;
+                limit?: number;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4835,6 +4940,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Invite"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
                     };
                 };
             };

@@ -9,7 +9,8 @@ import { ownUser } from '../api/queries.ts'
 
 const invites = queryOptions({
   queryKey: ['me', 'invites'],
-  queryFn: async ({ signal }) => (await read(api.GET('/api/user/invites', { signal }))).items,
+  queryFn: async ({ signal }) =>
+    (await read(api.GET('/api/user/invites', { params: { query: { limit: 100 } }, signal }))).items,
 })
 
 const COLUMNS: readonly Column<Invite>[] = [

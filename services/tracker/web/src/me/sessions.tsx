@@ -11,7 +11,8 @@ import { nameOfProgram } from '../api/user-agent.ts'
 
 const sessions = queryOptions({
   queryKey: ['me', 'sessions'],
-  queryFn: async ({ signal }) => (await read(api.GET('/api/auth/sessions', { signal }))).items,
+  queryFn: async ({ signal }) =>
+    (await read(api.GET('/api/auth/sessions', { params: { query: { limit: 100 } }, signal }))).items,
 })
 
 /** Where one is signed in, and the way to end that. */

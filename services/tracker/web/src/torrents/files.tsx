@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes } from '@vault-and-tracker/web-kit/format'
-import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import { type Column, Pages, Table } from '@vault-and-tracker/web-kit/table'
 import { torrentFiles } from './queries.ts'
 
 type File = { readonly path: string; readonly size: number }
@@ -11,8 +12,21 @@ const COLUMNS: readonly Column<File>[] = [
 ]
 
 /** The files of a torrent. */
-export function Files({ id }: { id: string }) {
-  const { data, error, refetch } = useQuery(torrentFiles(id))
-  if (data !== undefined) return <Table caption="Files" columns={COLUMNS} rows={data} rowKey={({ path }) => path} />
-  return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Files are loading." />
+export function Files({ id, page }: { id: string; page: number }) {
+  const { data, error, refetch } = useQuery(torrentFiles(id, page))
+  if (data === undefined)
+    return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Files are loading." />
+  return (
+    <>
+      <Table caption="Files" columns={COLUMNS} rows={data.items} rowKey={({ path }) => path} />
+      <Pages
+        list={data}
+        link={(to, text) => (
+          <Link to="/torrents/$id" params={{ id }} search={{ tab: 'files', page: to }} className="button">
+            {text}
+          </Link>
+        )}
+      />
+    </>
+  )
 }

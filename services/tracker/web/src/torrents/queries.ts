@@ -28,11 +28,16 @@ export const torrent = (id: string) =>
     refetchInterval: REFRESH_MS,
   })
 
-/** Its files, which never change. */
-export const torrentFiles = (id: string) =>
+const FILES_PER_PAGE = 100
+
+/** A page of its files, which never change. The old one stays until the new one is there. */
+export const torrentFiles = (id: string, page: number) =>
   queryOptions({
-    queryKey: ['torrents', 'files', id],
-    queryFn: async ({ signal }) =>
-      (await read(api.GET('/api/torrents/{id}/files', { params: { path: { id } }, signal }))).items,
+    queryKey: ['torrents', 'files', id, page],
+    queryFn: ({ signal }) => {
+      const query = { page, limit: FILES_PER_PAGE }
+      return read(api.GET('/api/torrents/{id}/files', { params: { path: { id }, query }, signal }))
+    },
+    placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -21,7 +21,7 @@ const route = getRouteApi('/torrents/$id')
 /** One torrent: what it is, its file to download, its files and its swarm. */
 export function TorrentPage() {
   const { id } = route.useParams()
-  const { tab } = route.useSearch()
+  const { tab, page = 1 } = route.useSearch()
   const { data: torrent, dataUpdatedAt } = useSuspenseQuery(torrentQuery(id))
   usePageTitle(torrent.name)
   return (
@@ -61,7 +61,7 @@ export function TorrentPage() {
         )}
       />
       {tab === 'files' ? (
-        <Files id={id} />
+        <Files id={id} page={page} />
       ) : tab === 'swarm' ? (
         <Swarm torrent={torrent} />
       ) : (

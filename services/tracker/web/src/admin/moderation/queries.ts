@@ -36,11 +36,16 @@ export const moderated = (id: string) =>
     staleTime: 10_000,
   })
 
-/** Its files, which never change. */
+/** Of more files a moderator reads the list on the torrent's own page. */
+const MAX_FILES = 50
+
+/** Its first files, which never change. */
 export const moderatedFiles = (id: string) =>
   queryOptions({
-    queryKey: ['torrents', 'files', id],
-    queryFn: async ({ signal }) =>
-      (await read(api.GET('/api/torrents/{id}/files', { params: { path: { id } }, signal }))).items,
+    queryKey: ['torrents', 'first files', id],
+    queryFn: ({ signal }) => {
+      const query = { limit: MAX_FILES }
+      return read(api.GET('/api/torrents/{id}/files', { params: { path: { id }, query }, signal }))
+    },
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -9,9 +9,6 @@ import { numbering } from '../../release/numbering.ts'
 import { BreakableName, ReleaseTags } from '../../release/release-tags.tsx'
 import { moderatedFiles } from './queries.ts'
 
-/** Of more files a moderator reads the list on the torrent's own page. */
-const MAX_FILES = 50
-
 /** What was uploaded: the release as parsed, the uploader, the description and the files. */
 export function Submission({ torrent }: { torrent: Torrent }) {
   const { name, release, description, state, stateReason } = torrent
@@ -20,7 +17,9 @@ export function Submission({ torrent }: { torrent: Torrent }) {
       <h2 className="submission-name">
         <BreakableName name={name} />
       </h2>
-      {state === 'rejected' && stateReason !== null && <p className="notice">Rejected: {stateReason}</p>}
+      {stateReason !== null && (
+        <p className="notice">{state === 'rejected' ? `Rejected: ${stateReason}` : stateReason}</p>
+      )}
       <ReleaseTags release={release} />
       <Details
         facts={[
@@ -72,16 +71,16 @@ function Files({ id }: { id: string }) {
     return <Pending error={error} onRetry={() => void refetch()} rows={4} label="The files are loading." />
   return (
     <ul className="submission-files" aria-label="Files">
-      {data.slice(0, MAX_FILES).map(({ path, size }) => (
+      {data.items.map(({ path, size }) => (
         <li key={path}>
           <span>{path}</span>
           <span className="muted">{formatBytes(size)}</span>
         </li>
       ))}
-      {data.length > MAX_FILES && (
+      {data.total > data.items.length && (
         <li>
           <Link to="/torrents/$id" params={{ id }} search={{ tab: 'files' }}>
-            All {formatCount(data.length)} files
+            All {formatCount(data.total)} files
           </Link>
         </li>
       )}

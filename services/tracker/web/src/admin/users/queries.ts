@@ -5,6 +5,8 @@ import { given } from '../parts/search.ts'
 import type { UsersSearch } from './search.ts'
 
 const PAGE_SIZE = 50
+/** All sessions there can be, and the invites of a while. */
+const ALL = { limit: 100 }
 
 /** A page of users. The old one stays until the new one is there. */
 export const userList = (search: UsersSearch) =>
@@ -34,7 +36,7 @@ export const userSessions = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'users', 'sessions', id],
     queryFn: async ({ signal }) =>
-      (await read(api.GET('/api/admin/users/{id}/sessions', { params: { path: { id } }, signal }))).items,
+      (await read(api.GET('/api/admin/users/{id}/sessions', { params: { path: { id }, query: ALL }, signal }))).items,
   })
 
 /** The invites that a user made. */
@@ -42,7 +44,7 @@ export const userInvites = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'users', 'invites', id],
     queryFn: async ({ signal }) =>
-      (await read(api.GET('/api/admin/users/{id}/invites', { params: { path: { id } }, signal }))).items,
+      (await read(api.GET('/api/admin/users/{id}/invites', { params: { path: { id }, query: ALL }, signal }))).items,
   })
 
 /** What the staff did with a user, the newest first. */

@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { readQuery } from './input.ts'
+import { readQuery } from '../src/index.ts'
 
-const read = (target: string) => readQuery(target, ['env', 'limit'])
+const read = (target: string) =>
+  readQuery(target, ['env', 'limit'], ({ name, problem }) => new Error(`${name}: ${problem}`))
 
 test.each([
   ['/x', {}],
@@ -18,17 +19,21 @@ test.each([
   expect(read(target)).toEqual(expected)
 })
 
-test.each(['/x?env=a&env=a', '/x?env=a&%65nv=b', '/x?other=1&other=2'])('%s has a parameter twice', (target) => {
-  expect(() => read(target)).toThrow('occurs twice')
+test.each(['/x?env=a&env=a', '/x?env=a&%65nv=b'])('%s has a parameter twice, which is named', (target) => {
+  expect(() => read(target)).toThrow('env: occurs twice')
+})
+
+test('an unknown parameter that occurs twice is not named', () => {
+  expect(() => read('/x?other=1&other=2')).toThrow('query: a parameter occurs twice')
 })
 
 test.each(['/x?env[]=a', '/x?env[x]=a', '/x?env%5B%5D=a'])('%s has brackets', (target) => {
-  expect(() => read(target)).toThrow('without brackets')
+  expect(() => read(target)).toThrow('env: is one value, without brackets')
 })
 
 test.each(['/x?env=%', '/x?env=%zz', '/x?env=%ff', '/x?%=1', '/x?other=%E0%A4'])(
   '%s has a malformed escape',
   (target) => {
-    expect(() => read(target)).toThrow('malformed percent-escape')
+    expect(() => read(target)).toThrow('query: has a malformed percent-escape')
   },
 )

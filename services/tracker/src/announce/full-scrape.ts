@@ -1,0 +1,52 @@
+import { infoHashFromBytes, type ScrapedTorrent } from '@vault-and-tracker/bencode-tracker'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { SwarmCounts, SwarmName, Swarms } from '../swarm/swarm.ts'
+
+/** A reply with so many torrents has about half a megabyte. */
+const MAX_TORRENTS = 5_000
+/** Who scrapes everything is told to come back after ten minutes, so nobody misses much. */
+const FRESH_MS = 60_000
+
+/** The torrents that have peers, the same list for everybody who asks within a minute. */
+export type FullScrape = () => Promise<readonly ScrapedTorrent[]>
+
+/**
+ * Creates the full scrape: bounded, made once a minute at most, and once for all who ask meanwhile.
+ *
+ * @param options `names` gives the names of swarms, at most so many
+ */
+export function createFullScrape(options: {
+  names: (limit: number) => Promise<readonly SwarmName[]>
+  swarms: Pick<Swarms, 'count'>
+  clock: Clock
+}): FullScrape {
+  const { names, swarms, clock } = options
+  let made: { readonly at: number; readonly torrents: Promise<readonly ScrapedTorrent[]> } | undefined
+
+  async function make(): Promise<readonly ScrapedTorrent[]> {
+    const all = await names(MAX_TORRENTS)
+    const counts = await swarms.count(all.map((name) => ({ name, completed: 0 })))
+    return all.flatMap((name, i) => scraped(name, counts[i]))
+  }
+
+  return () => {
+    const now = clock.now()
+    if (made !== undefined && Math.abs(now - made.at) < FRESH_MS) return made.torrents
+    const torrents = make()
+    const mine = { at: now, torrents }
+    made = mine
+    // What failed is tried again by the next who asks.
+    torrents.catch(() => {
+      if (made === mine) made = undefined
+    })
+    return torrents
+  }
+}
+
+function scraped(name: SwarmName, count: SwarmCounts | undefined): readonly ScrapedTorrent[] {
+  const infoHash = infoHashFromBytes(name)
+  if (infoHash === undefined || count === undefined) return []
+  const { complete, incomplete, completed, paused } = count
+  if (complete + incomplete === 0) return []
+  return [{ infoHash, complete, incomplete, downloaded: completed, downloaders: incomplete - paused }]
+}

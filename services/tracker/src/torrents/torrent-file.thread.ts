@@ -1,0 +1,113 @@
+import { Worker } from 'node:worker_threads'
+import { errorCode } from '@vault-and-tracker/service-kit/errors'
+import { apiError } from '../errors.ts'
+import { type ReadTorrent, type ReadTorrentFile, refusedTorrent, type TorrentContent } from './torrent-file.ts'
+
+/** What the thread gets of a file. */
+export type TorrentJob = { readonly bytes: Uint8Array; readonly source: string }
+
+/** The memory of the thread beside the files: the costliest file that is read takes a third of it. */
+const MAX_HEAP_MB = 512
+/** The costliest file takes a second where nothing else runs, and the thread yields to whatever does. */
+const TIMEOUT_MS = 30_000
+
+/** The same file, as a source and as what was compiled from it. */
+const MAIN = new URL(import.meta.url.replace(/torrent-file(\.thread\.[jt]s)$/, 'torrent-file-main$1'))
+
+/** Reads .torrent files in a thread. */
+export type TorrentFileReader = { readonly read: ReadTorrentFile; readonly close: () => Promise<void> }
+
+type Waiting = TorrentJob & {
+  readonly resolve: (content: TorrentContent) => void
+  readonly reject: (error: Error) => void
+}
+
+/**
+ * Creates the reader. Its thread starts with the first file, and again after one that took too long or too much memory;
+ * it reads one file at a time. Who waits is bounded by the slots of uploads.
+ *
+ * @param options `nodeArguments` are those of Node for the thread, this process's own where they are left out
+ */
+export function createTorrentFileReader(
+  options: { nodeArguments?: readonly string[]; timeoutMs?: number; heapMb?: number } = {},
+): TorrentFileReader {
+  const waiting: Waiting[] = []
+  let thread: Worker | undefined
+  let current: Waiting | undefined
+  let deadline: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  function start(): Worker {
+    const worker = new Worker(MAIN, {
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMb ?? MAX_HEAP_MB },
+      ...(options.nodeArguments && { execArgv: [...options.nodeArguments] }),
+    })
+    worker.on('message', (read: ReadTorrent) => {
+      if (worker !== thread) return
+      settle((job) => ('content' in read ? job.resolve(read.content) : job.reject(refusedTorrent(read.problem))))
+    })
+    worker.on('error', (error: Error) => {
+      const isTooLarge = errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY'
+      giveUp(worker, isTooLarge ? refusedTorrent('Reading the file takes too much memory') : error)
+    })
+    worker.on('exit', () => giveUp(worker, stopping()))
+    // A process may end while its thread is idle.
+    worker.unref()
+    return worker
+  }
+
+  /** Ends a thread, and the job that it has; the next job gets another thread. */
+  function giveUp(worker: Worker, error: Error): void {
+    if (worker !== thread) return
+    thread = undefined
+    void worker.terminate()
+    settle((job) => job.reject(error))
+  }
+
+  function settle(how: (job: Waiting) => void): void {
+    clearTimeout(deadline)
+    const job = current
+    current = undefined
+    if (job !== undefined) how(job)
+    next()
+  }
+
+  function next(): void {
+    if (current !== undefined) return
+    current = waiting.shift()
+    if (current === undefined) return
+    const worker = (thread ??= start())
+    const { bytes, source } = current
+    deadline = setTimeout(
+      () => giveUp(worker, apiError('UNAVAILABLE', 'The file could not be read in time. Try again later.')),
+      options.timeoutMs ?? TIMEOUT_MS,
+    )
+    worker.postMessage({ bytes, source }, movable(bytes))
+  }
+
+  return {
+    read: (bytes, source) =>
+      new Promise((resolve, reject) => {
+        if (isClosed) {
+          reject(stopping())
+          return
+        }
+        waiting.push({ bytes, source, resolve, reject })
+        next()
+      }),
+    close: async () => {
+      isClosed = true
+      for (const { reject } of waiting.splice(0)) reject(stopping())
+      await thread?.terminate()
+    },
+  }
+}
+
+function stopping(): Error {
+  return apiError('UNAVAILABLE', 'The service is stopping.')
+}
+
+/** The memory of the bytes, where nothing else is in it. */
+function movable({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
+}

@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals'
+import { createTurns } from './turns.ts'
+
+test('so much runs at once, in the order in which it came, also after failures', async () => {
+  const inTurn = createTurns(2)
+  const started: number[] = []
+  let running = 0
+  let most = 0
+  const results = await Promise.allSettled(
+    Array.from({ length: 9 }, (_, n) =>
+      inTurn(async () => {
+        started.push(n)
+        running += 1
+        most = Math.max(most, running)
+        await new Promise((resolve) => setImmediate(resolve))
+        running -= 1
+        if (n % 3 === 0) throw new Error('fails')
+        return n
+      }),
+    ),
+  )
+  expect(most).toBe(2)
+  expect(started).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(6)
+  await expect(inTurn(() => Promise.resolve('after'))).resolves.toBe('after')
+})

@@ -1,0 +1,76 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { SOURCE_ARGUMENTS } from '@vault-and-tracker/dev-env'
+import { createTorrentFileReader, type TorrentFileReader } from '../src/torrents/torrent-file.thread.ts'
+import { withManyFiles } from './support/costly-torrents.ts'
+import { makeTorrent } from './support/make-torrent.ts'
+
+const nodeArguments = SOURCE_ARGUMENTS
+let reader: TorrentFileReader
+
+afterEach(() => reader.close())
+
+const refusal = (code: string, message: unknown) => expect.objectContaining({ code, message })
+
+test('files are read one after the other, and what is refused says why', async () => {
+  reader = createTorrentFileReader({ nodeArguments })
+  const files = [
+    makeTorrent('one'),
+    Buffer.from('hello'),
+    makeTorrent('two'),
+    makeTorrent('x', { pieces: Buffer.of(1) }),
+  ]
+  const read = await Promise.allSettled(files.map((file) => reader.read(file, 'OurSite')))
+  expect(read).toMatchObject([
+    { value: { name: 'one', fileCount: 1, firstFiles: [{ path: 'one', size: 1_000_000 }] } },
+    { reason: refusal('BAD_REQUEST', 'torrent: The file is not valid bencode.') },
+    { value: { name: 'two' } },
+    { reason: refusal('BAD_REQUEST', expect.stringMatching(/^torrent: The piece hashes/)) },
+  ])
+})
+
+test('this thread goes on while a costly file is read', async () => {
+  reader = createTorrentFileReader({ nodeArguments })
+  await reader.read(makeTorrent('first'), 'OurSite')
+  let turns = 0
+  const state = { isRead: false }
+  const reading = reader.read(withManyFiles('costly'), 'OurSite').finally(() => (state.isRead = true))
+  while (!state.isRead) {
+    turns += 1
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(turns).toBeGreaterThan(10)
+  const { fileCount, firstFiles, fileList } = await reading
+  expect([fileCount, firstFiles.length, firstFiles[999]]).toEqual([
+    50_000,
+    1_000,
+    { path: 'folder/file 999.bin', size: 1 },
+  ])
+  expect((JSON.parse(Buffer.from(fileList).toString()) as unknown[])[49_999]).toEqual(['folder/file 49999.bin', 1])
+})
+
+test('a file that takes too long is given up, and the next one is read', async () => {
+  reader = createTorrentFileReader({ nodeArguments, timeoutMs: 1 })
+  const late = reader.read(withManyFiles('late'), 'OurSite')
+  await expect(late).rejects.toMatchObject(
+    refusal('UNAVAILABLE', 'The file could not be read in time. Try again later.'),
+  )
+  await reader.close()
+  reader = createTorrentFileReader({ nodeArguments })
+  expect((await reader.read(makeTorrent('next'), 'OurSite')).name).toBe('next')
+})
+
+test('a thread that takes too much memory is given up, and the next one reads', async () => {
+  reader = createTorrentFileReader({ nodeArguments, heapMb: 8 })
+  const large = reader.read(withManyFiles('large'), 'OurSite')
+  await expect(large).rejects.toMatchObject(refusal('BAD_REQUEST', 'torrent: Reading the file takes too much memory.'))
+  expect((await reader.read(makeTorrent('next'), 'OurSite')).name).toBe('next')
+})
+
+test('closing refuses what waits', async () => {
+  reader = createTorrentFileReader({ nodeArguments })
+  const waiting = Promise.allSettled(['a', 'b', 'c'].map((name) => reader.read(makeTorrent(name), 'OurSite')))
+  await reader.close()
+  const stopping = { reason: refusal('UNAVAILABLE', 'The service is stopping.') }
+  expect(await waiting).toMatchObject([stopping, stopping, stopping])
+  await expect(reader.read(makeTorrent('d'), 'OurSite')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+})
