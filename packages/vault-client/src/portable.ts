@@ -7,8 +7,4 @@ export const createVaultClient: (options: VaultClientOptions) => VaultClient = c
   signRequest,
 })
 
-export type { CacheOptions } from './client/cache.ts'
-export type { VaultClient, VaultClientOptions } from './client/client.ts'
-export { type ClientErrorCode, VaultError, type VaultErrorCode } from './client/errors.ts'
-export type { Changes, Secrets } from './client/secrets.ts'
-export type { Watch, WatchOptions } from './client/watch.ts'
+export * from './client/exports.ts'

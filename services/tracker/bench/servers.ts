@@ -75,6 +75,7 @@ export async function startOurs(options: {
       TRACKER_WORKERS: String(options.workers),
       ALLOW_PRIVATE_PEERS: 'true',
       ANNOUNCE_LIMIT: '0',
+      SCRAPE_LIMIT: '0',
       // Otherwise most announces of a bench come too soon, and are answered from cheap state.
       MIN_ANNOUNCE_INTERVAL: '1',
       LOG_LEVEL: 'warn',

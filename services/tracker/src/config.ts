@@ -34,8 +34,8 @@ const schema = z.object({
   ALLOW_IP_PARAM: flag(false),
   ANNOUNCE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 200 }),
   /** Scrapes a minute, and announces and scrapes with a passkey that nobody has, both by address. */
-  SCRAPE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 200 }),
-  UNKNOWN_PASSKEY_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 100 }),
+  SCRAPE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 6_000 }),
+  UNKNOWN_PASSKEY_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 1_000 }),
   /** Whether a scrape without info hashes is answered, in open mode. */
   FULL_SCRAPE: flag(false),
   ANNOUNCE_INTERVAL: integer({ min: 10, max: 86_400, fallback: 1_800 }),

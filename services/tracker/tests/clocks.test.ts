@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually, type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
@@ -142,6 +143,8 @@ test('a process an hour ahead changes nothing for the others', async () => {
     uploaded += 1000
     const reply = await announce(right.url, bob.passkey, { infoHash, port: 7002, uploaded })
     expect(reply.fields['failure reason']).toBeUndefined()
+    // Longer than the minimum interval, and far from the limit of announces.
+    await sleep(1_100)
     const rows = await world.sql('select 1 from users where id = $1 and uploaded_actual >= 2000', [bob.id])
     return rows.length === 1
   })

@@ -17,17 +17,24 @@ export async function statementOf(caller: Caller): Promise<{ config: Omit<Statem
       return Promise.resolve({ rows: [] })
     },
   })
-  const by = { ...caller, publicKey: Buffer.from(caller.publicKeyHex, 'hex'), address: '127.0.0.1' }
+  const by = {
+    ...caller,
+    generation: 1,
+    actor: 'key:00',
+    publicKey: Buffer.from(caller.publicKeyHex, 'hex'),
+    address: '127.0.0.1',
+  }
   const now = new Date()
   const entry = {
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
     action: 'fetch' as const,
     address: '127.0.0.1',
+    actor: 'key:00',
     env: 'production',
     requestedAt: now,
     detail: null,
   }
-  await createSecretStore(createKysely<Schema>(idle), pool, NO_LIMITS).readAll([
+  await createSecretStore(createKysely<Schema>(idle), pool, NEVER_ASKED, NO_LIMITS).readAll([
     { caller: by, env: 'production', now, entry },
   ])
   const [statement] = sent
@@ -37,5 +44,12 @@ export async function statementOf(caller: Caller): Promise<{ config: Omit<Statem
 }
 
 const NO_LIMITS = { environmentBytes: Infinity, environments: Infinity, versions: Infinity }
+
+/** A fetch changes no environment. */
+const NEVER_ASKED = {
+  after: () => {
+    throw new Error('a fetch changed an environment')
+  },
+}
 
 const SILENT = { name: 'bench', level: 'silent' } as const

@@ -38,7 +38,7 @@ export function createContext(options: { config: Config; logger: Logger; clock: 
 async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const audit = await createAuditUseCases(connections)
-  const { useCases, signedRequests } = createProjectsAndSecrets(connections)
+  const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
   const { metrics, background, checks } = connections
   return {
     useCases: { ...useCases, ...audit },

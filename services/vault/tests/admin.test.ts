@@ -145,7 +145,7 @@ test('an old version is listed and restored as a new one', async () => {
     expect.objectContaining({
       action: 'restore',
       env: 'production',
-      detail: { secretId: secret?.id, restored: 1, version: 4 },
+      detail: { secretId: secret?.id, restored: 1, version: 4, revision: 4 },
     }),
   ])
   await admin(vault.url, 'DELETE', `/secrets/${String(secret?.id)}`)

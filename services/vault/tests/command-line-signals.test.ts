@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { createVaultClient } from '@vault-and-tracker/vault-client'
-import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
+import { admin } from './support/client.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
 const CLI = new URL('../../../packages/vault-client/src/cli.ts', import.meta.url).pathname
 const cli = [process.execPath, '--import', '@vault-and-tracker/dev-env/typescript', CLI] as const
@@ -16,11 +17,7 @@ let env: NodeJS.ProcessEnv
 
 beforeAll(async () => {
   vault = await startVault()
-  await fetch(`${vault.url}/v1/admin/projects`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'shop', publicKey: publicKeyHex }),
-  })
+  expect((await admin(vault.url, 'POST', '/projects', { name: 'shop', publicKey: publicKeyHex })).status).toBe(201)
   await createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).put('A', '1')
   const home = mkdtempSync(join(tmpdir(), 'command-line-'))
   const project = { VAULT_URL: vault.url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY: privateJwk, HOME: home }

@@ -137,7 +137,6 @@ test('an old version presented as the current one does not decrypt', async () =>
   await overwrite(HERE, old.blob)
   expect(await fetchAll('one')).toEqual(FAILED)
   await overwrite(HERE, current.blob)
-  // Turning the version number back is a rollback that the encryption allows: that very version was current once.
   expect(await fetchAll('one')).toEqual(intact('one'))
 })
 

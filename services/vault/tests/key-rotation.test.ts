@@ -139,7 +139,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
       name,
       publicKey: key.publicKeyHex,
       requireContentDigest: false,
-      address: '127.0.0.1',
+      by: { actor: 'administrator', address: '127.0.0.1' },
     })
   const last = names.at(-1) ?? ''
   await put(vault, last, key, `value-${last}`)

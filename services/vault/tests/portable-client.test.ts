@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { launchChromium } from '@vault-and-tracker/dev-env'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import type * as portable from '@vault-and-tracker/vault-client/portable'
-import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
+import { admin } from './support/client.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
 const ENTRY = new URL('../../../packages/vault-client/src/portable.ts', import.meta.url).pathname
 const LOADER = ['--import', '@vault-and-tracker/dev-env/typescript']
@@ -16,12 +17,10 @@ let script: string
 
 beforeAll(async () => {
   vault = await startVault()
-  const response = await fetch(`${vault.url}/v1/admin/projects`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'shop', publicKey: publicKeyHex, requireContentDigest: true }),
-  })
-  expect(response.status).toBe(201)
+  expect(
+    (await admin(vault.url, 'POST', '/projects', { name: 'shop', publicKey: publicKeyHex, requireContentDigest: true }))
+      .status,
+  ).toBe(201)
   const options = { env: { ...process.env, NODE_OPTIONS: '' }, cwd: import.meta.dirname }
   script = (await promisify(execFile)(process.execPath, [...LOADER, BUNDLE, ENTRY], options)).stdout
 })

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
 import { type Answer, admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
+import { rows } from './support/rows.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 let vault: TestVault
@@ -112,6 +113,7 @@ test('an environment grows to what can be fetched in one answer, and no further'
      select copies.id, 1, v.dek_v, v.blob, now() from copies, secret_versions v where v.secret_id = $1`,
     [first?.id, first?.uid],
   )
+  await rows(vault, 'authenticate', '--project', 'full')
   expect((await write('SMALL', 'v1')).status).toBe(200)
   const before = await vault.sql('select count(*)::int as n from secret_versions')
   const refused = await write('LAST', large)

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createVaultClient } from '@vault-and-tracker/vault-client'
-import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
+import { admin } from './support/client.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
 // The recipes of docs/signing.md, run as they are printed.
 const page = readFileSync(new URL('../../../docs/signing.md', import.meta.url), 'utf8')
@@ -40,12 +41,15 @@ beforeAll(async () => {
     ...{ VAULT_URL: vault.url, VAULT_PROJECT: 'recipes', VAULT_PRIVATE_KEY_FILE: keyFile },
   }
   const client = createVaultClient({ url: vault.url, project: 'recipes', privateKey })
-  const response = await fetch(`${vault.url}/v1/admin/projects`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'recipes', publicKey: client.publicKey, requireContentDigest: true }),
-  })
-  expect(response.status).toBe(201)
+  expect(
+    (
+      await admin(vault.url, 'POST', '/projects', {
+        name: 'recipes',
+        publicKey: client.publicKey,
+        requireContentDigest: true,
+      })
+    ).status,
+  ).toBe(201)
   await client.put('COLOUR', 'grün', 'staging')
   await run(python, '-c', 'import cryptography').catch(() => {
     python = '/usr/bin/python3'

@@ -1,6 +1,5 @@
-import { VaultError } from './errors.ts'
 import type { Secrets } from './secrets.ts'
-import { isRetried } from './transport.ts'
+import { cannotBeAsked } from './transport.ts'
 
 /** How long secrets are kept in memory. */
 export type CacheOptions = {
@@ -82,9 +81,4 @@ export function createSecretCache(options: CacheOptions, now: () => number): Sec
       }
     },
   }
-}
-
-/** A vault that refuses, for example since the key was revoked, is obeyed. */
-function cannotBeAsked(error: unknown): boolean {
-  return error instanceof VaultError && (isRetried(error) || error.code === 'tls_failed' || (error.status ?? 0) >= 500)
 }

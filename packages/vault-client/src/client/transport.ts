@@ -53,10 +53,15 @@ const RETRIED_CODES = new Set(['unknown_host', 'connection_refused', 'unreachabl
 const NOT_CARRIED_OUT = new Set(['unknown_host', 'connection_refused', 'rate_limited'])
 
 /** Whether asking again may help. A nonce is refused a second time where a proxy repeated the request. */
-export function isRetried(error: VaultError): boolean {
+function isRetried(error: VaultError): boolean {
   return error.status === undefined || error.code === 'replayed_nonce'
     ? RETRIED_CODES.has(error.code)
     : RETRIED_STATUSES.has(error.status)
+}
+
+/** Whether what is kept of a vault may serve instead. One that refuses, for example since the key was revoked, is obeyed. */
+export function cannotBeAsked(error: unknown): error is VaultError {
+  return error instanceof VaultError && (isRetried(error) || error.code === 'tls_failed' || (error.status ?? 0) >= 500)
 }
 
 /** @throws VaultError `invalid_configuration` when the URL is not one of HTTP */

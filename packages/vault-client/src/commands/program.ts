@@ -8,7 +8,7 @@ import { completionScript, SHELLS, type Shell } from './completions.ts'
 import { keygen, login, logout, whoami } from './identity.ts'
 import { type RunOptions, run } from './run.ts'
 import * as secrets from './secrets.ts'
-import { type GlobalOptions, readProfiles } from './settings.ts'
+import { chosenProfile, type GlobalOptions } from './settings.ts'
 import { CommandError, type Terminal, UsageError } from './terminal.ts'
 import { readDuration, readSignal } from './values.ts'
 
@@ -100,8 +100,7 @@ async function withEnv<Options extends GlobalOptions>(
   terminal: Terminal,
 ): Promise<Options & { env: string }> {
   const options = command.optsWithGlobals<Options & { env?: string }>()
-  const name = options.profile || terminal.env['VAULT_PROFILE'] || 'default'
-  const env = options.env || terminal.env['VAULT_ENV'] || (await readProfiles(terminal.env))[name]?.env
+  const env = options.env || terminal.env['VAULT_ENV'] || (await chosenProfile(options, terminal.env))?.env
   return { ...options, env: env ?? 'production' }
 }
 

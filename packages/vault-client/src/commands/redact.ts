@@ -22,7 +22,7 @@ export function createRedactor(secrets: Readonly<Record<string, string>>): Trans
     for (const spelling of spellings(value)) if (!keys.has(spelling)) keys.set(spelling, key)
   // The longest first: of two values of which one is the beginning of the other, all of it is replaced.
   const values = [...keys.keys()].toSorted((a, b) => b.length - a.length)
-  const found = new RegExp(values.map(RegExp_escape).join('|') || '(?!)', 'g')
+  const found = new RegExp(values.map(escapeRegExp).join('|') || '(?!)', 'g')
   let held = ''
   const replace = (text: string): string => text.replace(found, (value) => `[redacted:${keys.get(value) ?? ''}]`)
 
@@ -75,6 +75,6 @@ function safeEnd(text: string, end: number, found: RegExp): number {
   return end
 }
 
-function RegExp_escape(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }

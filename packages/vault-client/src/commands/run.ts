@@ -1,6 +1,5 @@
-import { VaultError } from '../client/errors.ts'
 import type { Secrets } from '../client/secrets.ts'
-import { isRetried } from '../client/transport.ts'
+import { cannotBeAsked } from '../client/transport.ts'
 import { createVaultClient } from '../index.ts'
 import { type Child, type Command, startChild, withSignals } from './child.ts'
 import { offlineCopy } from './offline-copy.ts'
@@ -41,8 +40,9 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
       await copy?.write(secrets).catch(() => tell('the offline copy cannot be written'))
       return secrets
     } catch (error) {
-      const kept = copy !== undefined && cannotBeAsked(error) ? await copy.read() : undefined
-      if (kept === undefined || !(error instanceof VaultError)) throw error
+      if (copy === undefined || !cannotBeAsked(error)) throw error
+      const kept = await copy.read()
+      if (kept === undefined) throw error
       const age = (Date.now() - kept.readAt) / 1000
       if (age > options.maxAge)
         throw new CommandError(`${error.message}; the offline copy is ${durationText(age)} old, which is too old`)
@@ -118,11 +118,6 @@ async function restart(child: Child): Promise<void> {
   const killer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS)
   await child.ended.catch(() => undefined)
   clearTimeout(killer)
-}
-
-/** A vault that refuses is obeyed, whatever a copy holds. */
-function cannotBeAsked(error: unknown): boolean {
-  return error instanceof VaultError && (isRetried(error) || error.code === 'tls_failed' || (error.status ?? 0) >= 500)
 }
 
 /** Node's own refusal of a null byte repeats the value, and `A=B` as a name would set another variable. */

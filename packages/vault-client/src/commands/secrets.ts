@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import { parse } from 'dotenv'
 import { type Changes, changesBetween, isUnchanged, type Secrets } from '../client/secrets.ts'
-import { parseDotenv } from '../formats/dotenv.ts'
 import { type Format, formatSecrets } from '../formats/formats.ts'
 import { createVaultClient, type VaultClient } from '../index.ts'
 import { adminClient } from './admin-client.ts'
@@ -106,7 +106,7 @@ export async function importFile(
   terminal: Terminal,
 ): Promise<void> {
   const text = file === '-' ? await readStdin(terminal) : decodeUtf8(await readFileOf(file), file)
-  const wanted = /^\s*\{/.test(text) ? readJson(text, file) : parseDotenv(text)
+  const wanted = /^\s*\{/.test(text) ? readJson(text, file) : parse(text)
   const vault = await client(options, terminal)
   const present = await vault.getAll(options.env)
   const changes = changesBetween(present, { ...present, ...wanted })

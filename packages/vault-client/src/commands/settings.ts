@@ -63,7 +63,7 @@ export function profileName(options: GlobalOptions, env: Terminal['env']): strin
 }
 
 /** The profile that is chosen; undefined where none was, and the default one does not exist. */
-async function chosenProfile(options: GlobalOptions, env: Terminal['env']): Promise<Profile | undefined> {
+export async function chosenProfile(options: GlobalOptions, env: Terminal['env']): Promise<Profile | undefined> {
   const name = profileName(options, env)
   const profile = (await readProfiles(env))[name]
   if (profile === undefined && (options.profile || env['VAULT_PROFILE']))
@@ -72,10 +72,7 @@ async function chosenProfile(options: GlobalOptions, env: Terminal['env']): Prom
 }
 
 /** How to reach the vault as a project: options before variables before the profile. An empty variable is none. */
-export async function clientSettings(
-  options: GlobalOptions,
-  { env }: Terminal,
-): Promise<VaultClientOptions & { env?: string }> {
+export async function clientSettings(options: GlobalOptions, { env }: Terminal): Promise<VaultClientOptions> {
   const profile = await chosenProfile(options, env)
   const url = options.url || env['VAULT_URL'] || profile?.url
   const project = options.project || env['VAULT_PROJECT'] || profile?.project
@@ -92,7 +89,7 @@ export async function clientSettings(
     options.keyFile === undefined && env['VAULT_PRIVATE_KEY']
       ? env['VAULT_PRIVATE_KEY']
       : await readKeyFile(options.keyFile ?? keyFile ?? '')
-  return { url, project, privateKey, ...(profile?.env !== undefined && { env: profile.env }) }
+  return { url, project, privateKey }
 }
 
 export async function readKeyFile(file: string): Promise<string> {

@@ -1,4 +1,3 @@
-import { parse } from 'dotenv'
 import { unfit, variable, withoutNull } from './variable.ts'
 
 /**
@@ -18,9 +17,4 @@ export function dotenvLine(key: string, value: string): string {
   if (!value.includes("'") && !/\\(\\|$)/.test(value)) return `${name}='${value}'\n`
   if (!/[\\"$`]/.test(value)) return `${name}="${value}"\n`
   throw unfit(key, 'dotenv', 'has a quote or a backslash that readers of this format undo differently')
-}
-
-/** Reads a .env file as the dotenv package does. */
-export function parseDotenv(text: string): Record<string, string> {
-  return parse(text)
 }

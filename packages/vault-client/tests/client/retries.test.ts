@@ -81,7 +81,7 @@ test('a deletion whose answer was lost is done, and one of nothing is not found'
 
 test('a clock that is off is told, with the difference', async () => {
   await using vault = await startFakeVault(publicKeyHex)
-  vault.clockMs = 400_000
+  vault.clockMs = 405_000
   const behind = await failureOf(clientOf(vault.url).getAll())
   expect(behind).toMatchObject({ code: 'expired', message: expect.stringContaining('clock is 6 min 4') })
   expect(behind.message).toContain('behind the vault')

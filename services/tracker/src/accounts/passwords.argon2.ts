@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { apiError } from '../errors.ts'
+import { createTurns } from '../turns/turns.ts'
 import type { Passwords } from './passwords.ts'
 
 /** The library's number for Argon2id; its enum has no run-time form. */
@@ -15,33 +16,16 @@ const WAITING = 64
 
 /** Argon2id passwords, a bounded number of them at once: too many sign-ins at once are refused, not queued. */
 export async function createPasswords(): Promise<Passwords> {
-  const slots = createSlots(CONCURRENT, WAITING)
+  const inTurn = createTurns(CONCURRENT, {
+    mostWaiting: WAITING,
+    refuse: () => apiError('UNAVAILABLE', 'Too many sign-ins at once. Try again in a moment.'),
+  })
   const decoy = await hash(randomBytes(16).toString('hex'), PARAMETERS)
   return {
-    hash: (password) => slots(() => hash(password, PARAMETERS)),
+    hash: (password) => inTurn(() => hash(password, PARAMETERS)),
     matches: async (stored, password) => {
-      const matched = await slots(() => verify(stored ?? decoy, password))
+      const matched = await inTurn(() => verify(stored ?? decoy, password))
       return matched && stored !== undefined
     },
-  }
-}
-
-/** Runs at most `concurrent` tasks at once and keeps at most `waiting` in line. */
-function createSlots(concurrent: number, waiting: number): <T>(task: () => Promise<T>) => Promise<T> {
-  const line: (() => void)[] = []
-  let running = 0
-  return async (task) => {
-    if (running === concurrent) {
-      if (line.length === waiting) throw apiError('UNAVAILABLE', 'Too many sign-ins at once. Try again in a moment.')
-      await new Promise<void>((resolve) => line.push(resolve))
-    } else running += 1
-    try {
-      return await task()
-    } finally {
-      // The slot goes over to the next in line, so no other task can take it in between.
-      const next = line.shift()
-      if (next) next()
-      else running -= 1
-    }
   }
 }

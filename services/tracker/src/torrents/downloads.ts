@@ -1,5 +1,5 @@
+import { createTurns } from '../turns/turns.ts'
 import { type TorrentContent, writeTorrentFile } from './torrent-file.ts'
-import { createTurns } from './turns.ts'
 
 /** A file of 10 MiB keeps the event loop for some 50 ms, so many that come at once would keep it for seconds. */
 const AT_ONCE = 2

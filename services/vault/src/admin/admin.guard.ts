@@ -21,6 +21,6 @@ export function createIdentifyAdministrator(deps: {
       response.setHeader('WWW-Authenticate', 'Bearer')
       return Promise.reject(apiError('unauthorized'))
     })
-    return { kind: 'administrator', address: addressOf(request) }
+    return { kind: 'administrator', actor: 'administrator', address: addressOf(request) }
   }
 }

@@ -12,14 +12,21 @@ export function createAuditLog(deps: { store: Pick<AuditStore, 'list'> }) {
      *
      * @param query `action` undefined lists fetches and rotations; `before` is the id of an entry, which is not listed
      */
-    list: (query: {
+    list: async (query: {
       projectId: string | undefined
       action: Action | undefined
       before: string | undefined
       limit: number
     }): Promise<readonly ListedEntry[]> => {
       const { action, ...rest } = query
-      return store.list({ ...rest, actions: action === undefined ? LISTED_ACTIONS : [action] })
+      if (action !== undefined) return store.list({ ...rest, actions: [action] })
+      return (await store.list({ ...rest, actions: LISTED_ACTIONS })).map(asSpecified)
     },
   }
+}
+
+/** The members that the specification lists, and no other. */
+function asSpecified(entry: ListedEntry): ListedEntry {
+  const { id, projectId, action, env, requestedAt, address } = entry
+  return { id, projectId, action, env, requestedAt, address }
 }

@@ -16,6 +16,7 @@ const entry = z
     env: z.string().nullable(),
     requestedAt: time,
     ip: z.string(),
+    actor: z.string().nullable().optional().meta({ description: 'key:<fingerprint>, administrator or command' }),
     detail: z.record(z.string(), z.unknown()).nullable().optional(),
   })
   .meta({ id: 'AuditEntry' })

@@ -8,7 +8,16 @@ export function createAuditStore(db: Db): AuditStore {
     list: async ({ projectId, actions, before, limit }) => {
       const rows = await db
         .selectFrom('audit')
-        .select(['id', 'project_id', 'action', 'env', 'requested_at', 'detail', sql<string>`host(ip)`.as('address')])
+        .select([
+          'id',
+          'project_id',
+          'action',
+          'env',
+          'requested_at',
+          'actor',
+          'detail',
+          sql<string>`host(ip)`.as('address'),
+        ])
         .where('action', 'in', actions)
         .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId ?? ''))
         .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
@@ -24,6 +33,7 @@ export function createAuditStore(db: Db): AuditStore {
           env: row.env,
           requestedAt: row.requested_at,
           address: row.address,
+          actor: row.actor,
           ...(LISTED_ACTIONS.includes(action) ? {} : { detail: row.detail as Detail | null }),
         }
       })

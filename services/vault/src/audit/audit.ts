@@ -11,8 +11,10 @@ export const ACTIONS = [
   'project.create',
   'project.update',
   'project.delete',
+  'project.authenticate',
   'key.rewrap',
   'key.rotate',
+  'key.revoke',
 ] as const
 
 /** One of the recorded actions. */
@@ -24,6 +26,12 @@ export const LISTED_ACTIONS: readonly Action[] = ['fetch', 'rotate']
 /** Names and numbers that describe an action; never a value of a secret and never a private key. */
 export type Detail = Readonly<Record<string, string | number | boolean | null>>
 
+/** Who acted, and from where: `key:` and the fingerprint of a project's key, `administrator`, or `command`. */
+export type By = { readonly actor: string; readonly address: string }
+
+/** An operator's command on the machine itself. Every entry has an address. */
+export const BY_COMMAND: By = { actor: 'command', address: '127.0.0.1' }
+
 /** An entry to insert in the same transaction as the change that it records. */
 export type NewEntry = {
   readonly id: string
@@ -31,6 +39,7 @@ export type NewEntry = {
   readonly env: string | null
   readonly requestedAt: Date
   readonly address: string
+  readonly actor: string
   readonly detail: Detail | null
 }
 
@@ -42,6 +51,8 @@ export type ListedEntry = {
   readonly env: string | null
   readonly requestedAt: Date
   readonly address: string
+  /** Only in listings of one action. Null in entries of releases that did not record it. */
+  readonly actor?: string | null
   readonly detail?: Detail | null
 }
 
@@ -64,14 +75,15 @@ export type AuditStore = {
 /** A new entry with the current time. */
 export function newEntry(
   clock: Clock,
-  entry: { action: Action; address: string; env?: string | null; detail?: Detail },
+  entry: { action: Action; by: By; env?: string | null; detail?: Detail },
 ): NewEntry {
   return {
     id: newId(),
     action: entry.action,
     env: entry.env ?? null,
     requestedAt: new Date(clock.now()),
-    address: entry.address,
+    address: entry.by.address,
+    actor: entry.by.actor,
     detail: entry.detail ?? null,
   }
 }

@@ -13,6 +13,7 @@ const row: ChainedRow = {
   requestedAt: '2026-11-21T08:00:00.123000',
   address: '127.0.0.1',
   detail: null,
+  actor: null,
 }
 
 test.each<Partial<ChainedRow>>([
@@ -25,6 +26,8 @@ test.each<Partial<ChainedRow>>([
   { requestedAt: '2026-11-21T08:00:00.123001' },
   { address: '127.0.0.2' },
   { detail: '{}' },
+  { actor: '' },
+  { actor: 'key:00' },
   // The same letters, divided differently.
   { projectId: 'shopfetch', action: '' },
 ])('a row with %p has another code', (change) => {

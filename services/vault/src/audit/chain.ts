@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto'
+import { encodeColumns } from '../keyring/row-codes.ts'
 
 /** An audit row with its columns as Postgres prints them, so that no precision is lost in JavaScript types. */
 export type ChainedRow = {
@@ -12,6 +13,8 @@ export type ChainedRow = {
   readonly requestedAt: string
   readonly address: string
   readonly detail: string | null
+  /** Null in rows of releases that did not record it; these are chained without it. */
+  readonly actor: string | null
 }
 
 /** A code is a message authentication code: the first row is chained to this one. */
@@ -25,11 +28,11 @@ export const CODE_LENGTH = 32
  * the key, a row that is changed, removed, added or moved breaks the chain at that row.
  */
 export function chainCode(key: KeyObject, previous: Uint8Array, row: ChainedRow): Buffer {
-  const { seq, id, projectUid, projectId, action, env, requestedAt, address, detail } = row
-  // Each column follows its length, and null differs from the empty text: no two rows give the same bytes.
-  const columns = [String(seq), id, projectUid, projectId, action, env, requestedAt, address, detail]
-    .map((column) => (column === null ? '-;' : `${String(Buffer.byteLength(column))}:${column}`))
-    .join('')
+  const { seq, id, projectUid, projectId, action, env, requestedAt, address, detail, actor } = row
+  const columns = encodeColumns([
+    ...[String(seq), id, projectUid, projectId, action, env, requestedAt, address, detail],
+    ...(actor === null ? [] : [actor]),
+  ])
   return createHmac('sha256', key).update('vault/audit-chain/1').update(previous).update(columns).digest()
 }
 

@@ -1,8 +1,15 @@
+import { createChainKeys } from '../keyring/chain-keys.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
-import { createDataKeyStore } from '../keyring/keyring.store.ts'
+import { createChainKeyStore, createDataKeyStore } from '../keyring/keyring.store.ts'
+import { createRowCodes } from '../keyring/row-codes.ts'
+import { createAuthenticProjects, type RefusedTable } from '../projects/authentic-projects.ts'
+import { createKeyUseStore } from '../projects/key-uses.store.ts'
+import { createKeyUses } from '../projects/key-uses.ts'
+import { createRefusedRowMetrics } from '../projects/projects.metrics.ts'
 import { createProjectStore } from '../projects/projects.store.ts'
 import { createProjects } from '../projects/projects.ts'
 import { createBatchedFetch } from '../secrets/batched-fetch.ts'
+import { createEnvironments } from '../secrets/environments.ts'
 import { createProjectSecrets } from '../secrets/project-secrets.ts'
 import { createDecryptionMetrics, createPendingFetchMetrics } from '../secrets/secrets.metrics.ts'
 import { createSecretStore } from '../secrets/secrets.store.ts'
@@ -10,30 +17,51 @@ import { createSecrets } from '../secrets/secrets.ts'
 import { createSignedRequests, createSigningProjects } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
 
+/** How far behind `lastUsedAt` of a key is. */
+const NOTE_USES_EVERY_MS = 10_000
+
 /** Projects and secrets, joined. */
-export type ProjectsAndSecrets = ReturnType<typeof createProjectsAndSecrets>
+export type ProjectsAndSecrets = Awaited<ReturnType<typeof createProjectsAndSecrets>>
 
 /** Joins projects, their secrets and the checks of their signed requests. */
-export function createProjectsAndSecrets({ config, pool, db, nonces, clock, logger, metrics }: Connections) {
+export async function createProjectsAndSecrets(connections: Connections) {
+  const { config, pool, db, nonces, clock, logger, metrics, background } = connections
+  const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
+  const codes = createRowCodes(await chainKeys.first())
+  const refusedRows = createRefusedRowMetrics(metrics.registry)
+  const onRefused = (table: RefusedTable, place: object) => {
+    refusedRows.refused(table)
+    logger.error({ table, ...place }, 'a stored row was not written by the vault: it is refused')
+  }
+  const authentic = createAuthenticProjects({ codes, onRefused })
+  const environments = createEnvironments({ codes, onRefused })
   const dataKeys = createDataKeys({ keyring: config.keyring, store: createDataKeyStore(db), clock })
   const signingProjects = createSigningProjects({ read: (name) => projects.findWithVerifyKeys(name), clock })
   const onChange = (name: string) => signingProjects.forget(name)
-  const projects = createProjects({ store: createProjectStore(db), dataKeys, clock, onChange })
+  const projects = createProjects({ store: createProjectStore(db), authentic, dataKeys, clock, onChange })
   const decryption = createDecryptionMetrics(metrics.registry)
   const onDecryptionError = (error: unknown, place: object) => {
     decryption.failed()
     logger.error({ err: error, ...place }, 'a stored value does not decrypt')
   }
-  const store = createSecretStore(db, pool, {
+  const store = createSecretStore(db, pool, environments, {
     environmentBytes: config.MAX_ENVIRONMENT_BYTES,
     environments: config.MAX_ENVIRONMENTS,
     versions: config.MAX_VERSIONS,
   })
   const secrets = createSecrets({ store, dataKeys, clock, onDecryptionError })
-  const signedRequests = createSignedRequests({ signingProjects, nonces, clock })
+  const uses = createKeyUses({ store: createKeyUseStore(db), clock })
+  const onNoteError = (error: unknown) => logger.warn({ err: error }, 'could not note when keys were last used')
+  background.add({
+    everyMs: NOTE_USES_EVERY_MS,
+    task: uses.flush,
+    onError: onNoteError,
+    atStop: () => uses.flush().catch(onNoteError),
+  })
+  const signedRequests = createSignedRequests({ signingProjects, nonces, clock, onUse: uses.used })
   const countPending = signedRequests.countPendingFetches
   createPendingFetchMetrics(metrics.registry, countPending)
-  const fetch = createBatchedFetch({ store, decrypt: secrets.decrypt, clock, countPending })
+  const fetch = createBatchedFetch({ store, decrypt: secrets.decrypt, environments, clock, countPending })
   return {
     useCases: {
       projects,

@@ -19,6 +19,7 @@ export async function insertAuditEntries(trx: Db, entries: readonly EntryOfProje
     env: entry.env,
     requested_at: entry.requestedAt,
     ip: entry.address,
+    actor: entry.actor,
     detail: entry.detail === null ? null : JSON.stringify(entry.detail),
   }))
   await trx.insertInto('audit').values(rows).execute()

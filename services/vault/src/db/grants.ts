@@ -1,3 +1,15 @@
+/** The rights on each table, and the columns that may be updated. */
+const RIGHTS: Readonly<Record<string, readonly [rights: string, columns: string]>> = {
+  projects: ['select, insert, delete', 'require_content_digest, generation, code'],
+  project_keys: ['select, insert, delete', 'not_after, code, last_used_at'],
+  project_deks: ['select, insert, delete', 'kek_id, wrapped, encryptions'],
+  secrets: ['select, insert, delete', 'version, updated_at'],
+  secret_versions: ['select, insert', 'dek_v, blob'],
+  environments: ['select, insert', 'revision, code'],
+  keks: ['select, insert', 'retired_at'],
+  audit_keys: ['select, insert', 'kek_id, wrapped'],
+}
+
 /**
  * The rights of the run-time role: it reads and writes rows and changes no table. The audit log it can only read and
  * append to. It may not choose the number of an entry: the sealer reads entries by number, and an entry far ahead would
@@ -9,11 +21,15 @@
 export function grants(role: string): readonly string[] {
   return [
     `grant usage on schema public to ${role}`,
-    `grant select, insert, update, delete on projects, project_keys, project_deks, secrets, secret_versions to ${role}`,
-    `grant select, insert, update on keks, audit_keys to ${role}`,
-    `revoke insert on audit from ${role}`,
-    `grant insert (id, project_uid, project_id, action, env, requested_at, ip, detail) on audit to ${role}`,
+    // One transaction for each table: a running service is never without its rights.
+    ...Object.entries(RIGHTS).map(
+      ([table, [rights, columns]]) =>
+        `revoke all on ${table} from ${role}; grant ${rights}, update (${columns}) on ${table} to ${role}`,
+    ),
+    `revoke insert on audit from ${role};
+      grant insert (id, project_uid, project_id, action, env, requested_at, ip, detail, actor) on audit to ${role}`,
     `grant select on audit to ${role}`,
+    `grant select, insert, delete on administrators to ${role}`,
     `grant select, insert on audit_seals to ${role}`,
     `grant select on audit_prunings to ${role}`,
     `grant usage on sequence audit_seq to ${role}`,

@@ -2,11 +2,16 @@ import { createMigrate, type Migrate } from '@vault-and-tracker/service-kit/migr
 import { grants } from './grants.ts'
 import { init } from './migrations/0001-init.ts'
 import { sealedPrunings } from './migrations/0002-sealed-prunings.ts'
+import { authenticatedRows } from './migrations/0003-authenticated-rows.ts'
 
 /**
  * Brings the vault's database to the newest schema. A new migration is added at the end, a released one never changed.
  */
 export const migrate: Migrate = createMigrate({
-  migrations: { '0001-init': init, '0002-sealed-prunings': sealedPrunings },
+  migrations: {
+    '0001-init': init,
+    '0002-sealed-prunings': sealedPrunings,
+    '0003-authenticated-rows': authenticatedRows,
+  },
   grants,
 })

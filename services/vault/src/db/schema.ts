@@ -7,6 +7,8 @@ export type Schema = {
     name: string
     require_content_digest: Generated<boolean>
     created_at: Date
+    generation: Generated<number>
+    code: Buffer | null
   }
   project_keys: {
     id: string
@@ -14,6 +16,26 @@ export type Schema = {
     public_key: Buffer
     created_at: Date
     not_after: Date | null
+    access: Generated<string>
+    envs: string[] | null
+    last_used_at: Date | null
+    code: Buffer | null
+  }
+  environments: {
+    project_uid: string
+    env: string
+    revision: number
+    code: Buffer
+  }
+  administrators: {
+    id: string
+    name: string
+    token_hash: Buffer
+    role: string
+    projects: string[] | null
+    created_at: Date
+    expires_at: Date | null
+    code: Buffer
   }
   keks: {
     kek_id: string
@@ -54,6 +76,7 @@ export type Schema = {
     requested_at: Date
     ip: string
     detail: ColumnType<unknown, string | null, never>
+    actor: string | null
   }
   audit_keys: {
     key_no: number

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { VerifiedCaller } from '../signed-requests/signed-requests.ts'
 
 /** What a handler knows of an administrator. */
-export type Administrator = { readonly kind: 'administrator'; readonly address: string }
+export type Administrator = { readonly kind: 'administrator'; readonly actor: string; readonly address: string }
 
 /** What the vault's endpoints have in common. */
 export type VaultSurface = {

@@ -17,9 +17,13 @@ export type ChainKeyStore = {
 export type ChainKeys = {
   /** The key for new seals. The first call of all creates it. */
   current(): Promise<{ keyNo: number; key: KeyObject }>
+  /** The first key, which the codes of rows are derived from. Created where there is none yet. */
+  first(): Promise<KeyObject>
   /** @throws KeyringError when there is no such key */
   byNumber(keyNo: number): Promise<KeyObject>
 }
+
+const FIRST = 1
 
 /** Unwraps the keys of the audit chain and caches them in this process. */
 export function createChainKeys(deps: { keyring: Keyring; store: ChainKeyStore; clock: Clock }): ChainKeys {
@@ -34,8 +38,8 @@ export function createChainKeys(deps: { keyring: Keyring; store: ChainKeyStore; 
   }
 
   async function firstKey(): Promise<StoredChainKey> {
-    const wrapped = wrapKey(keyring, generateKeySync('aes', { length: 256 }), chainKeyOwner(1))
-    await store.addFirst({ keyNo: 1, ...wrapped }, new Date(clock.now()))
+    const wrapped = wrapKey(keyring, generateKeySync('aes', { length: 256 }), chainKeyOwner(FIRST))
+    await store.addFirst({ keyNo: FIRST, ...wrapped }, new Date(clock.now()))
     // Another replica may have inserted the first key at the same time; then that one is used.
     const stored = await store.newest()
     if (stored === undefined) throw new KeyringError(['the key of the audit log was not stored'])
@@ -50,15 +54,21 @@ export function createChainKeys(deps: { keyring: Keyring; store: ChainKeyStore; 
     return unwrap(stored)
   }
 
+  async function newest(): Promise<{ keyNo: number; key: KeyObject }> {
+    if (current === undefined) {
+      const stored = (await store.newest()) ?? (await firstKey())
+      unwrap(stored)
+      current = stored.keyNo
+    }
+    return { keyNo: current, key: await byNumber(current) }
+  }
+
   return {
     byNumber,
-    current: async () => {
-      if (current === undefined) {
-        const stored = (await store.newest()) ?? (await firstKey())
-        unwrap(stored)
-        current = stored.keyNo
-      }
-      return { keyNo: current, key: await byNumber(current) }
+    current: newest,
+    first: async () => {
+      if ((await store.find(FIRST)) === undefined) await newest()
+      return byNumber(FIRST)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { type NewEntry, newEntry } from '../audit/audit.ts'
+import { BY_COMMAND, type NewEntry, newEntry } from '../audit/audit.ts'
 import { chainKeyOwner, type StoredChainKey } from './chain-keys.ts'
 import { type DataKeys, dataKeyOwner, type StoredDataKey } from './data-keys.ts'
 import { DecryptionError, decryptValue, encryptValue, type ValuePlace } from './envelope.ts'
@@ -82,8 +82,6 @@ const REENCRYPT_BATCH = 200
 const MAX_ENCRYPTIONS = 2 ** 30
 /** A fetch may still hold rows that it read before they were encrypted again. */
 const DELETE_AFTER_MS = 600_000
-/** Every audit entry has an address. Those of a command have the loopback address. */
-const LOCAL_ADDRESS = '127.0.0.1'
 const DAY_MS = 86_400_000
 const FIRST_UID = '00000000-0000-0000-0000-000000000000'
 
@@ -136,7 +134,7 @@ export function createKeyRotation(deps: {
       const entryFor = (key: ProjectDataKey) =>
         newEntry(clock, {
           action: 'key.rewrap',
-          address: LOCAL_ADDRESS,
+          by: BY_COMMAND,
           detail: { dekV: key.dekV, from: key.kekId, to: keyring.activeId },
         })
       await repeatUntilDone(
@@ -159,8 +157,7 @@ export function createKeyRotation(deps: {
     renew: async (olderThanDays: number): Promise<{ renewed: number; moved: number; dropped: number }> => {
       const now = clock.now()
       const limits = { before: new Date(now - olderThanDays * DAY_MS), encryptions: MAX_ENCRYPTIONS }
-      const entryFor = (dekV: number) =>
-        newEntry(clock, { action: 'key.rotate', address: LOCAL_ADDRESS, detail: { dekV } })
+      const entryFor = (dekV: number) => newEntry(clock, { action: 'key.rotate', by: BY_COMMAND, detail: { dekV } })
       const result = { renewed: 0, moved: 0, dropped: 0 }
       const create = (projectUid: string, dekV: number) => dataKeys.create(projectUid, dekV)
       let made: number

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { isExpired, MAX_VALID_KEYS, OVERLAP_MS, type ProjectKey, replaceKey } from './project-keys.ts'
+import { FULL_SCOPE, isExpired, MAX_VALID_KEYS, OVERLAP_MS, type ProjectKey, replaceKey } from './project-keys.ts'
 
 const now = new Date('2026-11-21T12:00:00.000Z')
 const at = (ms: number) => new Date(now.getTime() + ms)
@@ -10,6 +10,8 @@ function key(id: number, createdMs: number, notAfterMs: number | null): ProjectK
     publicKey: Buffer.alloc(32, id),
     createdAt: at(createdMs),
     notAfter: notAfterMs === null ? null : at(notAfterMs),
+    scope: FULL_SCOPE,
+    lastUsedAt: null,
   }
 }
 

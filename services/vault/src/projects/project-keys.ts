@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { apiError } from '../errors.ts'
 
 /** A public key of a project. `notAfter` is the time from which a replaced key is invalid; null for the newest key. */
@@ -6,7 +7,22 @@ export type ProjectKey = {
   readonly publicKey: Uint8Array
   readonly createdAt: Date
   readonly notAfter: Date | null
+  readonly scope: Scope
+  /** When a signature of the key was accepted, to the minute; null for a key without any. */
+  readonly lastUsedAt: Date | null
 }
+
+/** What a key may do: read or write values, in some environments or, where `envs` is null, in all. */
+export type Scope = { readonly access: Access; readonly envs: readonly string[] | null }
+
+/** The values of `access`. */
+export const ACCESS = ['read-write', 'read', 'write'] as const
+
+/** Whether a key may read values, write them, or both. */
+export type Access = (typeof ACCESS)[number]
+
+/** The scope of a key that was given none. */
+export const FULL_SCOPE: Scope = { access: 'read-write', envs: null }
 
 /** What a rotation does to a project's keys. */
 export type KeyChange = {
@@ -49,3 +65,29 @@ export function replaceKey(keys: readonly ProjectKey[], add: ProjectKey, now: Da
     forget: keys.filter((key) => !kept.includes(key)).map((key) => key.id),
   }
 }
+
+/** The keys after a change. */
+export function applyChange(keys: readonly ProjectKey[], { add, end, forget }: KeyChange): readonly ProjectKey[] {
+  const endOf = new Map(end.map(({ id, notAfter }) => [id, notAfter]))
+  const kept = keys.filter(({ id }) => !forget.includes(id))
+  return [...kept.map((key) => ({ ...key, notAfter: endOf.get(key.id) ?? key.notAfter })), add]
+}
+
+/** Names a public key: the first 32 hex digits of its SHA-256. */
+export function fingerprintOf(publicKey: Uint8Array): string {
+  return createHash('sha256').update(publicKey).digest('hex').slice(0, 32)
+}
+
+/**
+ * The keys after one was revoked. Its row stays as one that ended long ago, which is valid by no replica's clock, until
+ * the next rotation removes it.
+ *
+ * @throws ApiError not_found when no valid key has the fingerprint
+ */
+export function revokeKey(keys: readonly ProjectKey[], fingerprint: string, now: Date): readonly ProjectKey[] {
+  const revoked = keys.find((key) => !isExpired(key, now) && fingerprintOf(key.publicKey) === fingerprint)
+  if (revoked === undefined) throw apiError('not_found')
+  return keys.map((key) => (key === revoked ? { ...key, notAfter: LONG_AGO } : key))
+}
+
+const LONG_AGO = new Date(0)

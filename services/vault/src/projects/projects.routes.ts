@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { idParams, OK, ok, time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
-import { OVERLAP_MS } from './project-keys.ts'
+import { ACCESS, fingerprintOf, OVERLAP_MS } from './project-keys.ts'
 import { PROJECT_NAME, type Projects } from './projects.ts'
 
 /** Any other type than a string is an invalid key, not a malformed request. */
@@ -14,11 +14,24 @@ const project = z
   .strictObject({
     id: z.string(),
     name: z.string(),
-    publicKey: z.string().regex(/^[0-9a-f]{64}$/),
+    publicKey: z
+      .string()
+      .regex(/^([0-9a-f]{64})?$/)
+      .meta({ description: 'empty for a project without a key' }),
     createdAt: time,
     requireContentDigest: z.literal(true).optional(),
   })
   .meta({ id: 'Project' })
+
+const projectKey = z
+  .strictObject({
+    fingerprint: z.string().meta({ description: 'the first 32 hex digits of the SHA-256 of the public key' }),
+    since: time,
+    until: time.nullable(),
+    lastUsedAt: time.nullable().meta({ description: 'up to ten seconds behind' }),
+    scope: z.strictObject({ access: z.enum(ACCESS), envs: z.array(z.string()).nullable() }),
+  })
+  .meta({ id: 'ProjectKey', description: 'A valid key of a project' })
 
 const endpoint = endpoints<{ projects: Projects }>()
 const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
@@ -59,7 +72,7 @@ export const projectEndpoints = [
     answer: ok.extend({ id: z.string() }),
     errors: ['invalid_public_key', 'project_exists'],
     handle: async ({ body, caller }, { projects }) => {
-      await projects.create({ ...body, address: caller.address })
+      await projects.create({ ...body, by: caller })
       return { ...OK, id: body.name }
     },
   }),
@@ -72,12 +85,12 @@ export const projectEndpoints = [
     params: idParams,
     body: z.strictObject({ requireContentDigest: z.boolean() }),
     answer: ok,
-    errors: ['not_found'],
+    errors: ['not_found', 'decryption_failed'],
     handle: async ({ params, body, caller }, { projects }) => {
       await projects.setRequireContentDigest({
         name: params.id,
         required: body.requireContentDigest,
-        address: caller.address,
+        by: caller,
       })
       return OK
     },
@@ -92,7 +105,7 @@ export const projectEndpoints = [
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { projects }) => {
-      await projects.remove({ name: params.id, address: caller.address })
+      await projects.remove({ name: params.id, by: caller })
       return OK
     },
   }),
@@ -114,15 +127,49 @@ export const projectEndpoints = [
     }),
     bodyIsOptional: true,
     answer: ok.extend({ privateKey: z.string().optional() }),
-    errors: ['invalid_public_key', 'not_found'],
+    errors: ['invalid_public_key', 'not_found', 'decryption_failed'],
     handle: async ({ params, body, caller }, { projects }) => {
       const rotated = await projects.rotate({
         name: params.id,
         publicKey: body.publicKey,
         overlapMs: body.overlap * 1000,
-        address: caller.address,
+        by: caller,
       })
       return { ...OK, ...rotated }
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'GET',
+    path: '/v1/admin/projects/:id/keys',
+    operationId: 'listProjectKeys',
+    summary: 'The valid keys of a project, the newest first',
+    params: idParams,
+    answer: z.array(projectKey),
+    errors: ['not_found'],
+    handle: async ({ params }, { projects }) => {
+      const keys = await projects.keysOf(params.id)
+      return keys.map(({ publicKey: bytes, createdAt, notAfter, lastUsedAt, scope }) => ({
+        fingerprint: fingerprintOf(bytes),
+        since: createdAt.toISOString(),
+        until: notAfter?.toISOString() ?? null,
+        lastUsedAt: lastUsedAt?.toISOString() ?? null,
+        scope: { access: scope.access, envs: scope.envs === null ? null : [...scope.envs] },
+      }))
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'DELETE',
+    path: '/v1/admin/projects/:id/keys/:fingerprint',
+    operationId: 'revokeProjectKey',
+    summary: 'Revoke a key of a project at once',
+    params: idParams.extend({ fingerprint: z.string().regex(/^[0-9a-f]{32}$/) }),
+    answer: ok,
+    errors: ['not_found', 'decryption_failed'],
+    handle: async ({ params, caller }, { projects }) => {
+      await projects.revokeKey({ name: params.id, fingerprint: params.fingerprint, by: caller })
+      return OK
     },
   }),
 ]

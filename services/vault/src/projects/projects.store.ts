@@ -1,45 +1,17 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
-import type { Selectable } from 'kysely'
 import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import { lockKek } from '../db/kek-lock.store.ts'
-import type { Db, Schema } from '../db/schema.ts'
+import { keyRow, readProject, readProjects, writeProject } from '../db/project-rows.store.ts'
+import type { Db } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
-import type { ProjectKey } from './project-keys.ts'
-import type { ProjectStore, StoredProject } from './projects.ts'
+import type { ProjectStore } from './projects.ts'
 
 /** Projects in Postgres. */
 export function createProjectStore(db: Db): ProjectStore {
   return {
-    list: async () => {
-      const projects = await db.selectFrom('projects').selectAll().orderBy('name').execute()
-      const keys = await db.selectFrom('project_keys').selectAll().orderBy('id').execute()
-      const keysOf = new Map<string, Selectable<Schema['project_keys']>[]>()
-      for (const key of keys) keysOf.set(key.project_uid, [...(keysOf.get(key.project_uid) ?? []), key])
-      // A project whose keys are missing here was created between the two queries.
-      return projects.flatMap((project) => {
-        const own = keysOf.get(project.uid)
-        return own === undefined ? [] : [toProject(project, own)]
-      })
-    },
+    list: () => readProjects(db),
 
-    find: async (name) => {
-      const rows = await db
-        .selectFrom('projects as p')
-        .innerJoin('project_keys as k', 'k.project_uid', 'p.uid')
-        .select(['p.uid', 'p.name', 'p.require_content_digest', 'p.created_at'])
-        .select(['k.id', 'k.project_uid', 'k.public_key', 'k.created_at as key_created_at', 'k.not_after'])
-        .where('p.name', '=', name)
-        .orderBy('k.id')
-        .execute()
-      const [project] = rows
-      return (
-        project &&
-        toProject(
-          project,
-          rows.map((row) => ({ ...row, created_at: row.key_created_at })),
-        )
-      )
-    },
+    find: (name) => readProject(db, name),
 
     create: async (project, dataKey, entry) => {
       try {
@@ -52,6 +24,8 @@ export function createProjectStore(db: Db): ProjectStore {
               name: project.name,
               require_content_digest: project.requireContentDigest,
               created_at: project.createdAt,
+              generation: project.generation,
+              code: project.code,
             })
             .execute()
           await trx
@@ -76,36 +50,22 @@ export function createProjectStore(db: Db): ProjectStore {
       }
     },
 
-    changeKeys: (name, decide, entry) =>
+    change: (name, decide, entryFor) =>
       db.transaction().execute(async (trx) => {
         // Weaker than `for update`: secrets can be written meanwhile, and two rotations still wait for each other.
-        const project = await trx
+        const locked = await trx
           .selectFrom('projects')
-          .select(['uid', 'name'])
+          .select('uid')
           .where('name', '=', name)
           .forNoKeyUpdate()
           .executeTakeFirst()
-        if (project === undefined) return false
-        const keys = await trx.selectFrom('project_keys').selectAll().where('project_uid', '=', project.uid).execute()
-        const change = decide(keys.map(toKey))
-        if (change.forget.length > 0) await trx.deleteFrom('project_keys').where('id', 'in', change.forget).execute()
-        for (const { id, notAfter } of change.end)
-          await trx.updateTable('project_keys').set({ not_after: notAfter }).where('id', '=', id).execute()
-        await trx.insertInto('project_keys').values(keyRow(project.uid, change.add)).execute()
-        await insertAuditEntry(trx, entry, project)
+        if (locked === undefined) return false
+        const before = await readProject(trx, name)
+        if (before === undefined) return false
+        const after = decide(before)
+        await writeProject(trx, before, after)
+        await insertAuditEntry(trx, entryFor(after), after)
         return true
-      }),
-
-    setRequireContentDigest: (name, required, entry) =>
-      db.transaction().execute(async (trx) => {
-        const project = await trx
-          .updateTable('projects')
-          .set({ require_content_digest: required })
-          .where('name', '=', name)
-          .returning(['uid', 'name'])
-          .executeTakeFirst()
-        if (project !== undefined) await insertAuditEntry(trx, entry, project)
-        return project !== undefined
       }),
 
     remove: (name, entry) =>
@@ -118,32 +78,5 @@ export function createProjectStore(db: Db): ProjectStore {
         if (project !== undefined) await insertAuditEntry(trx, entry, project)
         return project !== undefined
       }),
-  }
-}
-
-function keyRow(projectUid: string, key: ProjectKey) {
-  return {
-    id: key.id,
-    project_uid: projectUid,
-    public_key: Buffer.from(key.publicKey),
-    created_at: key.createdAt,
-    not_after: key.notAfter,
-  }
-}
-
-function toKey(row: Selectable<Schema['project_keys']>): ProjectKey {
-  return { id: row.id, publicKey: row.public_key, createdAt: row.created_at, notAfter: row.not_after }
-}
-
-function toProject(
-  row: Selectable<Schema['projects']>,
-  keys: readonly Selectable<Schema['project_keys']>[],
-): StoredProject {
-  return {
-    uid: row.uid,
-    name: row.name,
-    requireContentDigest: row.require_content_digest,
-    createdAt: row.created_at,
-    keys: keys.map(toKey),
   }
 }

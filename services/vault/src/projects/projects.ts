@@ -8,10 +8,20 @@ import {
 } from '@vault-and-tracker/http-signatures'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { type NewEntry, newEntry } from '../audit/audit.ts'
+import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
-import { isExpired, type KeyChange, type ProjectKey, replaceKey } from './project-keys.ts'
+import type { AuthenticProjects, SealedProject, StoredProject } from './authentic-projects.ts'
+import {
+  applyChange,
+  FULL_SCOPE,
+  fingerprintOf,
+  isExpired,
+  type ProjectKey,
+  replaceKey,
+  revokeKey,
+  type Scope,
+} from './project-keys.ts'
 
 /** A project as administrators see it. Its id is its name. */
 export type Project = {
@@ -27,27 +37,23 @@ export type SigningProject = {
   readonly uid: string
   readonly name: string
   readonly requireContentDigest: boolean
-  readonly keys: readonly { key: VerifyKey; notAfter: Date | null }[]
-}
-
-/** A project's row with its keys. */
-export type StoredProject = {
-  readonly uid: string
-  readonly name: string
-  readonly requireContentDigest: boolean
-  readonly createdAt: Date
-  readonly keys: readonly ProjectKey[]
+  /** Every statement for a caller compares it with the stored one: another one means that something changed. */
+  readonly generation: number
+  readonly keys: readonly { id: string; fingerprint: string; key: VerifyKey; notAfter: Date | null; scope: Scope }[]
 }
 
 /** Projects and their keys. Every writing method is one transaction together with its audit entry. */
 export type ProjectStore = {
-  list(): Promise<readonly StoredProject[]>
-  find(name: string): Promise<StoredProject | undefined>
+  list(): Promise<readonly SealedProject[]>
+  find(name: string): Promise<SealedProject | undefined>
   /** @throws ApiError project_exists */
-  create(project: StoredProject, dataKey: StoredDataKey, entry: NewEntry): Promise<void>
-  /** Locks the project, calls `decide` with its keys and applies the change. Returns false for an unknown project. */
-  changeKeys(name: string, decide: (keys: readonly ProjectKey[]) => KeyChange, entry: NewEntry): Promise<boolean>
-  setRequireContentDigest(name: string, required: boolean, entry: NewEntry): Promise<boolean>
+  create(project: SealedProject, dataKey: StoredDataKey, entry: NewEntry): Promise<void>
+  /** Locks the project, calls `decide` with it and writes the result. Returns false for an unknown project. */
+  change(
+    name: string,
+    decide: (project: SealedProject) => SealedProject,
+    entryFor: (changed: SealedProject) => NewEntry,
+  ): Promise<boolean>
   /** Deletes the project with its keys, data keys, secrets and versions. */
   remove(name: string, entry: NewEntry): Promise<boolean>
 }
@@ -66,39 +72,42 @@ export function isProjectName(text: string): boolean {
 /** Registers, lists, changes and deletes projects, and provides the keys that signatures are verified with. */
 export function createProjects(deps: {
   store: ProjectStore
+  authentic: AuthenticProjects
   dataKeys: DataKeys
   clock: Clock
   /** Called with the name of every project that this process changed. */
   onChange: (name: string) => void
 }) {
-  const { store, dataKeys, clock, onChange } = deps
+  const { store, authentic, dataKeys, clock, onChange } = deps
 
   return {
-    list: async (): Promise<readonly Project[]> => (await store.list()).map(present),
+    list: async (): Promise<readonly Project[]> =>
+      (await store.list()).map((project) => present(project, authentic.open(project))),
 
     /** @throws ApiError invalid_public_key, project_exists */
     create: async (input: {
       name: string
       publicKey: string
       requireContentDigest: boolean
-      address: string
+      by: By
     }): Promise<void> => {
       const publicKey = readPublicKey(input.publicKey)
       const now = new Date(clock.now())
       const uid = newId()
       const entry = newEntry(clock, {
         action: 'project.create',
-        address: input.address,
-        detail: { publicKey: publicKeyToHex(publicKey) },
+        by: input.by,
+        detail: { publicKey: publicKeyToHex(publicKey), generation: 1 },
       })
       const project = {
         uid,
         name: input.name,
         requireContentDigest: input.requireContentDigest,
         createdAt: now,
-        keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null }],
+        generation: 1,
+        keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null, scope: FULL_SCOPE, lastUsedAt: null }],
       }
-      await store.create(project, dataKeys.create(uid, 1), entry)
+      await store.create(authentic.seal(project), dataKeys.create(uid, 1), entry)
       onChange(input.name)
     },
 
@@ -112,65 +121,98 @@ export function createProjects(deps: {
       name: string
       publicKey: string | undefined
       overlapMs: number
-      address: string
+      by: By
     }): Promise<{ privateKey: string } | undefined> => {
       const pair = input.publicKey === undefined ? generateKeyPair() : undefined
       const publicKey =
         pair === undefined ? readPublicKey(input.publicKey ?? '') : Buffer.from(pair.publicKeyHex, 'hex')
       const now = new Date(clock.now())
-      const entry = newEntry(clock, {
-        action: 'rotate',
-        address: input.address,
-        detail: { publicKey: publicKeyToHex(publicKey), overlapSeconds: input.overlapMs / 1000 },
-      })
-      const added = { id: newId(), publicKey, createdAt: now, notAfter: null }
-      const decide = (keys: readonly ProjectKey[]): KeyChange => replaceKey(keys, added, now, input.overlapMs)
-      if (!isProjectName(input.name) || !(await store.changeKeys(input.name, decide, entry)))
-        throw apiError('not_found')
+      const added = { id: newId(), publicKey, createdAt: now, notAfter: null, scope: FULL_SCOPE, lastUsedAt: null }
+      const decide = (sealed: SealedProject) =>
+        authentic.change(sealed, ({ keys }) => ({
+          keys: applyChange(keys, replaceKey(keys, added, now, input.overlapMs)),
+        }))
+      const entryFor = ({ generation }: SealedProject) =>
+        newEntry(clock, {
+          action: 'rotate',
+          by: input.by,
+          detail: { publicKey: publicKeyToHex(publicKey), overlapSeconds: input.overlapMs / 1000, generation },
+        })
+      if (!isProjectName(input.name) || !(await store.change(input.name, decide, entryFor))) throw apiError('not_found')
       onChange(input.name)
       return pair && { privateKey: pair.privateJwk }
     },
 
     /** @throws ApiError not_found */
-    setRequireContentDigest: async (input: { name: string; required: boolean; address: string }): Promise<void> => {
-      const { name, required, address } = input
-      const entry = newEntry(clock, { action: 'project.update', address, detail: { requireContentDigest: required } })
-      if (!isProjectName(name) || !(await store.setRequireContentDigest(name, required, entry)))
-        throw apiError('not_found')
+    setRequireContentDigest: async (input: { name: string; required: boolean; by: By }): Promise<void> => {
+      const { name, required, by } = input
+      const decide = (sealed: SealedProject) => authentic.change(sealed, () => ({ requireContentDigest: required }))
+      const entryFor = ({ generation }: SealedProject) =>
+        newEntry(clock, { action: 'project.update', by, detail: { requireContentDigest: required, generation } })
+      if (!isProjectName(name) || !(await store.change(name, decide, entryFor))) throw apiError('not_found')
       onChange(name)
     },
 
     /** @throws ApiError not_found */
-    remove: async (input: { name: string; address: string }): Promise<void> => {
-      const entry = newEntry(clock, { action: 'project.delete', address: input.address })
+    remove: async (input: { name: string; by: By }): Promise<void> => {
+      const entry = newEntry(clock, { action: 'project.delete', by: input.by })
       if (!isProjectName(input.name) || !(await store.remove(input.name, entry))) throw apiError('not_found')
       onChange(input.name)
     },
 
+    /** The valid keys of a project, the newest first. @throws ApiError not_found */
+    keysOf: async (name: string): Promise<readonly ProjectKey[]> => {
+      const sealed = isProjectName(name) ? await store.find(name) : undefined
+      if (sealed === undefined) throw apiError('not_found')
+      const now = new Date(clock.now())
+      return authentic
+        .open(sealed)
+        .keys.filter((key) => !isExpired(key, now))
+        .toReversed()
+    },
+
+    /** Makes a valid key invalid for every replica, also where it is the only one. @throws ApiError not_found */
+    revokeKey: async (input: { name: string; fingerprint: string; by: By }): Promise<void> => {
+      const { name, fingerprint, by } = input
+      const now = new Date(clock.now())
+      const decide = (sealed: SealedProject) =>
+        authentic.change(sealed, ({ keys }) => ({ keys: revokeKey(keys, fingerprint, now) }))
+      const entryFor = ({ generation }: SealedProject) =>
+        newEntry(clock, { action: 'key.revoke', by, detail: { fingerprint, generation } })
+      if (!isProjectName(name) || !(await store.change(name, decide, entryFor))) throw apiError('not_found')
+      onChange(name)
+    },
+
     /** What signatures of the project are verified with; undefined for an unknown project. */
     findWithVerifyKeys: async (name: string): Promise<SigningProject | undefined> => {
-      const project = isProjectName(name) ? await store.find(name) : undefined
-      if (project === undefined) return undefined
+      const sealed = isProjectName(name) ? await store.find(name) : undefined
+      if (sealed === undefined) return undefined
+      const project = authentic.open(sealed)
       const now = new Date(clock.now())
       return {
         uid: project.uid,
         name: project.name,
         requireContentDigest: project.requireContentDigest,
+        generation: project.generation,
         keys: project.keys
           .filter((key) => !isExpired(key, now))
-          .map((key) => ({ key: createVerifyKey(key.publicKey), notAfter: key.notAfter })),
+          .map(({ id, publicKey, notAfter, scope }) => ({
+            ...{ id, notAfter, scope, fingerprint: fingerprintOf(publicKey) },
+            key: createVerifyKey(publicKey),
+          })),
       }
     },
   }
 }
 
-function present(project: StoredProject): Project {
-  const newest = project.keys.find((key) => key.notAfter === null) ?? project.keys[0]
-  if (newest === undefined) throw new Error(`project ${project.uid} has no key`)
+/** Of a project without an authentic key, which nobody can use, the stored key is shown. */
+function present(sealed: SealedProject, project: StoredProject): Project {
+  const keys = project.keys.length > 0 ? project.keys : sealed.keys
+  const newest = keys.find((key) => key.notAfter === null) ?? keys[0]
   return {
     id: project.name,
     name: project.name,
-    publicKey: publicKeyToHex(newest.publicKey),
+    publicKey: newest === undefined ? '' : publicKeyToHex(newest.publicKey),
     createdAt: project.createdAt,
     requireContentDigest: project.requireContentDigest,
   }

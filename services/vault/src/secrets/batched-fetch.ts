@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createBatcher } from '@vault-and-tracker/service-kit/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newEntry } from '../audit/audit.ts'
-import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue } from './secrets.ts'
+import type { Environments } from './environments.ts'
+import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue, StoredValues } from './secrets.ts'
 
 /**
  * Commits and round trips are most of what a fetch costs Postgres, and decryption most of what it costs the event loop.
@@ -33,19 +34,21 @@ export type BatchedFetch = (caller: Caller, env: string) => Promise<Fetched | St
 export function createBatchedFetch(deps: {
   store: Pick<SecretStore, 'readAll'>
   decrypt: Secrets['decrypt']
+  environments: Pick<Environments, 'assertAuthentic'>
   clock: Clock
   /** How many fetches are being verified. A batch waits a moment for them instead of starting without them. */
   countPending: () => number
 }): BatchedFetch {
-  const { store, decrypt, clock, countPending } = deps
+  const { store, decrypt, environments, clock, countPending } = deps
   const large = new Set<string>()
 
   /** One value that does not decrypt fails them all: a variable that is silently missing is worse than an error. */
-  async function present(caller: Caller, env: string, rows: readonly StoredValue[]): Promise<Fetched | Stale> {
+  async function present(caller: Caller, env: string, { values, stored }: StoredValues): Promise<Fetched | Stale> {
+    environments.assertAuthentic({ projectUid: caller.projectUid, env, current: values, stored })
     const members: string[] = []
     let bytes = 0
     let total = 0
-    for (const row of rows) {
+    for (const row of values) {
       const decrypted = decrypt(caller, env, row)
       const value = typeof decrypted === 'string' ? decrypted : await decrypted
       if (value === undefined) return 'stale'
@@ -72,13 +75,13 @@ export function createBatchedFetch(deps: {
 
   async function readTogether(asked: readonly Fetch[]): Promise<readonly (Stale | Promise<Fetched | Stale>)[]> {
     const found = await store.readAll(asked)
-    const presented = new Map<readonly StoredValue[], Promise<Fetched | Stale>>()
+    const presented = new Map<StoredValues, Promise<Fetched | Stale>>()
     return asked.map(({ caller, env }, i) => {
       const rows = found[i]
       if (rows === undefined || rows === 'stale') return 'stale'
       const known = presented.get(rows)
       if (known !== undefined) return known
-      noteSize(placeOf(caller, env), rows)
+      noteSize(placeOf(caller, env), rows.values)
       const body = present(caller, env, rows)
       presented.set(rows, body)
       return body
@@ -92,7 +95,7 @@ export function createBatchedFetch(deps: {
   const fetchLarge = createBatcher(readTogether, LARGE)
 
   return (caller, env) => {
-    const entry = newEntry(clock, { action: 'fetch', env, address: caller.address })
+    const entry = newEntry(clock, { action: 'fetch', env, by: caller })
     const asked = { caller, env, now: new Date(clock.now()), entry }
     return large.has(placeOf(caller, env)) ? fetchLarge(asked) : fetchSmall(asked)
   }

@@ -8,8 +8,10 @@ const caller: VerifiedCaller = {
   projectUid: 'cached',
   project: 'shop',
   publicKey: Buffer.alloc(32),
+  generation: 1,
   coversContent: false,
   isWrite: false,
+  actor: 'key:00',
   address: '127.0.0.1',
 }
 

@@ -104,7 +104,7 @@ export const secretAdminEndpoints = [
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { secrets }) => {
-      await secrets.removeAny(params.id, caller.address)
+      await secrets.removeAny(params.id, caller)
       return OK
     },
   }),
@@ -133,7 +133,7 @@ export const secretAdminEndpoints = [
     errors: ['not_found', 'decryption_failed'],
     handle: async ({ params, caller }, { secrets }) => ({
       ...OK,
-      version: await secrets.restore(params.id, Number(params.version), caller.address),
+      version: await secrets.restore(params.id, Number(params.version), caller),
     }),
   }),
 ]

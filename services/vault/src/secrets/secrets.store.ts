@@ -1,60 +1,42 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
+import type { NewEntry } from '../audit/audit.ts'
 import { insertAuditEntry } from '../db/audit-entries.store.ts'
+import { lockEnvironment, writeEnvironment } from '../db/environments.store.ts'
 import type { Db } from '../db/schema.ts'
-import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
-import type { Caller, Fetch, SecretStore, Stale, StorageLimits, StoredValue } from './secrets.ts'
+import type { Environments, StoredEnvironment } from './environments.ts'
+import { readAll } from './fetches.store.ts'
+import type { Caller, SecretStore, StorageLimits } from './secrets.ts'
+import { dropOldVersions, requireFewEnvironments, requireSpace } from './storage-limits.store.ts'
 
 /**
- * Reads the values and writes the audit entries of several callers in one statement. The statement commits by itself:
- * when its rows arrive, the entries are durable. A caller whose key or project is not valid any more has no row. A
- * project without secrets has one row of nulls. Of several callers that ask for the same values, the first valid one
- * has the values and each of the others one row of nulls. The statement is named, so that each connection parses and
- * plans it once.
+ * Secrets in Postgres. Every transaction that changes an environment locks the project, then, where a value is
+ * encrypted, its data key, then the environment, and then the secret: in this order they cannot deadlock.
+ *
+ * @param pool runs the one statement of fetches
  */
-const READ_ALL = {
-  name: 'read-all',
-  rowMode: 'array' as const,
-  text: `with caller as materialized (
-      select asked.*, p.name,
-        case when row_number() over (partition by asked.uid, asked.env order by asked.n) = 1 then asked.uid end as reads
-      from unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::inet[])
-        with ordinality as asked (uid, public_key, now, entry_id, action, env, ip, n)
-      join projects p on p.uid = asked.uid
-      join project_keys k on k.project_uid = p.uid and k.public_key = asked.public_key
-        and (k.not_after is null or k.not_after > asked.now)
-    ), entry as (
-      insert into audit (id, project_uid, project_id, action, env, requested_at, ip)
-      select entry_id, uid, name, action, env, now, ip from caller
-    )
-    select c.n::integer, s.key, s.version, v.blob
-    from caller c
-    left join secrets s on s.project_uid = c.reads and s.env = c.env
-    left join secret_versions v on v.secret_id = s.id and v.version = s.version`,
-}
+export function createSecretStore(
+  db: Db,
+  pool: Pool,
+  environments: Pick<Environments, 'after'>,
+  limits: StorageLimits,
+): SecretStore {
+  /** Authenticates the environment after a change of one secret, and writes the audit entry of the change. */
+  async function finish(
+    trx: Db,
+    before: StoredEnvironment,
+    change: { key: string; version: number | undefined },
+    project: { uid: string; name: string },
+    entryFor: (revision: number) => NewEntry,
+  ): Promise<void> {
+    const next = environments.after(before, change)
+    await writeEnvironment(trx, before, next)
+    await insertAuditEntry(trx, entryFor(next.revision), project)
+  }
 
-type ReadAllRow = [n: number, key: string, version: number, blob: Buffer | null] | [n: number, null, null, null]
-
-/** Replaces a value whose row is missing. It does not decrypt, so the fetch fails instead of sending a partial map. */
-const MISSING = Buffer.alloc(0)
-
-/** Secrets in Postgres. `pool` runs the one statement of fetches. */
-export function createSecretStore(db: Db, pool: Pool, limits: StorageLimits): SecretStore {
   return {
-    readAll: async (fetches) => {
-      const values = [
-        fetches.map(({ caller }) => caller.projectUid),
-        fetches.map(({ caller }) => caller.publicKey),
-        fetches.map(({ now }) => now),
-        fetches.map(({ entry }) => entry.id),
-        fetches.map(({ entry }) => entry.action),
-        fetches.map(({ env }) => env),
-        fetches.map(({ entry }) => entry.address),
-      ]
-      const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
-      return answersOf(fetches, rows)
-    },
+    readAll: (fetches) => readAll(pool, fetches),
 
     hasProject: async (projectUid) => {
       const row = await db.selectFrom('projects').select('uid').where('uid', '=', projectUid).executeTakeFirst()
@@ -64,6 +46,8 @@ export function createSecretStore(db: Db, pool: Pool, limits: StorageLimits): Se
     put: (caller, secret, encrypt, entryFor) =>
       db.transaction().execute(async (trx) => {
         if (!(await lockCaller(trx, caller, secret.now, { covered: true }))) return 'stale'
+        const dataKey = await reserveDataKey(trx, caller.projectUid)
+        const before = await lockEnvironment(trx, caller.projectUid, secret.env)
         const { id, version } = await trx
           .insertInto('secrets')
           .values({
@@ -81,42 +65,38 @@ export function createSecretStore(db: Db, pool: Pool, limits: StorageLimits): Se
           )
           .returning(['id', 'version'])
           .executeTakeFirstOrThrow()
-        const dataKey = await reserveDataKey(trx, caller.projectUid)
         await addVersion(trx, { id, version, dataKey, blob: encrypt(version, dataKey), now: secret.now })
         if (version === 1) await requireFewEnvironments(trx, caller.projectUid, limits)
         await requireSpace(trx, caller.projectUid, secret.env, limits)
         await dropOldVersions(trx, id, version, limits)
         const project = { uid: caller.projectUid, name: caller.project }
-        await insertAuditEntry(trx, entryFor(id, version), project)
+        const entry = (revision: number) => entryFor(id, version, revision)
+        await finish(trx, before, { key: secret.key, version }, project, entry)
         return 'stored'
       }),
 
     remove: (caller, id, now, entryFor) =>
       db.transaction().execute(async (trx) => {
         if (!(await lockCaller(trx, caller, now, { covered: false }))) return 'stale'
-        const deleted = await trx
-          .deleteFrom('secrets')
-          .where('id', '=', id)
-          .where('project_uid', '=', caller.projectUid)
-          .returning(['env', 'key'])
-          .executeTakeFirst()
-        if (deleted === undefined) return 'absent'
-        const project = { uid: caller.projectUid, name: caller.project }
-        await insertAuditEntry(trx, entryFor(deleted), project)
+        const secret = await findSecret(trx, id, caller.projectUid)
+        if (secret === undefined) return 'absent'
+        const before = await lockEnvironment(trx, secret.uid, secret.env)
+        if (!(await deleteSecret(trx, id))) return 'absent'
+        await finish(trx, before, { key: secret.key, version: undefined }, secret, (revision) =>
+          entryFor({ ...secret, revision }),
+        )
         return 'deleted'
       }),
 
     removeAny: (id, entryFor) =>
       db.transaction().execute(async (trx) => {
-        const deleted = await trx
-          .deleteFrom('secrets as s')
-          .using('projects as p')
-          .whereRef('p.uid', '=', 's.project_uid')
-          .where('s.id', '=', id)
-          .returning(['s.env', 's.key', 'p.uid', 'p.name'])
-          .executeTakeFirst()
-        if (deleted === undefined) return false
-        await insertAuditEntry(trx, entryFor(deleted), deleted)
+        const secret = await findSecret(trx, id)
+        if (secret === undefined || !(await lockProject(trx, secret.uid))) return false
+        const before = await lockEnvironment(trx, secret.uid, secret.env)
+        if (!(await deleteSecret(trx, id))) return false
+        await finish(trx, before, { key: secret.key, version: undefined }, secret, (revision) =>
+          entryFor({ ...secret, revision }),
+        )
         return true
       }),
 
@@ -157,13 +137,10 @@ export function createSecretStore(db: Db, pool: Pool, limits: StorageLimits): Se
 
     restore: (id, version, now, reencrypt, entryFor) =>
       db.transaction().execute(async (trx) => {
-        // Every transaction locks the project first. In another order, this one and a deletion could deadlock.
-        await trx
-          .selectFrom('projects')
-          .select('uid')
-          .where('uid', 'in', (eb) => eb.selectFrom('secrets').select('project_uid').where('id', '=', id))
-          .forKeyShare()
-          .execute()
+        const found = await findSecret(trx, id)
+        if (found === undefined || !(await lockProject(trx, found.uid))) return undefined
+        const dataKey = await reserveDataKey(trx, found.uid)
+        const before = await lockEnvironment(trx, found.uid, found.env)
         const secret = await trx
           .selectFrom('secrets as s')
           .innerJoin('projects as p', 'p.uid', 's.project_uid')
@@ -182,7 +159,6 @@ export function createSecretStore(db: Db, pool: Pool, limits: StorageLimits): Se
           .executeTakeFirst()
         if (old === undefined) return undefined
         const next = secret.version + 1
-        const dataKey = await reserveDataKey(trx, secret.project_uid)
         const place = { projectUid: secret.project_uid, project: secret.name, env: secret.env, key: secret.key }
         const blob = reencrypt({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
@@ -190,27 +166,12 @@ export function createSecretStore(db: Db, pool: Pool, limits: StorageLimits): Se
         await requireSpace(trx, secret.project_uid, secret.env, limits)
         await dropOldVersions(trx, id, next, limits)
         const project = { uid: secret.project_uid, name: secret.name }
-        await insertAuditEntry(trx, entryFor(secret.env, next), project)
+        await finish(trx, before, { key: secret.key, version: next }, project, (revision) =>
+          entryFor(secret.env, next, revision),
+        )
         return next
       }),
   }
-}
-
-function answersOf(
-  fetches: readonly Fetch[],
-  rows: readonly ReadAllRow[],
-): readonly (readonly StoredValue[] | Stale)[] {
-  const valuesOf = new Map<string, StoredValue[]>()
-  const answers = fetches.map((): StoredValue[] | Stale => 'stale')
-  for (const [n, key, version, blob] of rows) {
-    const { caller, env } = fetches[n - 1] ?? {}
-    const place = `${String(caller?.projectUid)}/${String(env)}`
-    const values = valuesOf.get(place) ?? []
-    valuesOf.set(place, values)
-    answers[n - 1] = values
-    if (key !== null) values.push({ key, version, blob: blob ?? MISSING })
-  }
-  return answers
 }
 
 /**
@@ -223,12 +184,35 @@ async function lockCaller(trx: Db, caller: Caller, now: Date, rule: { covered: b
     .innerJoin('project_keys as k', 'k.project_uid', 'p.uid')
     .select('p.uid')
     .where('p.uid', '=', caller.projectUid)
+    .where('p.generation', '=', caller.generation)
     .where('k.public_key', '=', caller.publicKey)
     .where((eb) => eb.or([eb('k.not_after', 'is', null), eb('k.not_after', '>', now)]))
     .$if(rule.covered && !caller.coversContent, (query) => query.where('p.require_content_digest', '=', false))
     .forKeyShare('p')
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** A secret by its id, with its project. */
+function findSecret(trx: Db, id: string, projectUid?: string) {
+  return trx
+    .selectFrom('secrets as s')
+    .innerJoin('projects as p', 'p.uid', 's.project_uid')
+    .select(['p.uid', 'p.name', 's.env', 's.key'])
+    .where('s.id', '=', id)
+    .$if(projectUid !== undefined, (query) => query.where('p.uid', '=', projectUid ?? ''))
+    .executeTakeFirst()
+}
+
+/** Locks a project until the transaction ends: a deletion waits. False when it was deleted. */
+async function lockProject(trx: Db, uid: string): Promise<boolean> {
+  const row = await trx.selectFrom('projects').select('uid').where('uid', '=', uid).forKeyShare().executeTakeFirst()
+  return row !== undefined
+}
+
+async function deleteSecret(trx: Db, id: string): Promise<boolean> {
+  const deleted = await trx.deleteFrom('secrets').where('id', '=', id).executeTakeFirst()
+  return deleted.numDeletedRows > 0n
 }
 
 /** Counts one more encryption with the newest data key of a project and returns it, locked, so that it stays. */
@@ -246,50 +230,6 @@ async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKe
     .returning(['dek_v', 'kek_id', 'wrapped'])
     .executeTakeFirstOrThrow()
   return toDataKey(row)
-}
-
-/**
- * Refuses values that could not be fetched: all values of an environment are one response, built in memory. Names count
- * as values do.
- *
- * @throws ApiError payload_too_large when the environment has become too large
- */
-async function requireSpace(trx: Db, projectUid: string, env: string, limits: StorageLimits): Promise<void> {
-  const { bytes } = await trx
-    .selectFrom('secrets as s')
-    .innerJoin('secret_versions as v', (join) =>
-      join.onRef('v.secret_id', '=', 's.id').onRef('v.version', '=', 's.version'),
-    )
-    .select(sql<number>`coalesce(sum(octet_length(v.blob) + octet_length(s.key)), 0)::bigint`.as('bytes'))
-    .where('s.project_uid', '=', projectUid)
-    .where('s.env', '=', env)
-    .executeTakeFirstOrThrow()
-  if (bytes > limits.environmentBytes)
-    throw apiError(
-      'payload_too_large',
-      `The environment would have more than ${String(limits.environmentBytes)} bytes.`,
-    )
-}
-
-/** @throws ApiError payload_too_large when the project has got too many environments */
-async function requireFewEnvironments(trx: Db, projectUid: string, limits: StorageLimits): Promise<void> {
-  const { count } = await trx
-    .selectFrom('secrets')
-    .select(({ fn }) => fn.count<number>('env').distinct().as('count'))
-    .where('project_uid', '=', projectUid)
-    .executeTakeFirstOrThrow()
-  if (count > limits.environments)
-    throw apiError('payload_too_large', `The project would have more than ${String(limits.environments)} environments.`)
-}
-
-/** Keeps the newest versions of a secret. */
-async function dropOldVersions(trx: Db, id: string, newest: number, limits: StorageLimits): Promise<void> {
-  if (newest <= limits.versions) return
-  await trx
-    .deleteFrom('secret_versions')
-    .where('secret_id', '=', id)
-    .where('version', '<=', newest - limits.versions)
-    .execute()
 }
 
 async function addVersion(

@@ -2,12 +2,13 @@ import { KeyObject } from 'node:crypto'
 import type { Lookup } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
-import { type NewEntry, newEntry } from '../audit/audit.ts'
+import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue, type ValuePlace } from '../keyring/envelope.ts'
 import { KeyringError } from '../keyring/keyring.ts'
 import { isProjectName } from '../projects/projects.ts'
+import type { StoredEnvironment } from './environments.ts'
 
 /**
  * The verified signer of a request. A store checks again, in the statement that does the work, that it is still valid.
@@ -17,8 +18,12 @@ export type Caller = {
   /** The project's name. */
   readonly project: string
   readonly publicKey: Buffer
+  /** The generation of the project that the key is of. */
+  readonly generation: number
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
+  /** Names the key in the audit log. */
+  readonly actor: string
   readonly address: string
 }
 
@@ -30,6 +35,12 @@ export type Fetch = { readonly caller: Caller; readonly env: string; readonly no
 
 /** A value as it is stored. */
 export type StoredValue = { readonly key: string; readonly version: number; readonly blob: Buffer }
+
+/** All values of an environment, with its revision and its code; without them nothing was ever put there. */
+export type StoredValues = {
+  readonly values: readonly StoredValue[]
+  readonly stored: StoredEnvironment['stored']
+}
 
 /** A secret in a listing, without its value. */
 export type SecretMetadata = {
@@ -49,7 +60,7 @@ type NamedPlace = ValuePlace & { readonly project: string }
 export type EncryptForVersion = (version: number, dataKey: StoredDataKey) => Buffer
 
 /** Makes the audit entry of a deleted secret. */
-export type EntryForDeleted = (deleted: { env: string; key: string }) => NewEntry
+export type EntryForDeleted = (deleted: { env: string; key: string; revision: number }) => NewEntry
 
 /** A version to restore, read while its secret is locked. `dataKey` encrypts the restored value. */
 export type StoredVersion = StoredValue & {
@@ -63,9 +74,9 @@ export type StoredVersion = StoredValue & {
 export type SecretStore = {
   /**
    * All values of each caller's project in an environment, in the order of the callers; callers that ask for the same
-   * values get the same array. The audit entries are committed when the promise resolves.
+   * values get the same object. The audit entries are committed when the promise resolves.
    */
-  readAll(fetches: readonly Fetch[]): Promise<readonly (readonly StoredValue[] | Stale)[]>
+  readAll(fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]>
   /** Whether a project exists. */
   hasProject(projectUid: string): Promise<boolean>
   /** Adds a version, and the secret if it is new. `entryFor` makes the audit entry for the reserved version. */
@@ -73,7 +84,7 @@ export type SecretStore = {
     caller: Caller,
     secret: { id: string; env: string; key: string; now: Date },
     encrypt: EncryptForVersion,
-    entryFor: (secretId: string, version: number) => NewEntry,
+    entryFor: (secretId: string, version: number, revision: number) => NewEntry,
   ): Promise<'stored' | Stale>
   /** Deletes a secret of the caller's project with all its versions. */
   remove(caller: Caller, id: string, now: Date, entryFor: EntryForDeleted): Promise<'deleted' | 'absent' | Stale>
@@ -89,7 +100,7 @@ export type SecretStore = {
     version: number,
     now: Date,
     reencrypt: (old: StoredVersion, oldKey: StoredDataKey, version: number) => Buffer,
-    entryFor: (env: string, version: number) => NewEntry,
+    entryFor: (env: string, version: number, revision: number) => NewEntry,
   ): Promise<number | undefined>
 }
 
@@ -144,8 +155,9 @@ export function createSecrets(deps: {
     }
   }
 
-  function deletionEntry(secretId: string, address: string): EntryForDeleted {
-    return ({ env, key }) => newEntry(clock, { action: 'delete', env, address, detail: { secretId, key } })
+  function deletionEntry(secretId: string, by: By): EntryForDeleted {
+    return ({ env, key, revision }) =>
+      newEntry(clock, { action: 'delete', env, by, detail: { secretId, key, revision } })
   }
 
   /** Waits for the data key of a value; undefined when its project was deleted in the meantime. */
@@ -190,20 +202,29 @@ export function createSecrets(deps: {
           encryptValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value),
         )
       }
-      return store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, (secretId, version) =>
-        newEntry(clock, { action: 'put', env, address: caller.address, detail: { secretId, key, version } }),
+      return store.put(
+        caller,
+        { id: newId(), env, key, now: new Date(clock.now()) },
+        encrypt,
+        (secretId, version, revision) =>
+          newEntry(clock, {
+            action: 'put',
+            env,
+            by: caller,
+            detail: { secretId, key, version, revision },
+          }),
       )
     },
 
     /** An id of another project and text that is no id are `absent`, like an unknown id. */
     remove: async (caller: Caller, id: string): Promise<'deleted' | 'absent' | Stale> => {
       if (!isId(id)) return 'absent'
-      return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller.address))
+      return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller))
     },
 
     /** @throws ApiError not_found */
-    removeAny: async (id: string, address: string): Promise<void> => {
-      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, address)))) throw apiError('not_found')
+    removeAny: async (id: string, by: By): Promise<void> => {
+      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, by)))) throw apiError('not_found')
     },
 
     /** @throws ApiError not_found */
@@ -226,7 +247,7 @@ export function createSecrets(deps: {
      * @returns the number of the new version
      * @throws ApiError not_found, decryption_failed
      */
-    restore: async (id: string, version: number, address: string): Promise<number> => {
+    restore: async (id: string, version: number, by: By): Promise<number> => {
       const reencrypt = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {
         const { projectUid, project, env, key } = old
         const place = { projectUid, project, env, key, version: old.version }
@@ -238,12 +259,12 @@ export function createSecrets(deps: {
       }
       const restored =
         isId(id) && version <= MAX_VERSION
-          ? await store.restore(id, version, new Date(clock.now()), reencrypt, (env, next) =>
+          ? await store.restore(id, version, new Date(clock.now()), reencrypt, (env, next, revision) =>
               newEntry(clock, {
                 action: 'restore',
                 env,
-                address,
-                detail: { secretId: id, restored: version, version: next },
+                by,
+                detail: { secretId: id, restored: version, version: next, revision },
               }),
             )
           : undefined

@@ -7,6 +7,7 @@ const signingProject = (name: string): SigningProject => ({
   uid: `uid of ${name}`,
   name,
   requireContentDigest: false,
+  generation: 1,
   keys: [],
 })
 

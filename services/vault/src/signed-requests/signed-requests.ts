@@ -59,9 +59,13 @@ export type VerifiedCaller = {
   /** The project's name. */
   readonly project: string
   readonly publicKey: Buffer
+  /** The generation of the project that the key is of. */
+  readonly generation: number
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
   readonly isWrite: boolean
+  /** Names the key in the audit log. */
+  readonly actor: string
   readonly address: string
 }
 
@@ -77,8 +81,10 @@ export function createSignedRequests(deps: {
   signingProjects: SigningProjects
   nonces: Pick<NonceStore, 'spend'>
   clock: Clock
+  /** Called with the id of the key whenever a request is accepted. */
+  onUse: (keyId: string) => void
 }) {
-  const { signingProjects, nonces, clock } = deps
+  const { signingProjects, nonces, clock, onUse } = deps
   let pendingFetches = 0
 
   /** Verifies against what is cached of the project, and against the database when the cached project lacks the key. */
@@ -129,16 +135,19 @@ export function createSignedRequests(deps: {
     ): Promise<VerifiedCaller> => {
       const required = isWrite && (await requiresDigest(signer, timely))
       const { claims } = translate(() => checkContent(timely, body, { required }))
-      const { coversContent } = claims
       await spendNonce(claims)
+      const key = signer.keys.find((each) => each.key.publicKeyHex === claims.publicKeyHex)
+      if (key !== undefined) onUse(key.id)
       const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
       return {
         kind: 'project',
         projectUid: signer.uid,
         project: signer.name,
         publicKey,
+        generation: signer.generation,
         coversContent,
         isWrite,
+        actor: `key:${key?.fingerprint ?? ''}`,
         address,
       }
     },
@@ -169,7 +178,7 @@ export function createSignedRequests(deps: {
       const uncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
       if (uncovered || !hasValidKey(signer, caller.publicKey.toString('hex'), clock))
         throw apiError('invalid_signature')
-      return { ...caller, projectUid: signer.uid }
+      return { ...caller, projectUid: signer.uid, generation: signer.generation }
     },
   }
 }

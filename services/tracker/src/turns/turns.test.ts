@@ -1,6 +1,18 @@
 import { expect, test } from '@jest/globals'
 import { createTurns } from './turns.ts'
 
+test("beyond those that may wait, work is refused and takes nobody's turn", async () => {
+  const inTurn = createTurns(1, { mostWaiting: 1, refuse: () => new Error('too many') })
+  let end = (): void => undefined
+  const first = inTurn(() => new Promise<void>((resolve) => (end = resolve)))
+  const second = inTurn(() => Promise.resolve('second'))
+  await expect(inTurn(() => Promise.resolve('third'))).rejects.toThrow('too many')
+  end()
+  await first
+  await expect(second).resolves.toBe('second')
+  await expect(inTurn(() => Promise.resolve('fourth'))).resolves.toBe('fourth')
+})
+
 test('so much runs at once, in the order in which it came, also after failures', async () => {
   const inTurn = createTurns(2)
   const started: number[] = []

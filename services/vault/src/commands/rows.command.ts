@@ -1,0 +1,67 @@
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { type Command, defineAction, option, runIfMain, type Terminal } from '@vault-and-tracker/service-kit/command'
+import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
+import { z } from 'zod'
+import { readCommandConfig } from '../config.ts'
+import type { Db } from '../db/schema.ts'
+import { createChainKeys } from '../keyring/chain-keys.ts'
+import { checkKeyring } from '../keyring/key-check.ts'
+import { createChainKeyStore, createKekStore } from '../keyring/keyring.store.ts'
+import { createRowCodes } from '../keyring/row-codes.ts'
+import { createAuthenticProjects } from '../projects/authentic-projects.ts'
+import { PROJECT_NAME } from '../projects/projects.ts'
+import { createRowStore } from '../rows/row-authentication.store.ts'
+import { createRowAuthentication } from '../rows/row-authentication.ts'
+
+const verify = defineAction({
+  summary: 'Checks every row that decides access: projects, keys and the current versions of secrets.',
+  inputs: {},
+  run: (_input, terminal) =>
+    withRows(terminal, async (rows) => {
+      const problems = await rows.verify()
+      print(terminal, { intact: problems.length === 0, problems })
+      return problems.length === 0 ? 0 : 1
+    }),
+})
+
+const authenticate = defineAction({
+  summary: 'Authenticates the projects of an earlier release as they are stored, and lists them.',
+  inputs: { project: option('NAME', z.string().regex(PROJECT_NAME, 'takes the name of a project').optional()) },
+  run: ({ project }, terminal) =>
+    withRows(terminal, async (rows) => {
+      print(terminal, { authenticated: await rows.authenticate(project) })
+      return 0
+    }),
+})
+
+function withRows(
+  { env, stderr: destination }: Terminal,
+  work: (rows: ReturnType<typeof createRowAuthentication>) => Promise<number>,
+): Promise<number> {
+  const { DATABASE_URL: url, LOG_LEVEL: level, keyring } = readCommandConfig(env)
+  const clock = systemClock
+  return withDatabase({ url, name: 'rows', level, destination, statementTimeoutMs: 600_000 }, async (db: Db) => {
+    await checkKeyring({ keyring, store: createKekStore(db), clock })
+    const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
+    const codes = createRowCodes(await chainKeys.first())
+    const authentic = createAuthenticProjects({ codes, onRefused: () => undefined })
+    return work(createRowAuthentication({ store: createRowStore(db), authentic, codes, clock }))
+  })
+}
+
+function print({ stdout }: Terminal, result: object): void {
+  stdout.write(`${JSON.stringify(result, undefined, 2)}\n`)
+}
+
+/** Verifies and authenticates what decides access. Status 1 is kept for rows that are not authentic. */
+export const rowsCommand: Command = {
+  name: 'rows',
+  actions: { verify, authenticate },
+  notes: `Both read DATABASE_URL and the keyring like the service. authenticate --project NAME does one project again,
+whatever was changed in its rows: compare its output with what should be there.
+
+Exit status: 0 done, and every row is authentic; 1 a row is not; 2 wrong usage, or the work could not be done.`,
+  exitStatus: () => 2,
+}
+
+await runIfMain(import.meta, rowsCommand)

@@ -1,0 +1,75 @@
+import type { Pool } from 'pg'
+import type { Fetch, Stale, StoredValue, StoredValues } from './secrets.ts'
+
+/**
+ * Reads the values and writes the audit entries of several callers in one statement. The statement commits by itself:
+ * when its rows arrive, the entries are durable. A caller whose key or project is not valid any more, or was changed,
+ * has no row. Every other one has a row without a key: revision and code of the environment. Of several callers that ask
+ * for the same values, the first one has the values too; that row of the others holds nulls. The statement is named, so
+ * that each connection parses and plans it once.
+ */
+const READ_ALL = {
+  name: 'read-all',
+  rowMode: 'array' as const,
+  text: `with caller as materialized (
+      select asked.*, p.name,
+        case when row_number() over (partition by asked.uid, asked.env order by asked.n) = 1 then asked.uid end as reads
+      from unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::inet[], $8::bigint[],
+        $9::text[])
+        with ordinality as asked (uid, public_key, now, entry_id, action, env, ip, generation, actor, n)
+      join projects p on p.uid = asked.uid and p.generation = asked.generation
+      join project_keys k on k.project_uid = p.uid and k.public_key = asked.public_key
+        and (k.not_after is null or k.not_after > asked.now)
+    ), entry as (
+      insert into audit (id, project_uid, project_id, action, env, requested_at, ip, actor)
+      select entry_id, uid, name, action, env, now, ip, actor from caller
+    )
+    select c.n::integer, null, e.revision, e.code
+    from caller c
+    left join environments e on e.project_uid = c.reads and e.env = c.env
+    union all
+    select c.n::integer, s.key, s.version, v.blob
+    from caller c
+    join secrets s on s.project_uid = c.reads and s.env = c.env
+    left join secret_versions v on v.secret_id = s.id and v.version = s.version`,
+}
+
+type ReadAllRow =
+  | [n: number, key: string, version: number, blob: Buffer | null]
+  | [n: number, key: null, revision: number | null, code: Buffer | null]
+
+/** Replaces a value whose row is missing. It does not decrypt, so the fetch fails instead of sending a partial map. */
+const MISSING = Buffer.alloc(0)
+
+/** All values of each caller's project in an environment; see `SecretStore`. */
+export async function readAll(pool: Pool, fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]> {
+  const values = [
+    fetches.map(({ caller }) => caller.projectUid),
+    fetches.map(({ caller }) => caller.publicKey),
+    fetches.map(({ now }) => now),
+    fetches.map(({ entry }) => entry.id),
+    fetches.map(({ entry }) => entry.action),
+    fetches.map(({ env }) => env),
+    fetches.map(({ entry }) => entry.address),
+    fetches.map(({ caller }) => caller.generation),
+    fetches.map(({ entry }) => entry.actor),
+  ]
+  const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
+  return answersOf(fetches, rows)
+}
+
+function answersOf(fetches: readonly Fetch[], rows: readonly ReadAllRow[]): readonly (StoredValues | Stale)[] {
+  type Answer = { values: StoredValue[]; stored: StoredValues['stored'] }
+  const byPlace = new Map<string, Answer>()
+  const answers = fetches.map((): Answer | Stale => 'stale')
+  for (const [n, key, number, bytes] of rows) {
+    const { caller, env } = fetches[n - 1] ?? {}
+    const place = `${String(caller?.projectUid)}/${String(env)}`
+    const answer = byPlace.get(place) ?? { values: [], stored: undefined }
+    byPlace.set(place, answer)
+    answers[n - 1] = answer
+    if (key !== null) answer.values.push({ key, version: number, blob: bytes ?? MISSING })
+    else if (number !== null && bytes !== null) answer.stored = { revision: number, code: bytes }
+  }
+  return answers
+}
