@@ -145,7 +145,7 @@ export function createSignedRequests(deps: {
         project: signer.name,
         publicKey,
         generation: signer.generation,
-        coversContent,
+        coversContent: claims.coversContent,
         isWrite,
         actor: `key:${key?.fingerprint ?? ''}`,
         address,
