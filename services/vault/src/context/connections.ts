@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Background, createBackground } from '@vault-and-tracker/service-kit/background'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
@@ -13,11 +14,16 @@ import type { Db, Schema } from '../db/schema.ts'
 import { checkWrites } from '../db/write-check.store.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
 import { createKekStore } from '../keyring/keyring.store.ts'
-import { CHECK_EVERY_MS, createNonceStore } from '../signed-requests/nonces.redis.ts'
+import { createEpochStore } from '../signed-requests/nonce-memory.store.ts'
+import { createNonceMemory } from '../signed-requests/nonce-memory.ts'
+import { createNonceStore } from '../signed-requests/nonces.redis.ts'
 import type { NonceStore } from '../signed-requests/signed-requests.ts'
 
 /** A replica that freezes inside a transaction holds its locks for so long: less than other replicas wait for them. */
 const IDLE_TRANSACTION_MS = 4_000
+
+/** How late a loss of nonces is noticed where no request notices it. */
+const CHECK_MEMORY_EVERY_MS = 1_000
 
 /** What the service starts with. */
 export type Start = {
@@ -59,16 +65,22 @@ export async function connect(start: Start): Promise<Connections> {
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
   const nonces = createNonceStore(redis)
-  await nonces.check()
+  const memory = createNonceMemory({
+    keeper: nonces,
+    epochs: createEpochStore(db),
+    onLoss: () => logger.warn('Redis has lost nonces, or may have; requests that were signed before are refused'),
+  })
+  // `created` has whole seconds: what is signed from the end of the start on was signed after the loss.
+  if ((await memory.open()).lost) await sleep(1_000)
   const background = createBackground()
   background.add({
-    everyMs: CHECK_EVERY_MS,
-    task: () => nonces.check(),
+    everyMs: CHECK_MEMORY_EVERY_MS,
+    task: memory.check,
     onError: (error) => logger.warn({ err: error }, 'could not check the memory of Redis; it is retried'),
   })
   const checks: Checks = {
     postgres: () => checkWrites(db),
-    redis: () => nonces.check(),
+    redis: memory.check,
     keyring: async () => assertMatches(keyring, await keks.list()),
   }
   return { ...start, pool, db, redis, nonces, metrics: createMetrics(), background, checks }

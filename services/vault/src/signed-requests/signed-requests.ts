@@ -25,11 +25,10 @@ export type NonceStore = {
    * Spends a nonce of a key. Nonces belong to a key and not to a project: a project that is deleted and registered again
    * with its key has the same ones.
    *
-   * @returns whether it was unspent, whichever replica is asked; and for how long the store has lost nothing
+   * @returns whether it was unspent, whichever replica is asked; and for how long the store has lost nothing, in
+   *   milliseconds, Infinity where it never has
    */
   spend(publicKeyHex: string, nonce: string): Promise<{ readonly unspent: boolean; readonly memoryMs: number }>
-  /** Finds out whether the store has lost something, as `spend` does, and that it can be written. */
-  check(): Promise<void>
 }
 
 /** What signatures are verified against, cached for a short time. */
@@ -79,7 +78,7 @@ export type SignedRequests = ReturnType<typeof createSignedRequests>
  */
 export function createSignedRequests(deps: {
   signingProjects: SigningProjects
-  nonces: Pick<NonceStore, 'spend'>
+  nonces: NonceStore
   clock: Clock
   /** Called with the id of the key whenever a request is accepted. */
   onUse: (keyId: string) => void

@@ -11,7 +11,6 @@ import {
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
-import { Redis } from 'ioredis'
 import type pg from 'pg'
 import { createHttpServer } from '../../src/app.ts'
 import { createAuditStore } from '../../src/audit/audit.store.ts'
@@ -99,7 +98,7 @@ export async function startVault(
 ): Promise<TestVault> {
   const env = given['PUBLIC_URL'] === undefined ? given : withOwnPort(given, String(await freePort()))
   const database = servers.database ?? (await createVaultDatabase(servers.postgres))
-  const redisUrl = servers.redisUrl ?? (await olderRedis())
+  const redisUrl = servers.redisUrl ?? (await testRedis()).url
   const lines: string[] = []
   const clock = createTestClock()
   const config = readConfig(vaultEnv({ databaseUrl: database.appUrl, redisUrl }, { LOG_LEVEL: 'debug', ...env }))
@@ -144,13 +143,4 @@ export async function startVault(
 
 function withOwnPort(env: Env, port: string): Env {
   return { ...env, PORT: port, PUBLIC_URL: (env['PUBLIC_URL'] ?? '').replace(/:0$/, `:${port}`) }
-}
-
-/** An empty Redis that has lost nothing for an hour: requests from before the start of a vault are as good as later ones. */
-async function olderRedis(): Promise<string> {
-  const { url } = await testRedis()
-  const redis = new Redis(url)
-  await redis.set('vault:nonces:memory', `${String(Date.now() - 3_600_000)} ${String(Date.now())}`)
-  redis.disconnect()
-  return url
 }
