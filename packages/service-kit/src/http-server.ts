@@ -3,7 +3,8 @@ import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorCode } from './errors.ts'
-import { createUnreadAnswers, UNREAD_LIMITS, type UnreadLimits } from './unread-answers.ts'
+import { WAITS } from './pieces.ts'
+import { createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from './unread-answers.ts'
 
 /** While draining, a connection without a request for this long is closed. */
 const IDLE_MS = 250
@@ -11,6 +12,9 @@ const IDLE_MS = 250
 const SWEEP_MS = 25
 /** Closing at once would reset the connection of a client that is still sending, and it would not read the response. */
 const LINGER_MS = 500
+
+/** So much of a body that nobody wants is read, so that the connection can be used again. */
+const MAX_UNWANTED_BYTES = 64 * 1024
 
 /**
  * An idle connection outlives those that a proxy keeps (nginx: 60 s), so that it is the proxy that closes them. Otherwise
@@ -30,15 +34,15 @@ export type RunningServer = {
  *
  * @param server the HTTP server, handlers attached
  * @param address `port` 0 chooses a free one
- * @param limits on answers that clients do not read
+ * @param unread closes connections whose clients do not read their answers
  * @throws Error naming the port and the variable PORT when the port is in use or not permitted
  */
 export async function listen(
   server: Server,
   address: { host: string; port: number },
-  limits: UnreadLimits = UNREAD_LIMITS,
+  unread: UnreadAnswers = createUnreadAnswers(UNREAD_LIMITS),
 ): Promise<RunningServer> {
-  const tracker = trackConnections(server, limits)
+  const tracker = trackConnections(server, unread)
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.listen(address.port, address.host)
   try {
@@ -89,10 +93,9 @@ type Connection = { active: Set<ServerResponse>; idleSince: number }
 type ConnectionTracker = { connections: Map<Socket, Connection>; draining: boolean }
 
 /** Tracks which connections have pending requests. Node itself counts a connection as idle between two requests. */
-function trackConnections(server: Server, limits: UnreadLimits): ConnectionTracker {
+function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTracker {
   const tracker: ConnectionTracker = { connections: new Map(), draining: false }
-  const unread = createUnreadAnswers(limits)
-  const sweep = setInterval(() => unread.sweep(tracker.connections), limits.sweepMs).unref()
+  const sweep = setInterval(() => unread.sweep(tracker.connections), unread.sweepMs).unref()
   server.once('close', () => clearInterval(sweep))
   server.on('connection', (socket: Socket) => {
     tracker.connections.set(socket, { active: new Set(), idleSince: Date.now() })
@@ -104,14 +107,29 @@ function trackConnections(server: Server, limits: UnreadLimits): ConnectionTrack
     if (!connection) return
     connection.active.add(response)
     if (tracker.draining) response.shouldKeepAlive = false
-    response.once('prefinish', () => unread.ended(request.socket, response, connection.active))
+    const note = (): void => unread.written(request.socket, response, connection.active)
+    response.once(WAITS, note)
+    response.once('prefinish', note)
     response.once('close', () => {
       connection.active.delete(response)
       connection.idleSince = Date.now()
       unread.closed(request.socket, connection.active)
+      if (!request.complete) endUnwantedBody(request)
     })
   })
   return tracker
+}
+
+/**
+ * Node reads what is left of a body when the request was answered, however much that is. This reads no more of a body that
+ * is long, or whose length nobody knows, and closes the connection when the client has had the time to read the answer.
+ */
+function endUnwantedBody({ socket, headers }: IncomingMessage): void {
+  const isChunked = headers['transfer-encoding'] !== undefined
+  if (socket.destroyed || (!isChunked && Number(headers['content-length'] ?? 0) <= MAX_UNWANTED_BYTES)) return
+  socket.pause()
+  socket.end()
+  setTimeout(() => socket.destroy(), LINGER_MS)
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { withResources } from '@vault-and-tracker/service-kit/resources'
+import type { UnreadAnswers } from '@vault-and-tracker/service-kit/unread-answers'
 import type { Config } from './config.ts'
 import { type AuditUseCases, createAuditUseCases } from './context/audit.ts'
 import { connect, type Start } from './context/connections.ts'
@@ -20,6 +21,8 @@ export type Context = {
   /** Nothing runs in the background before it is started. */
   readonly background: Pick<Background, 'start' | 'stop'>
   readonly metrics: Pick<Metrics, 'middleware' | 'handler'>
+  /** Of the HTTP server that serves this context. */
+  readonly unread: UnreadAnswers
   readonly checks: Checks
   /** Closes the connections; requests and background tasks must have ended. */
   readonly close: () => Promise<void>
@@ -39,12 +42,13 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const audit = await createAuditUseCases(connections)
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
-  const { metrics, background, checks } = connections
+  const { metrics, background, unread, checks } = connections
   return {
     useCases: { ...useCases, ...audit },
     rest: createRest(connections, signedRequests),
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
+    unread,
     checks,
   }
 }

@@ -60,7 +60,7 @@ export const ERRORS = {
     status: 503,
     bare: false,
     meaning:
-      'Postgres or Redis is unavailable, or too many answers wait to be read; a write may have been carried out.',
+      'Postgres or Redis is unavailable, or the project asks for more than it reads; a write may have been carried out.',
   },
 } as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
 

@@ -6,7 +6,6 @@ import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createHttpServer } from './app.ts'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
-import { UNREAD_ANSWERS } from './limits/answer-budget.middleware.ts'
 
 const config = configOrExit(readConfig)
 const logger = createLogger({ name: 'vault', level: config.LOG_LEVEL })
@@ -17,7 +16,7 @@ await run(logger, async (scope) => {
   scope.defer('background tasks', () => context.background.stop())
   context.background.start()
   const server = createHttpServer(context, { logger, stopping: scope.signal })
-  const running = await listen(server, { host: config.HOST, port: config.PORT }, UNREAD_ANSWERS)
+  const running = await listen(server, { host: config.HOST, port: config.PORT }, context.unread)
   scope.defer('HTTP server', () => running.drain())
   logger.info(
     { port: running.port, keyring: [...config.keyring.keys.keys()], active: config.keyring.activeId },

@@ -29,7 +29,8 @@ beforeAll(async () => {
   const { url: redisUrl } = await testRedis()
   service = await startVaultProcess({
     ...{ folder, databaseUrl: database.appUrl, redisUrl },
-    env: { MAX_ENVIRONMENT_BYTES: String(16 * 1024 ** 2) },
+    // The bound of all projects together.
+    env: { MAX_ENVIRONMENT_BYTES: String(16 * 1024 ** 2), MAX_UNREAD_BYTES: '0' },
   })
   key = await createProject(service.url, 'shop')
   for (let i = 0; i < SECRETS; i++) {

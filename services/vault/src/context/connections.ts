@@ -7,6 +7,7 @@ import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metr
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
+import { createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from '@vault-and-tracker/service-kit/unread-answers'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
@@ -25,6 +26,11 @@ const IDLE_TRANSACTION_MS = 4_000
 /** How late a loss of nonces is noticed where no request notices it. */
 const CHECK_MEMORY_EVERY_MS = 1_000
 
+/** The longest escape of JSON, `\u0001`, for one byte that is stored. */
+const JSON_BYTES_PER_BYTE = 6
+/** The largest that is read, and one for a request that came early. */
+const ANSWERS_PER_CONNECTION = 2
+
 /** What the service starts with. */
 export type Start = {
   readonly config: Config
@@ -42,6 +48,7 @@ export type Connections = Start & {
   readonly nonces: NonceStore
   readonly metrics: Metrics
   readonly background: Background
+  readonly unread: UnreadAnswers
   readonly checks: Checks
 }
 
@@ -75,13 +82,17 @@ export async function connect(start: Start): Promise<Connections> {
   const background = createBackground()
   background.add({
     everyMs: CHECK_MEMORY_EVERY_MS,
-    task: memory.check,
+    task: () => memory.check(),
     onError: (error) => logger.warn({ err: error }, 'could not check the memory of Redis; it is retried'),
   })
   const checks: Checks = {
     postgres: () => checkWrites(db),
-    redis: memory.check,
+    redis: () => memory.check(),
     keyring: async () => assertMatches(keyring, await keks.list()),
   }
-  return { ...start, pool, db, redis, nonces, metrics: createMetrics(), background, checks }
+  const unread = createUnreadAnswers({
+    ...UNREAD_LIMITS,
+    maxBytesPerConnection: ANSWERS_PER_CONNECTION * JSON_BYTES_PER_BYTE * config.MAX_ENVIRONMENT_BYTES,
+  })
+  return { ...start, unread, pool, db, redis, nonces, metrics: createMetrics(), background, checks }
 }

@@ -10,11 +10,10 @@ import { ownAuthoritiesOnly } from '../http/authorities.middleware.ts'
 import { createAuthorities } from '../http/authorities.ts'
 import { parseJsonBody, readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
-import { createAnswerBudget } from '../limits/answer-budget.middleware.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
 import { createFailureGuard } from '../limits/failure-limit.guard.ts'
 import { createFailureLimit } from '../limits/failure-limit.ts'
-import { createSignatureGuard } from '../signed-requests/signed-requests.guard.ts'
+import { type Answers, createSignatureGuard } from '../signed-requests/signed-requests.guard.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
 
@@ -29,7 +28,7 @@ export type Rest = {
 
 /** Joins limits, the admin token and signatures into the guards of the REST surface. */
 export function createRest(
-  { config, logger, clock, redis, metrics }: Connections,
+  { config, logger, clock, redis, metrics, unread }: Connections,
   signedRequests: SignedRequests,
 ): Rest {
   const { proxies } = config
@@ -88,7 +87,11 @@ export function createRest(
     writers.set(request, project)
     return runMiddleware(writeLimit, request, response)
   }
-  const answerBudget = createAnswerBudget()
+  const maxUnread = config.MAX_UNREAD_BYTES === 0 ? Infinity : config.MAX_UNREAD_BYTES
+  const answers: Answers = {
+    hasRoom: (projectUid) => unread.overdueBytesOf(projectUid) <= maxUnread,
+    own: (response, projectUid) => unread.own(response, projectUid),
+  }
   const fetchLimit = sharedLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
 
   return {
@@ -98,7 +101,7 @@ export function createRest(
       ...READING,
       guards: {
         admin: (_endpoint, request, response) => administrator(request, response),
-        signature: createSignatureGuard({ signedRequests, proxies, answerBudget, fetchLimit, limitWrite }),
+        signature: createSignatureGuard({ signedRequests, proxies, fetchLimit, answers, limitWrite }),
       },
       // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.
       around: {
@@ -116,8 +119,8 @@ function hasToken(request: IncomingMessage): boolean {
 /** How the vault reads requests. HEAD is refused: it would read secrets under a signature made for GET. */
 const READING: Omit<Serving<VaultSurface>, 'guards'> = {
   readQuery: (request, names) => readQuery(request.originalUrl, names, malformed),
-  readBody: async (_endpoint, request, response) => ({
-    body: parseJsonBody(request, await readBody(request, response)),
+  readBody: async (_endpoint, request) => ({
+    body: parseJsonBody(request, await readBody(request)),
   }),
   malformed,
   notFound: () => apiError('not_found'),

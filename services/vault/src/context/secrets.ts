@@ -61,7 +61,11 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const signedRequests = createSignedRequests({ signingProjects, nonces, clock, onUse: uses.used })
   const countPending = signedRequests.countPendingFetches
   createPendingFetchMetrics(metrics.registry, countPending)
-  const fetch = createBatchedFetch({ store, decrypt: secrets.decrypt, environments, clock, countPending })
+  const fetch = createBatchedFetch({
+    ...{ store, environments, clock, countPending },
+    decrypt: secrets.decrypt,
+    environmentBytes: config.MAX_ENVIRONMENT_BYTES,
+  })
   return {
     useCases: {
       projects,

@@ -22,7 +22,6 @@ import { migrate } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
 import { createChainKeys } from '../../src/keyring/chain-keys.ts'
 import { createChainKeyStore } from '../../src/keyring/keyring.store.ts'
-import { UNREAD_ANSWERS } from '../../src/limits/answer-budget.middleware.ts'
 
 /** The keys every test vault has; the first one is active. */
 export const KEYS = { '2026-11': randomBytes(32).toString('base64'), '2026-12': randomBytes(32).toString('base64') }
@@ -107,7 +106,7 @@ export async function startVault(
   const context = await createContext({ config, logger, clock })
   const stopping = new AbortController()
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
-  const running = await listen(server, { host: config.HOST, port: config.PORT }, UNREAD_ANSWERS)
+  const running = await listen(server, { host: config.HOST, port: config.PORT }, context.unread)
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
   const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
   const sealer = createSealer({
