@@ -24,6 +24,7 @@ beforeAll(async () => {
     ...{ kind: 'project' as const, projectUid: project?.uid ?? '', project: 'wide', actor: 'key:00' },
     ...{ publicKey: Buffer.from(key.publicKeyHex, 'hex'), generation: Number(project?.generation) },
     ...{ coversContent: false, isWrite: true, address: '127.0.0.1' },
+    scope: { access: 'read-write' as const, envs: null },
   }
   for (let i = 0; i < ENVIRONMENTS; i++)
     await seeded.context.useCases.projectSecrets.put(caller, { env: `env-${String(i)}`, key: 'K', value: VALUE })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
+import { createTurns } from '@vault-and-tracker/service-kit/turns'
 import { apiError } from '../errors.ts'
-import { createTurns } from '../turns/turns.ts'
 import type { Passwords } from './passwords.ts'
 
 /** The library's number for Argon2id; its enum has no run-time form. */

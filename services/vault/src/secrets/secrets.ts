@@ -7,8 +7,10 @@ import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue, type ValuePlace } from '../keyring/envelope.ts'
 import { KeyringError } from '../keyring/keyring.ts'
+import type { Scope } from '../projects/project-keys.ts'
 import { isProjectName } from '../projects/projects.ts'
 import type { StoredEnvironment } from './environments.ts'
+import { createWriteTurns } from './write-turns.ts'
 
 /**
  * The verified signer of a request. A store checks again, in the statement that does the work, that it is still valid.
@@ -20,6 +22,8 @@ export type Caller = {
   readonly publicKey: Buffer
   /** The generation of the project that the key is of. */
   readonly generation: number
+  /** What the key may do. */
+  readonly scope: Scope
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
   /** Names the key in the audit log. */
@@ -29,6 +33,9 @@ export type Caller = {
 
 /** The project, its keys or its rules changed after the signature was verified: verify it again. */
 export type Stale = 'stale'
+
+/** What became of a secret that a caller wanted to delete. */
+export type Removal = 'deleted' | 'absent' | 'forbidden' | Stale
 
 /** A request of one caller for all values of an environment, with its audit entry. */
 export type Fetch = { readonly caller: Caller; readonly env: string; readonly now: Date; readonly entry: NewEntry }
@@ -52,6 +59,19 @@ export type SecretMetadata = {
 
 /** A version in a listing, without its value. */
 export type VersionMetadata = { readonly version: number; readonly createdAt: Date; readonly current: boolean }
+
+/** The versions of a secret, with its place. */
+export type SecretVersions = {
+  readonly project: string
+  readonly env: string
+  readonly versions: readonly VersionMetadata[]
+}
+
+/** The projects that an administrator may touch; null for all. */
+export type Theirs = readonly string[] | null
+
+/** An administrator who acts on a secret by its id: those of other projects are unknown to them. */
+export type Acting = By & { readonly projects: Theirs }
 
 /** The place of a value, with the name of the project for log lines. */
 type NamedPlace = ValuePlace & { readonly project: string }
@@ -86,19 +106,17 @@ export type SecretStore = {
     encrypt: EncryptForVersion,
     entryFor: (secretId: string, version: number, revision: number) => NewEntry,
   ): Promise<'stored' | Stale>
-  /** Deletes a secret of the caller's project with all its versions. */
-  remove(caller: Caller, id: string, now: Date, entryFor: EntryForDeleted): Promise<'deleted' | 'absent' | Stale>
-  /** Deletes a secret of any project. */
-  removeAny(id: string, entryFor: EntryForDeleted): Promise<boolean>
+  /** Deletes a secret of the caller's project with all its versions, unless it is in an environment beyond their scope. */
+  remove(caller: Caller, id: string, now: Date, entryFor: EntryForDeleted): Promise<Removal>
+  /** Deletes a secret of any of these projects. */
+  removeAny(id: string, projects: Theirs, entryFor: EntryForDeleted): Promise<boolean>
   /** Undefined when there is no such project. */
   listOf(project: string, env: string | undefined): Promise<readonly SecretMetadata[] | undefined>
   /** Newest first; undefined when there is no such secret. */
-  versionsOf(id: string): Promise<readonly VersionMetadata[] | undefined>
+  versionsOf(id: string, projects: Theirs): Promise<SecretVersions | undefined>
   /** Adds a version with the value of an older one, which `reencrypt` encrypts for the new version. */
   restore(
-    id: string,
-    version: number,
-    now: Date,
+    wanted: { id: string; version: number; projects: Theirs; now: Date },
     reencrypt: (old: StoredVersion, oldKey: StoredDataKey, version: number) => Buffer,
     entryFor: (env: string, version: number, revision: number) => NewEntry,
   ): Promise<number | undefined>
@@ -127,6 +145,9 @@ export type StorageLimits = {
   readonly versions: number
 }
 
+/** The owner of administrators' writes: whose secret it is, the store finds out. */
+const ADMINISTRATORS = 'administrators'
+
 /** The largest version, as the column is an integer. */
 const MAX_VERSION = 2_147_483_647
 
@@ -139,6 +160,7 @@ export function createSecrets(deps: {
   onDecryptionError: (error: unknown, place: NamedPlace) => void
 }) {
   const { store, dataKeys, clock } = deps
+  const inTurn = createWriteTurns()
 
   /** Reports a failed decryption and returns the error to throw. */
   function toApiError(error: unknown, place: NamedPlace): unknown {
@@ -202,29 +224,24 @@ export function createSecrets(deps: {
           encryptValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value),
         )
       }
-      return store.put(
-        caller,
-        { id: newId(), env, key, now: new Date(clock.now()) },
-        encrypt,
-        (secretId, version, revision) =>
-          newEntry(clock, {
-            action: 'put',
-            env,
-            by: caller,
-            detail: { secretId, key, version, revision },
-          }),
+      const entryFor = (secretId: string, version: number, revision: number) =>
+        newEntry(clock, { action: 'put', env, by: caller, detail: { secretId, key, version, revision } })
+      return inTurn(caller.projectUid, () =>
+        store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, entryFor),
       )
     },
 
     /** An id of another project and text that is no id are `absent`, like an unknown id. */
-    remove: async (caller: Caller, id: string): Promise<'deleted' | 'absent' | Stale> => {
+    remove: async (caller: Caller, id: string): Promise<Removal> => {
       if (!isId(id)) return 'absent'
-      return store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller))
+      return inTurn(caller.projectUid, () => store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller)))
     },
 
     /** @throws ApiError not_found */
-    removeAny: async (id: string, by: By): Promise<void> => {
-      if (!isId(id) || !(await store.removeAny(id, deletionEntry(id, by)))) throw apiError('not_found')
+    removeAny: async (id: string, by: Acting): Promise<void> => {
+      const removed =
+        isId(id) && (await inTurn(ADMINISTRATORS, () => store.removeAny(id, by.projects, deletionEntry(id, by))))
+      if (!removed) throw apiError('not_found')
     },
 
     /** @throws ApiError not_found */
@@ -235,8 +252,8 @@ export function createSecrets(deps: {
     },
 
     /** @throws ApiError not_found */
-    versionsOf: async (id: string): Promise<readonly VersionMetadata[]> => {
-      const listed = isId(id) ? await store.versionsOf(id) : undefined
+    versionsOf: async (id: string, projects: Theirs): Promise<SecretVersions> => {
+      const listed = isId(id) ? await store.versionsOf(id, projects) : undefined
       if (listed === undefined) throw apiError('not_found')
       return listed
     },
@@ -247,7 +264,7 @@ export function createSecrets(deps: {
      * @returns the number of the new version
      * @throws ApiError not_found, decryption_failed
      */
-    restore: async (id: string, version: number, by: By): Promise<number> => {
+    restore: async (id: string, version: number, by: Acting): Promise<number> => {
       const reencrypt = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {
         const { projectUid, project, env, key } = old
         const place = { projectUid, project, env, key, version: old.version }
@@ -257,15 +274,17 @@ export function createSecrets(deps: {
           return encryptValue(dataKeys.unwrap(old.projectUid, old.dataKey), old.dataKey.dekV, target, value)
         })
       }
+      const entryFor = (env: string, next: number, revision: number) =>
+        newEntry(clock, {
+          action: 'restore',
+          env,
+          by,
+          detail: { secretId: id, restored: version, version: next, revision },
+        })
       const restored =
         isId(id) && version <= MAX_VERSION
-          ? await store.restore(id, version, new Date(clock.now()), reencrypt, (env, next, revision) =>
-              newEntry(clock, {
-                action: 'restore',
-                env,
-                by,
-                detail: { secretId: id, restored: version, version: next, revision },
-              }),
+          ? await inTurn(ADMINISTRATORS, () =>
+              store.restore({ id, version, projects: by.projects, now: new Date(clock.now()) }, reencrypt, entryFor),
             )
           : undefined
       if (restored === undefined) throw apiError('not_found')

@@ -11,6 +11,7 @@ import {
 import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, type ErrorCode } from '../errors.ts'
+import type { Scope } from '../projects/project-keys.ts'
 import type { SigningProject } from '../projects/projects.ts'
 
 /** Every statement for a caller compares them with the stored project, so a cached one may be old. */
@@ -60,6 +61,8 @@ export type VerifiedCaller = {
   readonly publicKey: Buffer
   /** The generation of the project that the key is of. */
   readonly generation: number
+  /** What the key may do. */
+  readonly scope: Scope
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
   readonly isWrite: boolean
@@ -92,7 +95,7 @@ export function createSignedRequests(deps: {
     const { project, publicKeyHex } = parsed.claims
     let signer = await signingProjects.find(project, false)
     // The key may have been added a moment ago, through another replica.
-    if (signer !== undefined && !hasValidKey(signer, publicKeyHex, clock))
+    if (signer !== undefined && findValidKey(signer, publicKeyHex, clock) === undefined)
       signer = await signingProjects.find(project, true)
     if (signer === undefined) throw apiError('unknown_project')
     const keys = signer.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
@@ -136,7 +139,8 @@ export function createSignedRequests(deps: {
       const { claims } = translate(() => checkContent(timely, body, { required }))
       await spendNonce(claims)
       const key = signer.keys.find((each) => each.key.publicKeyHex === claims.publicKeyHex)
-      if (key !== undefined) onUse(key.id)
+      if (key === undefined) throw apiError('invalid_signature')
+      onUse(key.id)
       const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
       return {
         kind: 'project',
@@ -144,9 +148,10 @@ export function createSignedRequests(deps: {
         project: signer.name,
         publicKey,
         generation: signer.generation,
+        scope: key.scope,
         coversContent: claims.coversContent,
         isWrite,
-        actor: `key:${key?.fingerprint ?? ''}`,
+        actor: `key:${key.fingerprint}`,
         address,
       }
     },
@@ -175,9 +180,9 @@ export function createSignedRequests(deps: {
       const signer = await signingProjects.find(caller.project, true)
       if (signer === undefined) throw apiError('unknown_project')
       const uncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
-      if (uncovered || !hasValidKey(signer, caller.publicKey.toString('hex'), clock))
-        throw apiError('invalid_signature')
-      return { ...caller, projectUid: signer.uid, generation: signer.generation }
+      const key = findValidKey(signer, caller.publicKey.toString('hex'), clock)
+      if (uncovered || key === undefined) throw apiError('invalid_signature')
+      return { ...caller, projectUid: signer.uid, generation: signer.generation, scope: key.scope }
     },
   }
 }
@@ -222,8 +227,8 @@ function rethrow(error: unknown): never {
   throw code === undefined ? error : apiError(code, undefined, { cause: error })
 }
 
-function hasValidKey(signer: SigningProject, publicKeyHex: string, clock: Clock): boolean {
-  return signer.keys.some(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock))
+function findValidKey(signer: SigningProject, publicKeyHex: string, clock: Clock) {
+  return signer.keys.find(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock))
 }
 
 function isValidAt(notAfter: Date | null, clock: Clock): boolean {
