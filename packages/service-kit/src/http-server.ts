@@ -5,16 +5,12 @@ import type { Duplex } from 'node:stream'
 import { errorCode } from './errors.ts'
 import { WAITS } from './pieces.ts'
 import { createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from './unread-answers.ts'
+import { LINGER_MS, leaveUnwantedBody } from './unwanted-bodies.ts'
 
 /** While draining, a connection without a request for this long is closed. */
 const IDLE_MS = 250
 /** The interval of these checks. */
 const SWEEP_MS = 25
-/** Closing at once would reset the connection of a client that is still sending, and it would not read the response. */
-const LINGER_MS = 500
-
-/** So much of a body that nobody wants is read, so that the connection can be used again. */
-const MAX_UNWANTED_BYTES = 64 * 1024
 
 /**
  * An idle connection outlives those that a proxy keeps (nginx: 60 s), so that it is the proxy that closes them. Otherwise
@@ -107,6 +103,7 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
     if (!connection) return
     connection.active.add(response)
     if (tracker.draining) response.shouldKeepAlive = false
+    leaveUnwantedBody(request, response)
     const note = (): void => unread.written(request.socket, response, connection.active)
     response.once(WAITS, note)
     response.once('prefinish', note)
@@ -114,22 +111,9 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
       connection.active.delete(response)
       connection.idleSince = Date.now()
       unread.closed(request.socket, connection.active)
-      if (!request.complete) endUnwantedBody(request)
     })
   })
   return tracker
-}
-
-/**
- * Node reads what is left of a body when the request was answered, however much that is. This reads no more of a body that
- * is long, or whose length nobody knows, and closes the connection when the client has had the time to read the answer.
- */
-function endUnwantedBody({ socket, headers }: IncomingMessage): void {
-  const isChunked = headers['transfer-encoding'] !== undefined
-  if (socket.destroyed || (!isChunked && Number(headers['content-length'] ?? 0) <= MAX_UNWANTED_BYTES)) return
-  socket.pause()
-  socket.end()
-  setTimeout(() => socket.destroy(), LINGER_MS)
 }
 
 /**

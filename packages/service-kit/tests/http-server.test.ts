@@ -106,6 +106,7 @@ test.each(['Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
     client.write(`POST / HTTP/1.1\r\nHost: x\r\n${framing}\r\n\r\n`)
     await closed
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(answer).toMatch(/^Connection: close/m)
     await running.drain()
   },
 )
