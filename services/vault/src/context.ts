@@ -24,6 +24,8 @@ export type Context = {
   /** Of the HTTP server that serves this context. */
   readonly unread: UnreadAnswers
   readonly checks: Checks
+  /** The ids of the key-encryption keys, for the log. */
+  readonly keyring: { readonly ids: readonly string[]; readonly activeId: string }
   /** Closes the connections; requests and background tasks must have ended. */
   readonly close: () => Promise<void>
 }
@@ -42,7 +44,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const { audit, refusals } = await createAuditParts(connections)
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
-  const { metrics, background, unread, checks } = connections
+  const { metrics, background, unread, checks, keyring } = connections
   return {
     useCases: { ...useCases, audit },
     rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),
@@ -50,5 +52,6 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
     unread,
     checks,
+    keyring: { ids: [...keyring.keys.keys()], activeId: keyring.activeId },
   }
 }

@@ -15,10 +15,12 @@ import type { Db, Schema } from '../db/schema.ts'
 import { checkWrites } from '../db/write-check.store.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
 import { createKekStore } from '../keyring/keyring.store.ts'
+import type { Keyring } from '../keyring/keyring.ts'
 import { createEpochStore } from '../signed-requests/nonce-memory.store.ts'
 import { createNonceMemory } from '../signed-requests/nonce-memory.ts'
 import { createNonceStore } from '../signed-requests/nonces.redis.ts'
 import type { NonceStore } from '../signed-requests/signed-requests.ts'
+import { openKeyring } from './keyring.ts'
 
 /** A replica that freezes inside a transaction holds its locks for so long: less than other replicas wait for them. */
 const IDLE_TRANSACTION_MS = 4_000
@@ -41,6 +43,8 @@ export type Start = {
 
 /** What every part of the service is joined from. */
 export type Connections = Start & {
+  /** The key-encryption keys of this process and of a service. */
+  readonly keyring: Keyring
   /** For statements that Kysely does not build. */
   readonly pool: Pool
   readonly db: Db
@@ -59,7 +63,7 @@ export type Connections = Start & {
  */
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, clock, resources } = start
-  const { keyring } = config
+  const keyring = await openKeyring(config)
   const pool = createPool({
     ...{ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger },
     idleTransactionTimeoutMs: IDLE_TRANSACTION_MS,
@@ -88,11 +92,14 @@ export async function connect(start: Start): Promise<Connections> {
   const checks: Checks = {
     postgres: () => checkWrites(db),
     redis: () => memory.check(),
-    keyring: async () => assertMatches(keyring, await keks.list()),
+    keyring: async () => {
+      assertMatches(keyring, await keks.list())
+      await Promise.all(keyring.providers.map((provider) => provider.check()))
+    },
   }
   const unread = createUnreadAnswers({
     ...UNREAD_LIMITS,
     maxBytesPerConnection: ANSWERS_PER_CONNECTION * JSON_BYTES_PER_BYTE * config.MAX_ENVIRONMENT_BYTES,
   })
-  return { ...start, unread, pool, db, redis, nonces, metrics: createMetrics(), background, checks }
+  return { ...start, keyring, unread, pool, db, redis, nonces, metrics: createMetrics(), background, checks }
 }
