@@ -124,6 +124,34 @@ test('a short body that nobody wants does not end the connection', async () => {
   await running.drain()
 })
 
+test('clients that open a connection for each request are answered during a drain, or refused when they connect', async () => {
+  const running = await listen(
+    createServer((_incoming, response) => response.end('x')),
+    { host: '127.0.0.1', port: 0 },
+  )
+  const failures: string[] = []
+  let answered = 0
+  const clients = Array.from({ length: 40 }, async () => {
+    for (;;) {
+      const agent = new Agent({ keepAlive: false })
+      try {
+        await request(running.port, agent)
+        answered++
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+        if (code !== 'ECONNREFUSED') failures.push(code)
+        return
+      }
+    }
+  })
+  await eventually(() => answered > 200)
+  const before = answered
+  await running.drain()
+  await Promise.all(clients)
+  expect(failures).toEqual([])
+  expect(answered).toBeGreaterThan(before)
+})
+
 test.each(['before', 'after'])(
   'an upgraded socket belongs to its listener, which was added %s the server listened',
   async (when) => {
