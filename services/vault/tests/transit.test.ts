@@ -151,9 +151,9 @@ test('a service that hangs is given up, and none of the connections to Postgres 
   await put(vault, 'shop', shop)
   vault.advance(301_000)
   service.mode = 'hangs'
-  const puts = Promise.all(Array.from({ length: 4 }, (_, i) => put(vault, 'shop', shop, `K${String(i)}`)))
+  const puts = Promise.all(Array.from({ length: 20 }, (_, i) => put(vault, 'shop', shop, `K${String(i)}`)))
   expect((await admin(vault.url, 'GET', '/projects')).status).toBe(200)
-  expect((await puts).map(statusAndError)).toEqual(Array.from({ length: 4 }, () => UNAVAILABLE))
+  expect((await puts).map(statusAndError)).toEqual(Array.from({ length: 20 }, () => UNAVAILABLE))
 })
 
 test.each([429, 500, 502, 503])('an answer %i of the service is asked for again', async (status) => {

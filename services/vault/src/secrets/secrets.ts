@@ -197,7 +197,7 @@ export function createSecrets(deps: {
       )
     },
 
-    put: (caller: Caller, secret: { env: string; key: string; value: string }): Promise<'stored' | Stale> => {
+    put: async (caller: Caller, secret: { env: string; key: string; value: string }): Promise<'stored' | Stale> => {
       const { env, key, value } = secret
       const placeOf = (version: number) => ({
         projectUid: caller.projectUid,
@@ -214,10 +214,11 @@ export function createSecrets(deps: {
       }
       const entryFor = (secretId: string, version: number, revision: number) =>
         newEntry(clock, { action: 'put', env, by: caller, detail: { secretId, key, version, revision } })
-      return inTurn(caller.projectUid, async () => {
-        await reportingLaterErrors(placeOf(0), () => dataKeys.prepare(caller.projectUid))
-        return store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, entryFor)
-      })
+      // Before their turn: while a service of keys is away, all of them fail at once instead of one after the other.
+      await reportingLaterErrors(placeOf(0), () => dataKeys.prepare(caller.projectUid))
+      return inTurn(caller.projectUid, () =>
+        store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, entryFor),
+      )
     },
 
     /** An id of another project and text that is no id are `absent`, like an unknown id. */
@@ -258,9 +259,12 @@ export function createSecrets(deps: {
         const { projectUid, project, env, key } = old
         const place = { projectUid, project, env, key, version: old.version }
         return reportingLaterErrors(place, async () => {
-          const value = decryptValue(await dataKeys.unwrap(old.projectUid, oldKey), place, old.blob)
+          const [from, to] = await Promise.all([
+            dataKeys.unwrap(old.projectUid, oldKey),
+            dataKeys.unwrap(old.projectUid, old.dataKey),
+          ])
           const target = { ...place, version: next }
-          return encryptValue(await dataKeys.unwrap(old.projectUid, old.dataKey), old.dataKey.dekV, target, value)
+          return encryptValue(to, old.dataKey.dekV, target, decryptValue(from, place, old.blob))
         })
       }
       const entryFor = (env: string, next: number, revision: number) =>
