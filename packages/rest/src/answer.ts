@@ -10,8 +10,8 @@ export class FileAnswer {
 }
 
 /**
- * An answer that is JSON text already, so that it is not serialised twice. Bytes can be sent to many clients at once
- * without a copy for each.
+ * An answer that is JSON text already, so that it is not serialised twice. Bytes, which are for large answers, can be
+ * sent to many clients at once without a copy for each, and are written in pieces.
  */
 export class JsonText {
   readonly text: string | Buffer

@@ -1,3 +1,4 @@
+import { endInPieces } from '@vault-and-tracker/service-kit/pieces'
 import { type Request, type Response, Router } from 'express'
 import { FileAnswer, JsonText } from './answer.ts'
 import type { AccessOf, Description, Endpoint, ParseInput, Surface } from './endpoint.ts'
@@ -152,9 +153,10 @@ function send(response: Response, result: unknown): void {
   else sendJson(response, result instanceof JsonText ? result.text : JSON.stringify(result))
 }
 
-/** Header and body in one write, without the checks of Express for a conditional request. */
+/** Text with its header in one write, without the checks of Express for a conditional request; bytes in pieces. */
 function sendJson(response: Response, text: string | Buffer): void {
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   response.setHeader('Content-Length', Buffer.byteLength(text))
-  response.end(text)
+  if (typeof text === 'string') response.end(text)
+  else endInPieces(response, text)
 }

@@ -21,6 +21,7 @@ export type PoolOptions = {
   readonly size: number
   readonly logger: Logger
   readonly statementTimeoutMs?: number
+  readonly idleTransactionTimeoutMs?: number
 }
 
 /**
@@ -28,7 +29,8 @@ export type PoolOptions = {
  * queue while Postgres is unavailable.
  *
  * @param options `statementTimeoutMs` is enforced by the server, and two seconds later by the client in case the server
- *   does not respond; 10,000 by default
+ *   does not respond; 10,000 by default. `idleTransactionTimeoutMs`: Postgres ends a transaction in which this client does
+ *   nothing for so long, and its locks; 30,000 by default
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const statementTimeoutMs = options.statementTimeoutMs ?? 10_000
@@ -41,7 +43,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     idleTimeoutMillis: 30_000,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + 2_000,
-    idle_in_transaction_session_timeout: 30_000,
+    idle_in_transaction_session_timeout: options.idleTransactionTimeoutMs ?? 30_000,
     keepAlive: true,
   })
   // Without a listener, the error of a lost connection would end the process.

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { addressKey, plainAddress } from './client-address.ts'
+import { unwrittenBytes } from './pieces.ts'
 
 /** How long and how much a server keeps of answers that clients do not read. */
 export type UnreadLimits = {
@@ -10,8 +11,8 @@ export type UnreadLimits = {
   /** Bytes that may wait on one connection, also of answers to pipelined requests. */
   readonly maxBytesPerConnection: number
   /**
-   * Bytes that may wait on all connections. Beyond them, connections of the address (IPv6: its /64) that most of the bytes
-   * wait for are closed, the one that has waited longest first: who reads nothing takes the budget from nobody else.
+   * Bytes that may wait on all connections. Beyond them, connections of the owner that most of the bytes wait for are
+   * closed, the one that has waited longest first: who reads nothing takes the budget from nobody else.
    */
   readonly maxBytes: number
   /** How often the deadlines are checked. */
@@ -34,13 +35,21 @@ const NOTED_BYTES = 64 * 1024
 
 /** Closes connections whose clients do not read their answers. */
 export type UnreadAnswers = {
-  /** To be called when an answer was written to the end. */
-  ended(socket: Socket, response: ServerResponse, pending: ReadonlySet<ServerResponse>): void
+  readonly sweepMs: number
+  /** Counts an answer for its owner, such as a tenant. Others count for the address of the client (IPv6: its /64). */
+  own(response: ServerResponse, owner: string): void
+  /** How many bytes wait for an owner, and have waited since the sweep before the last: who reads at once has none. */
+  overdueBytesOf(owner: string): number
+  /** To be called when an answer was written to the end, or begins to wait before that. */
+  written(socket: Socket, response: ServerResponse, pending: ReadonlySet<ServerResponse>): void
   /** To be called when an answer has left, or its connection was closed. */
   closed(socket: Socket, pending: ReadonlySet<ServerResponse>): void
   /** Checks every connection with pending answers. */
   sweep(connections: Iterable<readonly [Socket, { readonly active: ReadonlySet<ServerResponse> }]>): void
 }
+
+/** Of one connection, in bytes and milliseconds. */
+type Waiting = { readonly bytes: number; readonly since: number; readonly until: number; readonly owner: string }
 
 /**
  * Keeps count of the bytes that wait to be read. An answer is held in memory until the client has read it, so a client
@@ -48,21 +57,32 @@ export type UnreadAnswers = {
  */
 export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   /** In the order in which they began to wait. */
-  const waiting = new Map<Socket, { readonly bytes: number; readonly until: number; readonly address: string }>()
+  const waiting = new Map<Socket, Waiting>()
   const bytesOf = new Map<string, number>()
+  const owners = new WeakMap<ServerResponse, string>()
+  let overdue = new Map<string, number>()
   let total = 0
 
-  function add(address: string, bytes: number): void {
+  function add(owner: string, bytes: number): void {
     total += bytes
-    const sum = (bytesOf.get(address) ?? 0) + bytes
-    if (sum === 0) bytesOf.delete(address)
-    else bytesOf.set(address, sum)
+    const sum = (bytesOf.get(owner) ?? 0) + bytes
+    if (sum === 0) bytesOf.delete(owner)
+    else bytesOf.set(owner, sum)
+  }
+
+  /** That of the first answer counts for all that wait behind it on the connection. */
+  function ownerOf(socket: Socket, pending: ReadonlySet<ServerResponse>): string {
+    for (const response of pending) {
+      const owner = owners.get(response)
+      if (owner !== undefined) return owner
+    }
+    return addressKey(plainAddress(socket.remoteAddress ?? ''))
   }
 
   function forget(socket: Socket): void {
     const known = waiting.get(socket)
     if (known === undefined) return
-    add(known.address, -known.bytes)
+    add(known.owner, -known.bytes)
     waiting.delete(socket)
   }
 
@@ -70,8 +90,8 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   function next(spared: Socket): Socket | undefined {
     let chosen: Socket | undefined
     let most = 0
-    for (const [socket, { address }] of waiting) {
-      const bytes = bytesOf.get(address) ?? 0
+    for (const [socket, { owner }] of waiting) {
+      const bytes = bytesOf.get(owner) ?? 0
       if (socket === spared || bytes <= most) continue
       chosen = socket
       most = bytes
@@ -91,11 +111,12 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
       return
     }
     const known = waiting.get(socket)
-    const address = known?.address ?? addressKey(plainAddress(socket.remoteAddress ?? ''))
-    add(address, bytes - (known?.bytes ?? 0))
-    const until = known?.until ?? Date.now() + limits.graceMs + (1000 * bytes) / limits.minBytesPerSecond
-    waiting.set(socket, { bytes, until, address })
-    if (bytes > limits.maxBytesPerConnection || until < Date.now()) drop(socket)
+    const owner = known?.owner ?? ownerOf(socket, pending)
+    add(owner, bytes - (known?.bytes ?? 0))
+    const now = Date.now()
+    const until = known?.until ?? now + limits.graceMs + (1000 * bytes) / limits.minBytesPerSecond
+    waiting.set(socket, { bytes, until, owner, since: known?.since ?? now })
+    if (bytes > limits.maxBytesPerConnection || until < now) drop(socket)
     while (total > limits.maxBytes) {
       const closed = next(socket)
       if (closed === undefined) break
@@ -104,8 +125,11 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   }
 
   return {
-    ended: (socket, response, pending) => {
-      if (response.writableLength >= NOTED_BYTES) note(socket, pending)
+    sweepMs: limits.sweepMs,
+    own: (response, owner) => void owners.set(response, owner),
+    overdueBytesOf: (owner) => overdue.get(owner) ?? 0,
+    written: (socket, response, pending) => {
+      if (unreadBytesOf(response) >= NOTED_BYTES) note(socket, pending)
     },
     closed: (socket, pending) => {
       if (!waiting.has(socket)) return
@@ -115,6 +139,10 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
     },
     sweep: (connections) => {
       for (const [socket, { active }] of connections) if (active.size > 0) note(socket, active)
+      const before = Date.now() - limits.sweepMs
+      overdue = new Map()
+      for (const { owner, bytes, since } of waiting.values())
+        if (since <= before) overdue.set(owner, (overdue.get(owner) ?? 0) + bytes)
     },
   }
 }
@@ -122,6 +150,10 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
 /** Only the first pending answer has the socket, and so counts what the socket holds. */
 function unreadBytes(pending: ReadonlySet<ServerResponse>): number {
   let bytes = 0
-  for (const response of pending) bytes += response.writableLength
+  for (const response of pending) bytes += unreadBytesOf(response)
   return bytes
+}
+
+function unreadBytesOf(response: ServerResponse): number {
+  return response.writableLength + unwrittenBytes(response)
 }

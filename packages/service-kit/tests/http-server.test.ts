@@ -94,6 +94,64 @@ test('clients that never pause lose no request to a drain', async () => {
   for (const agent of agents) agent.destroy()
 })
 
+test.each(['Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
+  'a body that nobody wants, %s, is not read on, and its client gets the answer',
+  async (framing) => {
+    const running = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
+    const client = connect(running.port, '127.0.0.1')
+    let answer = ''
+    client.setEncoding('latin1').on('data', (text: string) => (answer += text))
+    client.on('error', () => undefined)
+    const closed = new Promise((resolve) => client.once('close', resolve))
+    client.write(`POST / HTTP/1.1\r\nHost: x\r\n${framing}\r\n\r\n`)
+    await closed
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(answer).toMatch(/^Connection: close/m)
+    await running.drain()
+  },
+)
+
+test('a short body that nobody wants does not end the connection', async () => {
+  const running = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
+  const client = connect(running.port, '127.0.0.1')
+  let answers = ''
+  client.setEncoding('latin1').on('data', (text: string) => (answers += text))
+  client.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n')
+  await eventually(() => answers.includes('HTTP/1.1 200 '))
+  client.write('0123456789GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await eventually(() => answers.split('HTTP/1.1 200 ').length === 3)
+  client.destroy()
+  await running.drain()
+})
+
+test('clients that open a connection for each request are answered during a drain, or refused when they connect', async () => {
+  const running = await listen(
+    createServer((_incoming, response) => response.end('x')),
+    { host: '127.0.0.1', port: 0 },
+  )
+  const failures: string[] = []
+  let answered = 0
+  const clients = Array.from({ length: 40 }, async () => {
+    for (;;) {
+      const agent = new Agent({ keepAlive: false })
+      try {
+        await request(running.port, agent)
+        answered++
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+        if (code !== 'ECONNREFUSED') failures.push(code)
+        return
+      }
+    }
+  })
+  await eventually(() => answered > 200)
+  const before = answered
+  await running.drain()
+  await Promise.all(clients)
+  expect(failures).toEqual([])
+  expect(answered).toBeGreaterThan(before)
+})
+
 test.each(['before', 'after'])(
   'an upgraded socket belongs to its listener, which was added %s the server listened',
   async (when) => {

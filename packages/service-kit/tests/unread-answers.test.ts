@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { listen, type RunningServer } from '../src/http-server.ts'
-import type { UnreadLimits } from '../src/unread-answers.ts'
+import { endInPieces } from '../src/pieces.ts'
+import { createUnreadAnswers, type UnreadAnswers, type UnreadLimits } from '../src/unread-answers.ts'
 
 // More than the buffers of both ends of a connection take.
 const LARGE = 24 * 1024 * 1024
@@ -20,17 +21,25 @@ const LIMITS: UnreadLimits = {
 let server: Server
 let running: RunningServer | undefined
 let opened: Socket[]
+let unread: UnreadAnswers
 
 afterEach(async () => {
   for (const socket of opened) socket.destroy()
   await running?.drain()
 })
 
-/** A server whose answers have as many bytes as the path says. */
+/** A server whose answers have as many bytes as the path says, for the owner that a header names. */
 async function start(limits: Partial<UnreadLimits> = {}): Promise<number> {
   opened = []
-  server = createServer((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))))
-  running = await listen(server, { host: '127.0.0.1', port: 0 }, { ...LIMITS, ...limits })
+  unread = createUnreadAnswers({ ...LIMITS, ...limits })
+  server = createServer((request, response) => {
+    const { owner, pieces } = request.headers
+    if (typeof owner === 'string') unread.own(response, owner)
+    const bytes = Buffer.alloc(Number(request.url?.slice(1)))
+    if (pieces === undefined) response.end(bytes)
+    else endInPieces(response, bytes)
+  })
+  running = await listen(server, { host: '127.0.0.1', port: 0 }, unread)
   return running.port
 }
 
@@ -40,12 +49,25 @@ function ask(port: number, ...sizes: readonly number[]): Promise<Socket> {
 }
 
 async function askFrom(localAddress: string, port: number, ...sizes: readonly number[]): Promise<Socket> {
+  const socket = await open(port, localAddress)
+  socket.write(sizes.map((size) => `GET /${String(size)} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
+  return socket
+}
+
+/** Asks for an answer of its own owner, whole or in pieces. */
+async function askAs(owner: string, port: number, form: 'whole' | 'pieces' = 'whole'): Promise<Socket> {
+  const socket = await open(port)
+  const pieces = form === 'pieces' ? 'Pieces: yes\r\n' : ''
+  socket.write(`GET /${String(LARGE)} HTTP/1.1\r\nHost: test\r\nOwner: ${owner}\r\n${pieces}\r\n`)
+  return socket
+}
+
+async function open(port: number, localAddress = '127.0.0.1'): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress })
   socket.pause()
   socket.on('error', () => undefined)
   opened.push(socket)
   await once(socket, 'connect')
-  socket.write(sizes.map((size) => `GET /${String(size)} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
   return socket
 }
 
@@ -124,6 +146,43 @@ test('beyond the budget nothing is taken from an address that has less of it', a
   for (let i = 0; i < 8; i++) await ask(port, LARGE)
   await eventually(async () => (await connections()) < 5)
   expect(await readAll(reader, LARGE)).toBeGreaterThan(LARGE)
+})
+
+test('beyond the budget nothing is taken from an owner who has less of it, whatever the address', async () => {
+  const port = await start({ graceMs: 60_000, maxBytes: 2.5 * LARGE })
+  const reader = await ask(port, LARGE)
+  await eventually(async () => (await connections()) === 1)
+  await sleep(50)
+  for (let i = 0; i < 8; i++) await askAs('greedy', port)
+  await eventually(async () => (await connections()) < 5)
+  expect(await readAll(reader, LARGE)).toBeGreaterThan(LARGE)
+})
+
+test('what an owner leaves unread is told, also of an answer in pieces, until it is read or the client has gone', async () => {
+  const port = await start({ graceMs: 60_000 })
+  for (const end of ['read', 'gone']) {
+    const [whole, pieces] = [await askAs('slow', port), await askAs('slow', port, 'pieces')]
+    await eventually(() => unread.overdueBytesOf('slow') > 1.5 * LARGE)
+    expect(unread.overdueBytesOf('other')).toBe(0)
+    for (const socket of [whole, pieces])
+      if (end === 'gone') socket.destroy()
+      else expect(await readAll(socket, LARGE)).toBeGreaterThan(LARGE)
+    await eventually(() => unread.overdueBytesOf('slow') === 0)
+  }
+})
+
+test('of an answer in pieces less waits while it is read', async () => {
+  const port = await start({ graceMs: 60_000 })
+  const socket = await askAs('slow', port, 'pieces')
+  await eventually(() => unread.overdueBytesOf('slow') > LARGE / 2)
+  const first = unread.overdueBytesOf('slow')
+  let bytes = 0
+  while (bytes < LARGE / 2) {
+    await sleep(1)
+    bytes += (socket.read() as Buffer | null)?.length ?? 0
+  }
+  await eventually(() => unread.overdueBytesOf('slow') < first)
+  expect(unread.overdueBytesOf('slow')).toBeGreaterThan(0)
 })
 
 test('answers that wait behind an unread one on the same connection count as well', async () => {

@@ -8,6 +8,7 @@ import { administratorEndpoints } from './admin/administrators.routes.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
+import { plainFramingOnly } from './http/authorities.middleware.ts'
 import { errorBodySchema } from './http/error-body.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
@@ -80,7 +81,8 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
   app.enable('case sensitive routing')
   app.enable('strict routing')
 
-  app.use(standardHeaders, metrics.middleware)
+  app.use(standardHeaders, metrics.middleware, plainFramingOnly)
+  app.use('/v1', rest.ownAuthoritiesOnly)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
   app.use('/v1/admin', administratorsOnly(rest.administrator), administratorsOnlyOnError(rest.administrator))
   const methodNotAllowed = () => apiError('method_not_allowed')

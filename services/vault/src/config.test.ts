@@ -25,10 +25,15 @@ test('defaults are those of the documentation', () => {
   expect(config).toMatchObject({
     PORT: 4200,
     HOST: '0.0.0.0',
+    PUBLIC_URL: [],
     DATABASE_POOL_SIZE: 10,
     FETCH_RATE_LIMIT: 300,
     SIGNATURE_FAILURE_LIMIT: 100,
     ADMIN_FAILURE_LIMIT: 10,
+    WRITE_RATE_LIMIT: 600,
+    MAX_ENVIRONMENT_BYTES: 4_194_304,
+    MAX_ENVIRONMENTS: 100,
+    MAX_VERSIONS: 100,
     LOG_LEVEL: 'info',
   })
   expect(JSON.stringify(config)).not.toContain(VAULT_KEYRING)
@@ -98,6 +103,19 @@ test('.env.example describes every variable, and no other', () => {
   const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
   const named = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
   expect(named.toSorted()).toEqual(CONFIG_VARIABLES.toSorted())
+})
+
+test.each([
+  ['a host without a scheme', 'vault.example'],
+  ['another scheme', 'ftp://vault.example'],
+  ['a path', 'https://vault.example/vault'],
+  ['a query', 'https://vault.example?a'],
+  ['a user', 'https://user@vault.example'],
+  ['an empty part', 'https://vault.example,'],
+])('a public URL with %s is refused, without being repeated', (_name, url) => {
+  expect(problems({ ...good, PUBLIC_URL: url })).toEqual([
+    'PUBLIC_URL: must be a comma-separated list of https:// or http:// URLs without a path',
+  ])
 })
 
 const withoutKeyring = { ...good, VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '' }

@@ -3,6 +3,7 @@ import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
 import { commonEnv, EnvError, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
 import { errorCode, isError } from '@vault-and-tracker/service-kit/errors'
 import { z } from 'zod'
+import { parsePublicUrls } from './http/authorities.ts'
 import { createKeyring, type Keyring, KeyringError } from './keyring/keyring.ts'
 import { parseKeyringFile, parseKeyringList } from './keyring/local-keys.ts'
 import type { TransitSettings } from './keyring/transit.http.ts'
@@ -26,6 +27,17 @@ function isGuessable(token: string): boolean {
   const steps = Array.from(token.slice(1), (character, i) => character.charCodeAt(0) - token.charCodeAt(i))
   return new Set(token).size < 8 || new Set(steps).size < 8 || /(.{8}).*\1/.test(token)
 }
+
+/** The value is not repeated in a message: what is no URL may be a secret in the wrong place. */
+const publicUrls = z
+  .string()
+  .transform((list, context) => {
+    const urls = parsePublicUrls(list)
+    if (urls !== undefined) return urls
+    context.addIssue('must be a comma-separated list of https:// or http:// URLs without a path')
+    return z.NEVER
+  })
+  .default([])
 
 /** Data keys and the token pass in it: without TLS, only on this machine. */
 const transitUrl = z
@@ -68,11 +80,17 @@ const serviceEnv = z.object({
   ...commonEnv,
   ...keyringEnv,
   PORT: port(4200),
+  PUBLIC_URL: publicUrls,
   ADMIN_TOKEN: adminToken,
   ADMIN_TOKEN_PREVIOUS: adminToken.optional(),
   FETCH_RATE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 300 }),
   SIGNATURE_FAILURE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 100 }),
   ADMIN_FAILURE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 10 }),
+  WRITE_RATE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 600 }),
+  MAX_ENVIRONMENT_BYTES: integer({ min: 65_536, max: 64 * 1024 ** 2, fallback: 4 * 1024 ** 2 }),
+  MAX_UNREAD_BYTES: integer({ min: 0, max: 1024 ** 3, fallback: 64 * 1024 ** 2 }),
+  MAX_ENVIRONMENTS: integer({ min: 1, max: 10_000, fallback: 100 }),
+  MAX_VERSIONS: integer({ min: 1, max: 100_000, fallback: 100 }),
 })
 
 const commandEnv = z.object({

@@ -4,6 +4,7 @@ import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { withResources } from '@vault-and-tracker/service-kit/resources'
+import type { UnreadAnswers } from '@vault-and-tracker/service-kit/unread-answers'
 import type { Config } from './config.ts'
 import { type AuditParts, createAuditParts } from './context/audit.ts'
 import { connect, type Start } from './context/connections.ts'
@@ -20,6 +21,8 @@ export type Context = {
   /** Nothing runs in the background before it is started. */
   readonly background: Pick<Background, 'start' | 'stop'>
   readonly metrics: Pick<Metrics, 'middleware' | 'handler'>
+  /** Of the HTTP server that serves this context. */
+  readonly unread: UnreadAnswers
   readonly checks: Checks
   /** The ids of the key-encryption keys, for the log. */
   readonly keyring: { readonly ids: readonly string[]; readonly activeId: string }
@@ -41,12 +44,13 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const { audit, refusals } = await createAuditParts(connections)
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
-  const { metrics, background, checks, keyring } = connections
+  const { metrics, background, unread, checks, keyring } = connections
   return {
     useCases: { ...useCases, audit },
     rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
+    unread,
     checks,
     keyring: { ids: [...keyring.keys.keys()], activeId: keyring.activeId },
   }

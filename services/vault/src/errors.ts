@@ -35,16 +35,25 @@ export const ERRORS = {
   not_found: { status: 404, bare: false, meaning: 'There is no such path, project, secret or version.' },
   method_not_allowed: { status: 405, bare: false, meaning: 'The path has no such method; Allow lists its methods.' },
   project_exists: { status: 409, bare: true, meaning: 'A project with this name exists.' },
-  payload_too_large: { status: 413, bare: false, meaning: 'The body is larger than 512 KiB.' },
+  payload_too_large: {
+    status: 413,
+    bare: false,
+    meaning: 'The body is larger than 512 KiB, or the project would store more than its limits allow.',
+  },
   unsupported_media_type: {
     status: 415,
     bare: false,
     meaning: 'The body is not application/json, or it is compressed.',
   },
+  misdirected_request: {
+    status: 421,
+    bare: false,
+    meaning: 'The host of the request is not one that PUBLIC_URL names.',
+  },
   rate_limited: {
     status: 429,
     bare: true,
-    meaning: 'Too many requests or failures from this address; see Retry-After.',
+    meaning: 'Too many requests or failures from this address, or writes of this project; see Retry-After.',
   },
   internal_error: { status: 500, bare: false, meaning: 'A fault of the vault; the log has the reason.' },
   decryption_failed: {
@@ -55,7 +64,8 @@ export const ERRORS = {
   unavailable: {
     status: 503,
     bare: false,
-    meaning: 'Postgres, Redis or the service of the keys is unavailable; a write may have been carried out.',
+    meaning:
+      'Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out.',
   },
 } as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
 

@@ -68,6 +68,17 @@ async function someRow(offset: number): Promise<{ seq: number; id: string }> {
   return { seq: Number(rows[0]?.seq), id: String(rows[0]?.id) }
 }
 
+test('a row whose time was moved to before Christ breaks the chain there', async () => {
+  await fetchSome(3)
+  await vault.seal()
+  const { seq, id } = await someRow(1)
+  await owner.query(
+    "update audit set requested_at = (to_char(requested_at, 'YYYY-MM-DD HH24:MI:SS.USOF') || ' BC')::timestamptz where seq = $1",
+    [seq],
+  )
+  expect(await verify()).toMatchObject({ intact: false, seq, id })
+})
+
 test('a sealed log verifies, in several batches', async () => {
   await fetchSome(10)
   expect(await vault.seal()).toBe(10)

@@ -14,7 +14,10 @@ let vaults: Record<'exact' | 'fast' | 'slow', TestVault>
 let key: Key
 
 beforeAll(async () => {
-  const exact = await startVault({ TRUSTED_PROXIES: '127.0.0.1' })
+  const exact = await startVault({
+    TRUSTED_PROXIES: '127.0.0.1',
+    PUBLIC_URL: 'https://vault.example.org,http://127.0.0.1:0',
+  })
   vaults = { exact, fast: await exact.replica(), slow: await exact.replica() }
   exact.holdClock(start)
   vaults.fast.holdClock(start + 240_000)

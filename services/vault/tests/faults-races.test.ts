@@ -9,7 +9,7 @@ const PROXY = { 'X-Forwarded-Host': 'vault.example.org', 'X-Forwarded-Proto': 'h
 let replicas: [TestVault, TestVault]
 
 beforeAll(async () => {
-  const vault = await startVault({ TRUSTED_PROXIES: '127.0.0.1' })
+  const vault = await startVault({ TRUSTED_PROXIES: '127.0.0.1', PUBLIC_URL: `${PUBLIC},http://127.0.0.1:0` })
   replicas = [vault, await vault.replica()]
 })
 afterAll(async () => {

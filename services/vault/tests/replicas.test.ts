@@ -5,7 +5,7 @@ import { startVault, type TestVault } from './support/vault.ts'
 let one: TestVault
 let two: TestVault
 /** Both replicas behind one name: what a client signs for, either may get. */
-const PROXY = { TRUSTED_PROXIES: '127.0.0.0/8' }
+const PROXY = { TRUSTED_PROXIES: '127.0.0.0/8', PUBLIC_URL: 'http://vault.example,http://127.0.0.1:0' }
 const PUBLIC = 'http://vault.example'
 
 beforeAll(async () => {

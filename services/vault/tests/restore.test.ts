@@ -17,6 +17,7 @@ const TABLES = [
   'environments',
   'administrators',
   'deleted_rows',
+  'nonce_memory',
   'audit',
   'audit_keys',
   'audit_seals',

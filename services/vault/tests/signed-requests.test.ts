@@ -11,7 +11,7 @@ let url: string
 let redis: Redis
 
 beforeAll(async () => {
-  vault = await startVault({ TRUSTED_PROXIES: '127.0.0.2' })
+  vault = await startVault({ TRUSTED_PROXIES: '127.0.0.2', PUBLIC_URL: 'https://vault.example,http://127.0.0.1:0' })
   redis = new Redis(vault.redisUrl)
   key = await createProject(vault.url, 'shop')
   url = `${vault.url}/v1/secrets`
@@ -214,4 +214,13 @@ test('HEAD is refused, and reads nothing', async () => {
   const headers = await signHeaders({ project: 'shop', key, method: 'HEAD', url })
   const response = await fetch(url, { method: 'HEAD', headers })
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, PUT'])
+})
+
+test('a project that is deleted and registered again with the same key has its spent nonces still', async () => {
+  const twin = await createProject(vault.url, 'twin')
+  const headers = await signHeaders({ project: 'twin', key: twin, method: 'GET', url })
+  expect(await get(headers)).toEqual([200, {}])
+  await admin(vault.url, 'DELETE', '/projects/twin')
+  await admin(vault.url, 'POST', '/projects', { name: 'twin', publicKey: twin.publicKeyHex })
+  expect(await get(headers)).toEqual(refused('replayed_nonce'))
 })

@@ -107,7 +107,7 @@ test('an environment grows to what can be fetched in one answer, and no further'
   await vault.sql(
     `with copies as (
        insert into secrets (id, project_uid, env, key, version, updated_at)
-       select gen_random_uuid(), $2, 'production', 'K' || n, 1, now() from generate_series(1, 1022) as n returning id
+       select gen_random_uuid(), $2, 'production', 'K' || n, 1, now() from generate_series(1, 62) as n returning id
      )
      insert into secret_versions (secret_id, version, dek_v, blob, created_at)
      select copies.id, 1, v.dek_v, v.blob, now() from copies, secret_versions v where v.secret_id = $1`,
@@ -118,8 +118,8 @@ test('an environment grows to what can be fetched in one answer, and no further'
   const before = await vault.sql('select count(*)::int as n from secret_versions')
   const refused = await write('LAST', large)
   expect([refused.status, refused.body]).toEqual([
-    400,
-    { error: 'invalid_request', message: 'The environment would have more than 64 MiB.' },
+    413,
+    { error: 'payload_too_large', message: 'The environment would have more than 4194304 bytes.' },
   ])
   expect(await vault.sql('select count(*)::int as n from secret_versions')).toEqual(before)
   expect((await write('SMALL', 'v2')).status).toBe(200)

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { captureCommand, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { captureCommand, type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
 import { runCommand } from '@vault-and-tracker/service-kit/command'
 import { keyringCommand } from '../src/commands/keyring.command.ts'
 import { activateInKeyringFile, addToKeyringFile } from '../src/keyring/keyring.file.ts'
@@ -18,11 +18,13 @@ let service: TransitServer
 let database: TestDatabase
 let folder: string
 let tokenFile: string
+let redisUrl: string
 const running: TestVault[] = []
 
 beforeEach(async () => {
   service = await startTransitServer('vault')
   database = await createVaultDatabase()
+  redisUrl = (await testRedis()).url
   folder = mkdtempSync(join(tmpdir(), 'transit-'))
   tokenFile = join(folder, 'token')
   writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 })
@@ -37,7 +39,7 @@ afterEach(async () => {
 const transit = () => ({ TRANSIT_URL: service.url, TRANSIT_KEY: 'vault', TRANSIT_TOKEN_FILE: tokenFile })
 
 async function start(env: Record<string, string>): Promise<TestVault> {
-  const vault = await startVault({ ...NO_KEYRING, ...env }, { database })
+  const vault = await startVault({ ...NO_KEYRING, ...env }, { database, redisUrl })
   running.push(vault)
   return vault
 }

@@ -27,7 +27,11 @@ beforeAll(async () => {
   folder = temporaryFolder('unread-fetches')
   database = await createVaultDatabase()
   const { url: redisUrl } = await testRedis()
-  service = await startVaultProcess({ folder, databaseUrl: database.appUrl, redisUrl })
+  service = await startVaultProcess({
+    ...{ folder, databaseUrl: database.appUrl, redisUrl },
+    // The bound of all projects together.
+    env: { MAX_ENVIRONMENT_BYTES: String(16 * 1024 ** 2), MAX_UNREAD_BYTES: '0' },
+  })
   key = await createProject(service.url, 'shop')
   for (let i = 0; i < SECRETS; i++) {
     const body = { key: `KEY_${String(i)}`, value: VALUE, env: 'production' }

@@ -56,6 +56,17 @@ test('each service gets its own settings and the common ones, but none that dev-
   expect(databaseUrl).toBe('postgres://admin@127.0.0.1/mine')
 })
 
+test('the address of the vault has a name of its own, as with compose', async () => {
+  const { variables } = await read({
+    PUBLIC_URL: 'https://tracker.example',
+    VAULT_PUBLIC_URL: 'https://vault.example',
+  })
+  expect(variables).toEqual({
+    vault: { PUBLIC_URL: 'https://vault.example' },
+    tracker: { PUBLIC_URL: 'https://tracker.example' },
+  })
+})
+
 test('what a service would refuse is reported before anything starts, for both services at once', async () => {
   const message = await problemsOf({ TRACKER_MODE: 'opne', ANNOUNCE_LIMIT: 'many', FETCH_RATE_LIMIT: '-1' })
   expect(message.split('\n')).toEqual([

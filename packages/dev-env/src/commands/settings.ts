@@ -4,7 +4,7 @@ import type { Code, WorldOptions } from '../world/services.ts'
 import { misspelt } from './misspelt.ts'
 
 /** Settings of `npm start` itself; the services' own come from their `config.ts`. */
-const OWN = ['DATA_DIR', 'VAULT_PORT', 'TRACKER_PORT', 'DATABASE_URL', 'REDIS_URL']
+const OWN = ['DATA_DIR', 'VAULT_PUBLIC_URL', 'VAULT_PORT', 'TRACKER_PORT', 'DATABASE_URL', 'REDIS_URL']
 
 /** Settings of a single service, which mean nothing for two on one machine. */
 const IGNORED: Record<string, string> = {

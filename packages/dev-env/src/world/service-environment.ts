@@ -33,7 +33,11 @@ export function serviceVariables(env: NodeJS.ProcessEnv, configs: Configs): Reco
     Object.fromEntries(
       CONFIG_VARIABLES.filter((name) => !DECIDED.has(name)).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     )
-  return { vault: pick(configs.vault), tracker: pick(configs.tracker) }
+  // Both services have a PUBLIC_URL; that of the environment is the tracker's, as with compose.
+  const vault = pick(configs.vault)
+  delete vault['PUBLIC_URL']
+  const publicUrl = env['VAULT_PUBLIC_URL']
+  return { vault: publicUrl ? { ...vault, PUBLIC_URL: publicUrl } : vault, tracker: pick(configs.tracker) }
 }
 
 /** The URL of a service. */
@@ -57,6 +61,9 @@ export function serviceEnvironment(
   return {
     ...demo,
     ...set,
+    // The start itself calls the vault under its own URL.
+    ...(name === 'vault' &&
+      set['PUBLIC_URL'] !== undefined && { PUBLIC_URL: `${set['PUBLIC_URL']},${serviceUrl('vault', options)}` }),
     HOST: '127.0.0.1',
     PORT: String(options[`${name}Port`]),
     DATABASE_URL: stores.databaseUrl,

@@ -54,7 +54,7 @@ export const NO_SEAL: ChainEnd = { sealNo: 0, code: CHAIN_START, position: 0, ga
 /**
  * Creates the sealer.
  *
- * @param deps `onPass` is called after every pass, at most once a minute with the end of the chain: logged outside of
+ * @param deps `onPass` is called after every pass that found the log sealed to its end, at most once a minute with the end of the chain: logged outside of
  *   the machine, an attacker who has the database and the keyring cannot change it
  */
 export function createSealer(deps: {
@@ -73,7 +73,9 @@ export function createSealer(deps: {
     const key = await deps.chainKey()
     for (let total = 0; ; ) {
       const seal = await store.sealNext(BATCH, (end, rows) => makeSeal(end, rows, key, clock.now()))
-      if (seal === undefined || seal === 'busy') {
+      // Another replica is sealing, or is stuck while it does: nothing is known of the end of the log.
+      if (seal === 'busy') return total
+      if (seal === undefined) {
         report()
         return total
       }

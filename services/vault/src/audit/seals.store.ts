@@ -147,7 +147,8 @@ async function rowsWhere(
     select coalesce(json_agg(chained order by seq), '[]') as rows
     from (
       select seq, id, project_uid as "projectUid", project_id as "projectId", action, env,
-        to_char(requested_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') as "requestedAt",
+        to_char(requested_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')
+          || case when requested_at < '0001-01-01T00:00Z' then ' BC' else '' end as "requestedAt",
         ip::text as address, detail::text as detail, actor
       from audit where ${condition} order by seq limit ${limit}
     ) as chained`.execute(db)

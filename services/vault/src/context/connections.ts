@@ -1,19 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Background, createBackground } from '@vault-and-tracker/service-kit/background'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
-import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
-import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
+import { createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from '@vault-and-tracker/service-kit/unread-answers'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
+import { checkWrites } from '../db/write-check.store.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
 import { createKekStore } from '../keyring/keyring.store.ts'
 import type { Keyring } from '../keyring/keyring.ts'
+import { createEpochStore } from '../signed-requests/nonce-memory.store.ts'
+import { createNonceMemory } from '../signed-requests/nonce-memory.ts'
+import { createNonceStore } from '../signed-requests/nonces.redis.ts'
+import type { NonceStore } from '../signed-requests/signed-requests.ts'
 import { openKeyring } from './keyring.ts'
+
+/** A replica that freezes inside a transaction holds its locks for so long: less than other replicas wait for them. */
+const IDLE_TRANSACTION_MS = 4_000
+
+/** How late a loss of nonces is noticed where no request notices it. */
+const CHECK_MEMORY_EVERY_MS = 1_000
+
+/** The longest escape of JSON, `\u0001`, for one byte that is stored. */
+const JSON_BYTES_PER_BYTE = 6
+/** The largest that is read, and one for a request that came early. */
+const ANSWERS_PER_CONNECTION = 2
 
 /** What the service starts with. */
 export type Start = {
@@ -31,8 +49,10 @@ export type Connections = Start & {
   readonly pool: Pool
   readonly db: Db
   readonly redis: Redis
+  readonly nonces: NonceStore
   readonly metrics: Metrics
   readonly background: Background
+  readonly unread: UnreadAnswers
   readonly checks: Checks
 }
 
@@ -44,7 +64,10 @@ export type Connections = Start & {
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, clock, resources } = start
   const keyring = await openKeyring(config)
-  const pool = createPool({ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger })
+  const pool = createPool({
+    ...{ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger },
+    idleTransactionTimeoutMs: IDLE_TRANSACTION_MS,
+  })
   const db = createKysely<Schema>(pool)
   resources.defer(() => db.destroy())
   const keks = createKekStore(db)
@@ -52,13 +75,31 @@ export async function connect(start: Start): Promise<Connections> {
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, corkWrites: true })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
+  const nonces = createNonceStore(redis)
+  const memory = createNonceMemory({
+    keeper: nonces,
+    epochs: createEpochStore(db),
+    onLoss: () => logger.warn('Redis has lost nonces, or may have; requests that were signed before are refused'),
+  })
+  // `created` has whole seconds: what is signed from the end of the start on was signed after the loss.
+  if ((await memory.open()).lost) await sleep(1_000)
+  const background = createBackground()
+  background.add({
+    everyMs: CHECK_MEMORY_EVERY_MS,
+    task: () => memory.check(),
+    onError: (error) => logger.warn({ err: error }, 'could not check the memory of Redis; it is retried'),
+  })
   const checks: Checks = {
-    postgres: () => pingPostgres(pool),
-    redis: () => pingRedis(redis),
+    postgres: () => checkWrites(db),
+    redis: () => memory.check(),
     keyring: async () => {
       assertMatches(keyring, await keks.list())
       await Promise.all(keyring.providers.map((provider) => provider.check()))
     },
   }
-  return { ...start, keyring, pool, db, redis, metrics: createMetrics(), background: createBackground(), checks }
+  const unread = createUnreadAnswers({
+    ...UNREAD_LIMITS,
+    maxBytesPerConnection: ANSWERS_PER_CONNECTION * JSON_BYTES_PER_BYTE * config.MAX_ENVIRONMENT_BYTES,
+  })
+  return { ...start, keyring, unread, pool, db, redis, nonces, metrics: createMetrics(), background, checks }
 }

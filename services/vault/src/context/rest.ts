@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { type Around, type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
+import { type Around, type InputProblem, readQuery, runMiddleware, type Serving } from '@vault-and-tracker/rest'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
-import type { ErrorRequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import {
   createAdministratorGuard,
   createIdentifyAdministrator,
@@ -13,12 +13,14 @@ import type { Administrators } from '../admin/administrators.ts'
 import { noteRefusals } from '../audit/refusals.middleware.ts'
 import type { Refusals } from '../audit/refusals.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
+import { ownAuthoritiesOnly } from '../http/authorities.middleware.ts'
+import { createAuthorities } from '../http/authorities.ts'
 import { parseJsonBody, readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
 import { createFailureGuard } from '../limits/failure-limit.guard.ts'
 import { createFailureLimit } from '../limits/failure-limit.ts'
-import { createSignatureGuard } from '../signed-requests/signed-requests.guard.ts'
+import { type Answers, createSignatureGuard } from '../signed-requests/signed-requests.guard.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
 
@@ -27,13 +29,15 @@ export type Rest = {
   readonly serving: Serving<VaultSurface>
   /** Lets administrators in, also below paths that name nothing. */
   readonly administrator: IdentifyAdministrator
+  /** Comes before everything that a caller may prove. */
+  readonly ownAuthoritiesOnly: RequestHandler
   /** Notes requests that were refused. */
   readonly noteRefusals: ErrorRequestHandler
 }
 
 /** Joins limits, the admin token and signatures into the guards of the REST surface. */
 export function createRest(
-  { config, logger, clock, redis, metrics }: Connections,
+  { config, logger, clock, redis, metrics, unread }: Connections,
   signedRequests: SignedRequests,
   { refusals, administrators }: { refusals: Refusals; administrators: Administrators },
 ): Rest {
@@ -79,16 +83,37 @@ export function createRest(
     limitFailures: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000, hasToken),
     addressOf: (request) => clientAddress(request, proxies),
   })
+  const writers = new WeakMap<object, string>()
+  const writeLimit = createRateLimit({
+    name: 'vault-write',
+    redis,
+    limit: config.WRITE_RATE_LIMIT,
+    windowMs: 60_000,
+    logger,
+    keyOf: (request) => writers.get(request) ?? '',
+    createError: () => apiError('rate_limited'),
+    whenRedisIsUnavailable: 'refuse',
+  })
+  const limitWrite = (project: string, request: Request, response: Response): Promise<void> => {
+    writers.set(request, project)
+    return runMiddleware(writeLimit, request, response)
+  }
+  const maxUnread = config.MAX_UNREAD_BYTES === 0 ? Infinity : config.MAX_UNREAD_BYTES
+  const answers: Answers = {
+    hasRoom: (projectUid) => unread.overdueBytesOf(projectUid) <= maxUnread,
+    own: (response, projectUid) => unread.own(response, projectUid),
+  }
   const fetchLimit = sharedLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
 
   return {
     administrator,
+    ownAuthoritiesOnly: ownAuthoritiesOnly(createAuthorities(config.PUBLIC_URL), proxies),
     noteRefusals: noteRefusals(refusals, proxies),
     serving: {
       ...READING,
       guards: {
         admin: createAdministratorGuard(administrator),
-        signature: createSignatureGuard({ signedRequests, proxies, fetchLimit }),
+        signature: createSignatureGuard({ signedRequests, proxies, fetchLimit, answers, limitWrite }),
       },
       // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.
       around: {
@@ -106,8 +131,8 @@ function hasToken(request: IncomingMessage): boolean {
 /** How the vault reads requests. HEAD is refused: it would read secrets under a signature made for GET. */
 const READING: Omit<Serving<VaultSurface>, 'guards'> = {
   readQuery: (request, names) => readQuery(request.originalUrl, names, malformed),
-  readBody: async (_endpoint, request, response) => ({
-    body: parseJsonBody(request, await readBody(request, response)),
+  readBody: async (_endpoint, request) => ({
+    body: parseJsonBody(request, await readBody(request)),
   }),
   malformed,
   notFound: () => apiError('not_found'),

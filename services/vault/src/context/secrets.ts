@@ -16,7 +16,6 @@ import { createProjectSecrets } from '../secrets/project-secrets.ts'
 import { createDecryptionMetrics, createPendingFetchMetrics } from '../secrets/secrets.metrics.ts'
 import { createSecretStore } from '../secrets/secrets.store.ts'
 import { createSecrets } from '../secrets/secrets.ts'
-import { createNonceStore } from '../signed-requests/nonces.redis.ts'
 import { createSignedRequests, createSigningProjects } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
 
@@ -44,7 +43,7 @@ async function createRowChecks({ keyring, db, clock, logger, metrics }: Connecti
 
 /** Joins projects, their secrets and the checks of their signed requests. */
 export async function createProjectsAndSecrets(connections: Connections) {
-  const { keyring, pool, db, redis, clock, logger, metrics, background } = connections
+  const { config, keyring, pool, db, nonces, clock, logger, metrics, background } = connections
   const { codes, onRefused } = await createRowChecks(connections)
   const authentic = createAuthenticProjects({ codes, onRefused })
   const environments = createEnvironments({ codes, onRefused })
@@ -65,7 +64,11 @@ export async function createProjectsAndSecrets(connections: Connections) {
     decryption.failed()
     logger.error({ err: error, ...place }, 'a stored value does not decrypt')
   }
-  const store = createSecretStore(db, pool, environments)
+  const store = createSecretStore(db, pool, environments, {
+    environmentBytes: config.MAX_ENVIRONMENT_BYTES,
+    environments: config.MAX_ENVIRONMENTS,
+    versions: config.MAX_VERSIONS,
+  })
   const secrets = createSecrets({ store, dataKeys, clock, onDecryptionError })
   const uses = createKeyUses({ store: createKeyUseStore(db), clock })
   const onNoteError = (error: unknown) => logger.warn({ err: error }, 'could not note when keys were last used')
@@ -75,15 +78,14 @@ export async function createProjectsAndSecrets(connections: Connections) {
     onError: onNoteError,
     atStop: () => uses.flush().catch(onNoteError),
   })
-  const signedRequests = createSignedRequests({
-    signingProjects,
-    nonces: createNonceStore(redis),
-    clock,
-    onUse: uses.used,
-  })
+  const signedRequests = createSignedRequests({ signingProjects, nonces, clock, onUse: uses.used })
   const countPending = signedRequests.countPendingFetches
   createPendingFetchMetrics(metrics.registry, countPending)
-  const fetch = createBatchedFetch({ store, decrypt: secrets.decrypt, environments, clock, countPending })
+  const fetch = createBatchedFetch({
+    ...{ store, environments, clock, countPending },
+    decrypt: secrets.decrypt,
+    environmentBytes: config.MAX_ENVIRONMENT_BYTES,
+  })
   const administrators = createAdministrators({ store: createAdministratorStore(db), codes, onRefused, clock })
   return {
     useCases: {

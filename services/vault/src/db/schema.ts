@@ -93,6 +93,10 @@ export type Schema = {
     gaps: ColumnType<number[][], string, never>
     sealed_at: Date
   }
+  nonce_memory: {
+    is_only: Generated<boolean>
+    epoch: string
+  }
   audit_prunings: {
     month: Date
     first_seq: number | null

@@ -1,26 +1,46 @@
-import { runMiddleware } from '@vault-and-tracker/rest'
-import express, { type Request, type RequestHandler, type Response } from 'express'
+import type { Request } from 'express'
 import { apiError } from '../errors.ts'
 import { parseStrictJson } from '../json/strict-json.ts'
 
-const MAX_BODY = '512kb'
+const MAX_BODY_BYTES = 512 * 1024
 const NO_BODY = Buffer.alloc(0)
 
-// Whatever the content type says: the digest covers the bytes. Compressed bodies are refused, since a digest of the
-// inflated bytes would not be one of what was received.
-const rawBody: RequestHandler = express.raw({ type: () => true, limit: MAX_BODY, inflate: false })
-
 /**
- * The bytes of the body as received, empty when there is none. They are read once and kept with the request.
+ * The bytes of the body as received, empty when there is none. They are read once and kept with the request. Compressed
+ * bodies are refused, since a digest of the inflated bytes would not be one of what was received. A body that is too large
+ * is refused by the length it declares, or as soon as it is longer, and not read on.
  *
- * @throws the body parser's error for a body that is too large, compressed or cut short
+ * @throws ApiError payload_too_large, unsupported_media_type; invalid_request when the client ends before the body
  */
-export async function readBody(request: Request, response: Response): Promise<Buffer> {
+export async function readBody(request: Request): Promise<Buffer> {
   if (Buffer.isBuffer(request.body)) return request.body
-  const { 'content-length': length, 'transfer-encoding': chunked } = request.headers
+  const { 'content-length': length, 'transfer-encoding': chunked, 'content-encoding': encoding } = request.headers
   if (chunked === undefined && (length === undefined || length === '0')) return NO_BODY
-  await runMiddleware(rawBody, request, response)
-  return Buffer.isBuffer(request.body) ? request.body : NO_BODY
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw apiError('unsupported_media_type')
+  if (Number(length ?? 0) > MAX_BODY_BYTES) throw apiError('payload_too_large')
+  const body = await collect(request)
+  request.body = body
+  return body
+}
+
+function collect(request: Request): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = []
+    let bytes = 0
+    const take = (piece: Buffer): void => {
+      bytes += piece.length
+      pieces.push(piece)
+      if (bytes <= MAX_BODY_BYTES) return
+      request.off('data', take).pause()
+      reject(apiError('payload_too_large'))
+    }
+    const fail = (): void => reject(apiError('invalid_request', 'The body could not be read.'))
+    if (request.destroyed) fail()
+    request.on('data', take)
+    request.once('end', () => resolve(Buffer.concat(pieces)))
+    // Also after the end, when nothing is left to refuse.
+    request.once('close', fail)
+  })
 }
 
 /**

@@ -20,10 +20,14 @@ export function endpoints<Deps>(): DefineEndpoint<VaultSurface, Deps> {
 
 const BODY: readonly ErrorCode[] = ['payload_too_large', 'unsupported_media_type', 'invalid_request']
 const OF_ACCESS: Readonly<Record<keyof VaultSurface['callers'], readonly ErrorCode[]>> = {
-  admin: ['invalid_request', 'unauthorized', 'forbidden', 'rate_limited', 'unavailable', 'internal_error'],
+  admin: [
+    ...(['misdirected_request', 'invalid_request', 'unauthorized', 'forbidden', 'rate_limited'] as const),
+    ...(['unavailable', 'internal_error'] as const),
+  ],
   // The digest of a body is checked whatever the method.
   signature: [
     ...BODY,
+    'misdirected_request',
     'missing_signature',
     'unknown_project',
     'invalid_signature',

@@ -3,7 +3,8 @@ import { createBatcher } from '@vault-and-tracker/service-kit/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newEntry } from '../audit/audit.ts'
 import type { Environments } from './environments.ts'
-import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue, StoredValues } from './secrets.ts'
+import { createPreparation } from './preparation.ts'
+import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValues } from './secrets.ts'
 
 /**
  * Commits and round trips are most of what a fetch costs Postgres, and decryption most of what it costs the event loop.
@@ -12,10 +13,16 @@ import type { Caller, Fetch, SecretStore, Secrets, Stale, StoredValue, StoredVal
  */
 const SMALL = { concurrency: 4, maxBatchSize: 64, lingerMs: 8 }
 
-/** From this many bytes on, an environment is fetched in batches of its own, so that others do not wait for it. */
+/** From this many bytes on, an environment is fetched by itself and in its turn, so that others do not wait for it. */
 const LARGE_BYTES = 256 * 1024
-const LARGE = { concurrency: 1, maxBatchSize: 64, lingerMs: 0, isReady: () => false }
-const MAX_KNOWN_LARGE = 10_000
+/** What is read at a time of large environments. While it is decrypted it takes some times as much memory. */
+const LARGE_BYTES_AT_ONCE = 16 * 1024 ** 2
+/** One statement has a row for each of its callers in the audit log. */
+const MAX_SHARING = 256
+
+/** An environment that is not known to be small may be as large as any: at most so much is written to it meanwhile. */
+const SIZE_TTL_MS = 60_000
+const MAX_KNOWN = 50_000
 
 /** How much is decrypted before other requests have their turn. */
 const TURN_BYTES = 256 * 1024
@@ -38,9 +45,13 @@ export function createBatchedFetch(deps: {
   clock: Clock
   /** How many fetches are being verified. A batch waits a moment for them instead of starting without them. */
   countPending: () => number
+  /** The size of the largest environment. */
+  environmentBytes: number
 }): BatchedFetch {
-  const { store, decrypt, environments, clock, countPending } = deps
-  const large = new Set<string>()
+  const { store, decrypt, environments, clock, countPending, environmentBytes } = deps
+  const prepare = createPreparation(LARGE_BYTES_AT_ONCE)
+  const sizes = new Map<string, { readonly bytes: number; readonly until: number }>()
+  const sharing = new Map<string, Sharing>()
 
   /** One value that does not decrypt fails them all: a variable that is silently missing is worse than an error. */
   async function present(caller: Caller, env: string, { values, stored }: StoredValues): Promise<Fetched | Stale> {
@@ -65,12 +76,17 @@ export function createBatchedFetch(deps: {
     return { json: total < LARGE_BYTES ? json : Buffer.from(json) }
   }
 
-  /** Remembers which environments are large; the least recently fetched is forgotten first. */
-  function noteSize(place: string, rows: readonly StoredValue[]): void {
-    large.delete(place)
-    if (rows.reduce((bytes, { blob }) => bytes + blob.length, 0) < LARGE_BYTES) return
-    large.add(place)
-    if (large.size > MAX_KNOWN_LARGE) large.delete(large.values().next().value ?? '')
+  /** Not of environments that were never written: there is no end to their names. */
+  function noteSize(place: string, { values, stored }: StoredValues): void {
+    if (stored === undefined) return
+    const bytes = values.reduce((sum, { blob }) => sum + blob.length, 0)
+    sizes.set(place, { bytes, until: clock.now() + SIZE_TTL_MS })
+    if (sizes.size > MAX_KNOWN) sizes.delete(sizes.keys().next().value ?? '')
+  }
+
+  function sizeOf(place: string): number {
+    const known = sizes.get(place)
+    return known === undefined || known.until < clock.now() ? environmentBytes : known.bytes
   }
 
   async function readTogether(asked: readonly Fetch[]): Promise<readonly (Stale | Promise<Fetched | Stale>)[]> {
@@ -81,7 +97,7 @@ export function createBatchedFetch(deps: {
       if (rows === undefined || rows === 'stale') return 'stale'
       const known = presented.get(rows)
       if (known !== undefined) return known
-      noteSize(placeOf(caller, env), rows.values)
+      noteSize(placeOf(caller, env), rows)
       const body = present(caller, env, rows)
       presented.set(rows, body)
       return body
@@ -92,13 +108,44 @@ export function createBatchedFetch(deps: {
     ...SMALL,
     isReady: (waiting) => countPending() === 0 || waiting >= SMALL.maxBatchSize,
   })
-  const fetchLarge = createBatcher(readTogether, LARGE)
+
+  /** Whoever asks before the turn of an environment has come shares its statement. */
+  async function fetchLarge(place: string, bytes: number, fetch: Fetch): Promise<Fetched | Stale> {
+    const joined = sharing.get(place)
+    if (joined !== undefined && joined.asked.length < MAX_SHARING) {
+      const n = joined.asked.push(fetch) - 1
+      const found = (await joined.results)[n]
+      return found ?? 'stale'
+    }
+    const asked = [fetch]
+    const results = prepare(fetch.caller.projectUid, bytes, async () => {
+      if (sharing.get(place)?.asked === asked) sharing.delete(place)
+      const read = await readTogether(asked)
+      await Promise.allSettled(read.filter((each) => each !== 'stale'))
+      return read
+    })
+    sharing.set(place, { asked, results })
+    try {
+      const [found] = await results
+      return (await found) ?? 'stale'
+    } finally {
+      if (sharing.get(place)?.asked === asked) sharing.delete(place)
+    }
+  }
 
   return (caller, env) => {
     const entry = newEntry(clock, { action: 'fetch', env, by: caller })
     const asked = { caller, env, now: new Date(clock.now()), entry }
-    return large.has(placeOf(caller, env)) ? fetchLarge(asked) : fetchSmall(asked)
+    const place = placeOf(caller, env)
+    const bytes = sizeOf(place)
+    return bytes < LARGE_BYTES ? fetchSmall(asked) : fetchLarge(place, bytes, asked)
   }
+}
+
+/** Fetches of one environment that wait for its turn, and what they get, in their order. */
+type Sharing = {
+  readonly asked: Fetch[]
+  readonly results: Promise<readonly (Stale | Promise<Fetched | Stale>)[]>
 }
 
 function placeOf(caller: Caller, env: string): string {

@@ -12,7 +12,6 @@ const caller: VerifiedCaller = {
   scope: { access: 'read-write', envs: null },
   coversContent: false,
   isWrite: false,
-  nonce: '00',
   actor: 'key:00',
   address: '127.0.0.1',
 }

@@ -4,12 +4,12 @@ import type { NewEntry } from '../audit/audit.ts'
 import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import { lockEnvironment, writeEnvironment } from '../db/environments.store.ts'
 import type { Db } from '../db/schema.ts'
-import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import { allows } from '../projects/project-keys.ts'
 import type { Environments, StoredEnvironment } from './environments.ts'
 import { readAll } from './fetches.store.ts'
-import { type Caller, MAX_ENV_BYTES, type SecretStore, type Theirs } from './secrets.ts'
+import type { Caller, SecretStore, StorageLimits, Theirs } from './secrets.ts'
+import { dropOldVersions, requireFewEnvironments, requireSpace } from './storage-limits.store.ts'
 
 /**
  * Secrets in Postgres. Every transaction that changes an environment locks the project, then, where a value is
@@ -17,7 +17,12 @@ import { type Caller, MAX_ENV_BYTES, type SecretStore, type Theirs } from './sec
  *
  * @param pool runs the one statement of fetches
  */
-export function createSecretStore(db: Db, pool: Pool, environments: Pick<Environments, 'after'>): SecretStore {
+export function createSecretStore(
+  db: Db,
+  pool: Pool,
+  environments: Pick<Environments, 'after'>,
+  limits: StorageLimits,
+): SecretStore {
   /** Authenticates the environment after a change of one secret, and writes the audit entry of the change. */
   async function finish(
     trx: Db,
@@ -62,7 +67,9 @@ export function createSecretStore(db: Db, pool: Pool, environments: Pick<Environ
           .returning(['id', 'version'])
           .executeTakeFirstOrThrow()
         await addVersion(trx, { id, version, dataKey, blob: await encrypt(version, dataKey), now: secret.now })
-        await requireSpace(trx, caller.projectUid, secret.env)
+        if (version === 1) await requireFewEnvironments(trx, caller.projectUid, limits)
+        await requireSpace(trx, caller.projectUid, secret.env, limits)
+        await dropOldVersions(trx, id, version, limits)
         const project = { uid: caller.projectUid, name: caller.project }
         const entry = (revision: number) => entryFor(id, version, revision)
         await finish(trx, before, { key: secret.key, version }, project, entry)
@@ -162,7 +169,8 @@ export function createSecretStore(db: Db, pool: Pool, environments: Pick<Environ
         const blob = await reencrypt({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
         await addVersion(trx, { id, version: next, dataKey, blob, now })
-        await requireSpace(trx, secret.project_uid, secret.env)
+        await requireSpace(trx, secret.project_uid, secret.env, limits)
+        await dropOldVersions(trx, id, next, limits)
         const project = { uid: secret.project_uid, name: secret.name }
         await finish(trx, before, { key: secret.key, version: next }, project, (revision) =>
           entryFor(secret.env, next, revision),
@@ -229,24 +237,6 @@ async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKe
     .returning(['dek_v', 'kek_id', 'wrapped'])
     .executeTakeFirstOrThrow()
   return toDataKey(row)
-}
-
-/**
- * Refuses values that could not be fetched: all values of an environment are one response, built in memory.
- *
- * @throws ApiError invalid_request when the environment has become too large
- */
-async function requireSpace(trx: Db, projectUid: string, env: string): Promise<void> {
-  const { bytes } = await trx
-    .selectFrom('secrets as s')
-    .innerJoin('secret_versions as v', (join) =>
-      join.onRef('v.secret_id', '=', 's.id').onRef('v.version', '=', 's.version'),
-    )
-    .select(sql<number>`coalesce(sum(octet_length(v.blob)), 0)::bigint`.as('bytes'))
-    .where('s.project_uid', '=', projectUid)
-    .where('s.env', '=', env)
-    .executeTakeFirstOrThrow()
-  if (bytes > MAX_ENV_BYTES) throw apiError('invalid_request', 'The environment would have more than 64 MiB.')
 }
 
 async function addVersion(

@@ -133,8 +133,14 @@ export const DEFAULT_ENV = 'production'
 /** The longest value, in bytes of UTF-8. */
 export const MAX_VALUE_BYTES = 65_536
 
-/** The maximum size of all encrypted values of one environment together, in bytes. */
-export const MAX_ENV_BYTES = 64 * 1024 * 1024
+/** How much a project may store. */
+export type StorageLimits = {
+  /** Of one environment: its names and encrypted values together. */
+  readonly environmentBytes: number
+  readonly environments: number
+  /** Of one secret; the oldest are dropped. */
+  readonly versions: number
+}
 
 /** The owner of administrators' writes: whose secret it is, the store finds out. */
 const ADMINISTRATORS = 'administrators'

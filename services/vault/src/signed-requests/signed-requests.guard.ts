@@ -6,22 +6,43 @@ import {
   type TrustedProxies,
 } from '@vault-and-tracker/service-kit/client-address'
 import type { Request, RequestHandler, Response } from 'express'
+import { apiError } from '../errors.ts'
 import { readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import type { SignedRequests, VerifiedCaller } from './signed-requests.ts'
+
+/** What waits to be read by the clients of a project. */
+export type Answers = {
+  /** Whether a project may ask for more. */
+  hasRoom(projectUid: string): boolean
+  /** Counts an answer for a project. */
+  own(response: Response, projectUid: string): void
+}
 
 /**
  * Lets requests with a valid signature in. What the signature covers is made of the bytes on the wire: `originalUrl` and
  * the only Host header, or, when the peer is a trusted proxy, the scheme and host that it names for the client.
  *
- * @param deps `fetchLimit` counts fetches, before their signature is verified
+ * @param deps `fetchLimit` counts fetches, before their signature is verified; `answers` counts for a project what it
+ *   does not read; `limitWrite` counts a write of a project
  */
 export function createSignatureGuard(deps: {
   signedRequests: SignedRequests
   proxies: TrustedProxies
   fetchLimit: RequestHandler
+  answers: Answers
+  limitWrite: (project: string, request: Request, response: Response) => Promise<void>
 }): Guard<VaultSurface, VerifiedCaller> {
-  const { signedRequests, proxies, fetchLimit } = deps
+  const { signedRequests, proxies, fetchLimit, answers, limitWrite } = deps
+
+  /** Before a nonce is spent: the same request may be sent again. */
+  function admitFetch(projectUid: string, response: Response): void {
+    if (!answers.hasRoom(projectUid)) {
+      response.setHeader('Retry-After', '1')
+      throw apiError('unavailable', 'The project leaves too many of its answers unread; nothing was done.')
+    }
+    answers.own(response, projectUid)
+  }
 
   async function verify(request: Request, response: Response, isWrite: boolean): Promise<VerifiedCaller> {
     const authenticated = await signedRequests.authenticate({
@@ -30,8 +51,13 @@ export function createSignatureGuard(deps: {
       target: request.originalUrl,
       rawHeaders: rawHeaders(request, proxies),
     })
-    const body = await readBody(request, response)
-    return signedRequests.accept(authenticated, { body, address: clientAddress(request, proxies), isWrite })
+    if (request.method === 'GET') admitFetch(authenticated.signer.uid, response)
+    const body = await readBody(request)
+    const address = clientAddress(request, proxies)
+    const caller = await signedRequests.accept(authenticated, { body, address, isWrite })
+    // After the nonce: whoever has somebody's request and repeats it does not use up their writes.
+    if (request.method !== 'GET') await limitWrite(caller.project, request, response)
+    return caller
   }
 
   return ({ limit, method }, request, response) => {

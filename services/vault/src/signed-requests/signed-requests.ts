@@ -22,8 +22,14 @@ const MAX_CACHED = 10_000
 
 /** Remembers spent nonces for longer than any signature is valid. */
 export type NonceStore = {
-  /** Spends a nonce. False when it was spent before, by whichever replica. */
-  spend(projectUid: string, nonce: string): Promise<boolean>
+  /**
+   * Spends a nonce of a key. Nonces belong to a key and not to a project: a project that is deleted and registered again
+   * with its key has the same ones.
+   *
+   * @returns whether it was unspent, whichever replica is asked; and for how long the store has lost nothing, in
+   *   milliseconds, Infinity where it never has
+   */
+  spend(publicKeyHex: string, nonce: string): Promise<{ readonly unspent: boolean; readonly memoryMs: number }>
 }
 
 /** What signatures are verified against, cached for a short time. */
@@ -60,7 +66,6 @@ export type VerifiedCaller = {
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
   readonly isWrite: boolean
-  readonly nonce: string
   /** Names the key in the audit log. */
   readonly actor: string
   readonly address: string
@@ -103,8 +108,10 @@ export function createSignedRequests(deps: {
     return (await signingProjects.find(known.name, true))?.requireContentDigest ?? true
   }
 
-  async function spendNonce(projectUid: string, nonce: string): Promise<void> {
-    if (!(await nonces.spend(projectUid, nonce))) throw apiError('replayed_nonce')
+  /** A request from before a loss may have been accepted already: that it was not can no longer be known. */
+  async function spendNonce({ publicKeyHex, nonce, created }: TimelyRequest['claims']): Promise<void> {
+    const { unspent, memoryMs } = await nonces.spend(publicKeyHex, nonce)
+    if (!unspent || created * 1000 < clock.now() - memoryMs) throw apiError('replayed_nonce')
   }
 
   return {
@@ -130,8 +137,7 @@ export function createSignedRequests(deps: {
     ): Promise<VerifiedCaller> => {
       const required = isWrite && (await requiresDigest(signer, timely))
       const { claims } = translate(() => checkContent(timely, body, { required }))
-      const { coversContent, nonce } = claims
-      await spendNonce(signer.uid, nonce)
+      await spendNonce(claims)
       const key = signer.keys.find((each) => each.key.publicKeyHex === claims.publicKeyHex)
       if (key === undefined) throw apiError('invalid_signature')
       onUse(key.id)
@@ -143,9 +149,8 @@ export function createSignedRequests(deps: {
         publicKey,
         generation: signer.generation,
         scope: key.scope,
-        coversContent,
+        coversContent: claims.coversContent,
         isWrite,
-        nonce,
         actor: `key:${key.fingerprint}`,
         address,
       }
@@ -169,7 +174,7 @@ export function createSignedRequests(deps: {
      * allowed. The signature itself stays verified: the project must still have the key that it was verified with.
      *
      * @returns the caller as one of the project that has the name now
-     * @throws ApiError unknown_project, invalid_signature, replayed_nonce
+     * @throws ApiError unknown_project, invalid_signature
      */
     confirm: async (caller: VerifiedCaller): Promise<VerifiedCaller> => {
       const signer = await signingProjects.find(caller.project, true)
@@ -177,8 +182,6 @@ export function createSignedRequests(deps: {
       const uncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
       const key = findValidKey(signer, caller.publicKey.toString('hex'), clock)
       if (uncovered || key === undefined) throw apiError('invalid_signature')
-      // A project that was deleted and created again has the nonces of its own requests only.
-      if (signer.uid !== caller.projectUid) await spendNonce(signer.uid, caller.nonce)
       return { ...caller, projectUid: signer.uid, generation: signer.generation, scope: key.scope }
     },
   }

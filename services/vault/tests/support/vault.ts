@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import {
   createTestClock,
   createTestDatabase,
+  freePort,
   type TestClock,
   type TestDatabase,
   testRedis,
@@ -81,19 +82,21 @@ export function vaultEnv(stores: { databaseUrl: string; redisUrl: string }, env:
     FETCH_RATE_LIMIT: '0',
     SIGNATURE_FAILURE_LIMIT: '0',
     ADMIN_FAILURE_LIMIT: '0',
+    WRITE_RATE_LIMIT: '0',
     LOG_LEVEL: 'silent',
     ...env,
   }
 }
 
 /**
- * The limits are off unless a test is about them. `servers` are for tests that stop or freeze theirs; a `database` that
+ * The limits are off unless a test is about them. Port 0 in PUBLIC_URL stands for the vault's own port. `servers` are for tests that stop or freeze theirs; a `database` that
  * is given is not dropped in the end.
  */
 export async function startVault(
-  env: Env = {},
+  given: Env = {},
   servers: { postgres?: { url: string }; database?: TestDatabase; redisUrl?: string } = {},
 ): Promise<TestVault> {
+  const env = given['PUBLIC_URL'] === undefined ? given : withOwnPort(given, String(await freePort()))
   const database = servers.database ?? (await createVaultDatabase(servers.postgres))
   const redisUrl = servers.redisUrl ?? (await testRedis()).url
   const lines: string[] = []
@@ -104,7 +107,7 @@ export async function startVault(
   const context = await createContext({ config, logger, clock })
   const stopping = new AbortController()
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
-  const running = await listen(server, { host: config.HOST, port: config.PORT })
+  const running = await listen(server, { host: config.HOST, port: config.PORT }, context.unread)
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
   const keyring = await openKeyring(config)
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
@@ -128,7 +131,7 @@ export async function startVault(
       withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows),
     seal: () => sealer.sealNow(),
     ensurePartitions: () => createAuditStore(db).ensurePartitions(),
-    replica: (more = {}) => startVault({ ...env, ...more }, { database, redisUrl }),
+    replica: (more = {}) => startVault({ ...given, ...more }, { database, redisUrl }),
     async stop() {
       stopping.abort()
       await running.drain()
@@ -137,4 +140,8 @@ export async function startVault(
       if (servers.database === undefined) await database.drop()
     },
   }
+}
+
+function withOwnPort(env: Env, port: string): Env {
+  return { ...env, PORT: port, PUBLIC_URL: (env['PUBLIC_URL'] ?? '').replace(/:0$/, `:${port}`) }
 }

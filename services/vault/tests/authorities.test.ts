@@ -1,0 +1,101 @@
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { admin, createProject, type Key, signHeaders } from './support/client.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+
+/** A vault with two public addresses behind a proxy; requests from other addresses than 127.0.0.2 are not of the proxy. */
+const PUBLIC_URL = 'https://vault.example, http://Inside.Example:4200'
+const MISDIRECTED = [421, 'misdirected_request']
+
+let local: TestVault
+let vault: TestVault
+let key: Key
+
+beforeAll(async () => {
+  local = await startVault()
+  key = await createProject(local.url, 'shop')
+  vault = await local.replica({ PUBLIC_URL, TRUSTED_PROXIES: '127.0.0.2' })
+})
+afterAll(async () => {
+  await vault.stop()
+  await local.stop()
+})
+
+type Received = { status: number; body: string }
+
+/** Sends a request of these header lines and reads until the vault closes. */
+function sendLines(lines: readonly string[], from = '127.0.0.1', target = 'GET /v1/secrets'): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port: Number(new URL(vault.url).port), host: '127.0.0.1', localAddress: from })
+    let text = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+    socket.on('error', reject)
+    socket.on('close', () => {
+      const [head = '', body = ''] = text.split('\r\n\r\n')
+      resolve({ status: Number(head.split(' ')[1]), body })
+    })
+    socket.write(`${[`${target} HTTP/1.1`, ...lines, 'Connection: close'].join('\r\n')}\r\n\r\n`)
+  })
+}
+
+const codeOf = ({ status, body }: Received) => [status, (JSON.parse(body) as { error?: string }).error]
+
+async function signedLines(url: string): Promise<string[]> {
+  const headers = await signHeaders({ project: 'shop', key, method: 'GET', url: `${url}/v1/secrets` })
+  return Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+}
+
+test('a request that was signed for a false address is refused at the true vault, before its signature is looked at', async () => {
+  const lines = await signedLines('http://false.example')
+  expect(codeOf(await sendLines(['Host: false.example', ...lines]))).toEqual(MISDIRECTED)
+  expect(codeOf(await sendLines(['Host: false.example', 'Signature: nonsense']))).toEqual(MISDIRECTED)
+  expect(codeOf(await sendLines(['Host: false.example']))).toEqual(MISDIRECTED)
+})
+
+test('a false address that a trusted proxy forwards is refused too', async () => {
+  const lines = ['X-Forwarded-Host: false.example', ...(await signedLines('http://false.example'))]
+  expect(codeOf(await sendLines(['Host: vault.example', ...lines], '127.0.0.2'))).toEqual(MISDIRECTED)
+})
+
+test('a loopback address is false where PUBLIC_URL names others', async () => {
+  const { host, origin } = new URL(vault.url)
+  expect(codeOf(await sendLines([`Host: ${host}`, ...(await signedLines(origin))]))).toEqual(MISDIRECTED)
+  expect((await admin(vault.url, 'GET', '/projects')).status).toBe(421)
+})
+
+test('of two Host headers one that is false is enough', async () => {
+  const lines = await signedLines('http://inside.example:4200')
+  const hosts = ['Host: inside.example:4200', 'Host: false.example']
+  expect(codeOf(await sendLines([...hosts, ...lines]))).toEqual(MISDIRECTED)
+})
+
+test.each([
+  ['https://vault.example', 'vault.example', 'https'],
+  ['https://vault.example', 'VAULT.example', 'https'],
+  ['https://vault.example', 'vault.example:443', 'https'],
+  ['http://inside.example:4200', 'inside.example:4200', 'http'],
+])('%s is ours as the Host %s', async (url, host, scheme) => {
+  const lines = [`Host: ${host}`, `X-Forwarded-Proto: ${scheme}`, ...(await signedLines(url))]
+  expect((await sendLines(lines, '127.0.0.2')).status).toBe(200)
+})
+
+test.each(['vault.example:80', 'vault.example:4200', 'inside.example', 'vault.example.', 'user@vault.example', 'x'])(
+  '%s is not ours',
+  async (host) => {
+    expect(codeOf(await sendLines([`Host: ${host}`]))).toEqual(MISDIRECTED)
+  },
+)
+
+test('what probes ask for is answered under any name', async () => {
+  for (const path of ['/health', '/ready', '/metrics'])
+    expect((await sendLines(['Host: 10.0.0.7:4200'], '127.0.0.1', `GET ${path}`)).status).toBe(200)
+})
+
+test.each(['gzip, chunked', 'chunked, chunked', 'identity', 'gzip', 'chunked;a=b'])(
+  'the Transfer-Encoding %s is refused',
+  async (encoding) => {
+    const lines = ['Host: vault.example', `Transfer-Encoding: ${encoding}`]
+    const { status, body } = await sendLines(lines, '127.0.0.1', 'PUT /v1/secrets')
+    expect([status, (JSON.parse(body) as { error: string }).error]).toEqual([400, 'invalid_request'])
+  },
+)

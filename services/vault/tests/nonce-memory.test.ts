@@ -1,0 +1,214 @@
+import { cpSync, rmSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import {
+  eventually,
+  type PrivateServer,
+  removeTemporaryFolder,
+  startRedis,
+  temporaryFolder,
+} from '@vault-and-tracker/dev-env'
+import { Redis } from 'ioredis'
+import { createProject, type Key, send, signHeaders } from './support/client.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+
+const PUBLIC = 'http://vault.example/v1/secrets'
+const FORWARDED = { 'X-Forwarded-Host': 'vault.example' }
+const ENV = { TRUSTED_PROXIES: '127.0.0.1', PUBLIC_URL: 'http://vault.example,http://127.0.0.1:0' }
+const REPLAYED = [401, { error: 'replayed_nonce' }]
+const ANSWERED = [200, {}]
+const FOUR_MINUTES_MS = 240_000
+
+let folder: string
+let redis: PrivateServer
+let one: TestVault
+let two: TestVault
+let key: Key
+
+beforeAll(async () => {
+  folder = temporaryFolder('nonce-memory')
+  redis = await startRedis({ dataDir: `${folder}/redis`, durable: true })
+  one = await startVault(ENV, { redisUrl: redis.url })
+  two = await one.replica()
+  key = await createProject(one.url, 'shop')
+})
+beforeEach(() => works(one, two))
+afterAll(async () => {
+  await two.stop()
+  await one.stop()
+  await redis.stop()
+  removeTemporaryFolder(folder)
+})
+
+const signed = (vault = one, ageMs = 0) =>
+  signHeaders({ project: 'shop', key, method: 'GET', url: PUBLIC, created: Math.floor((vault.now() - ageMs) / 1000) })
+
+async function get(vault: TestVault, headers: Record<string, string>): Promise<[number, unknown]> {
+  const { status, body } = await send(`${vault.url}/v1/secrets`, { headers: { ...headers, ...FORWARDED } })
+  return [status, body]
+}
+
+async function works(...vaults: readonly TestVault[]): Promise<void> {
+  for (const vault of vaults) await eventually(async () => (await get(vault, await signed(vault)))[0] === 200)
+}
+
+async function redisCommand(...command: readonly [string, ...string[]]): Promise<void> {
+  const client = new Redis(redis.url)
+  await client.call(...command)
+  client.disconnect()
+}
+
+/** Has Redis write a file, waits for `work`, and starts it again from that file. */
+async function restoredAfter<T>(work: () => Promise<T>): Promise<T> {
+  await redis.stop()
+  cpSync(`${folder}/redis`, `${folder}/copy`, { recursive: true })
+  await redis.restart()
+  const result = await work()
+  await redis.stop()
+  rmSync(`${folder}/redis/appendonlydir`, { recursive: true, force: true })
+  cpSync(`${folder}/copy`, `${folder}/redis`, { recursive: true })
+  await redis.restart()
+  return result
+}
+
+test('a new vault with a new Redis accepts what was signed up to five minutes before its start', async () => {
+  const fresh = await startVault(ENV)
+  const other = await fresh.replica()
+  const freshKey = await createProject(fresh.url, 'shop')
+  for (const vault of [fresh, other]) {
+    const created = Math.floor((vault.now() - FOUR_MINUTES_MS) / 1000)
+    const headers = await signHeaders({ project: 'shop', key: freshKey, method: 'GET', url: PUBLIC, created })
+    expect(await get(vault, headers)).toEqual(ANSWERED)
+    expect(await get(other, headers)).toEqual(REPLAYED)
+  }
+  await other.stop()
+  await fresh.stop()
+})
+
+test('a vault that is started again with the same Redis knows what was spent, and accepts what was not', async () => {
+  const before = await startVault(ENV)
+  const ownKey = await createProject(before.url, 'shop')
+  const sign = () =>
+    signHeaders({
+      ...{ project: 'shop', key: ownKey, method: 'GET', url: PUBLIC },
+      created: Math.floor((before.now() - FOUR_MINUTES_MS) / 1000),
+    })
+  const [spent, unspent] = [await sign(), await sign()]
+  expect(await get(before, spent)).toEqual(ANSWERED)
+  const after = await before.replica()
+  expect(await get(after, spent)).toEqual(REPLAYED)
+  expect(await get(after, unspent)).toEqual(ANSWERED)
+  await after.stop()
+  await before.stop()
+})
+
+test('after FLUSHALL what was signed before is refused at both replicas, spent or not, until it has expired', async () => {
+  const spent = await signed()
+  const old = await signed(one, FOUR_MINUTES_MS)
+  expect(await get(one, spent)).toEqual(ANSWERED)
+  await redisCommand('FLUSHALL')
+  expect(await get(two, spent)).toEqual(REPLAYED)
+  expect(await get(one, spent)).toEqual(REPLAYED)
+  await works(one, two)
+  expect(await get(two, spent)).toEqual(REPLAYED)
+  for (const vault of [one, two]) expect(await get(vault, old)).toEqual(REPLAYED)
+  one.advance(600_000)
+  expect(await get(one, spent)).toEqual([401, { error: 'expired' }])
+  one.advance(-600_000)
+})
+
+test('after a restore from an old file what was signed before is refused at both replicas', async () => {
+  const { spent, old } = await restoredAfter(async () => {
+    await works(one)
+    const headers = await signed()
+    expect(await get(one, headers)).toEqual(ANSWERED)
+    return { spent: headers, old: await signed(one, FOUR_MINUTES_MS) }
+  })
+  let first: [number, unknown] = [503, {}]
+  await eventually(async () => {
+    first = await get(one, spent)
+    return first[0] !== 503
+  })
+  expect(first).toEqual(REPLAYED)
+  await works(one, two)
+  for (const vault of [one, two]) {
+    expect(await get(vault, spent)).toEqual(REPLAYED)
+    expect(await get(vault, old)).toEqual(REPLAYED)
+  }
+})
+
+test('a restore from an old file while no replica runs is noticed at the next start', async () => {
+  const own = await startRedis({ dataDir: `${folder}/own`, durable: true })
+  const before = await startVault(ENV, { redisUrl: own.url, database: one.database })
+  await own.stop()
+  cpSync(`${folder}/own`, `${folder}/own-copy`, { recursive: true })
+  await own.restart()
+  await works(before)
+  const spent = await signed()
+  expect(await get(before, spent)).toEqual(ANSWERED)
+  await before.stop()
+
+  await own.stop()
+  rmSync(`${folder}/own/appendonlydir`, { recursive: true, force: true })
+  cpSync(`${folder}/own-copy`, `${folder}/own`, { recursive: true })
+  await own.restart()
+  const after = await startVault(ENV, { redisUrl: own.url, database: one.database })
+  expect(await get(after, spent)).toEqual(REPLAYED)
+  await works(after)
+  await after.stop()
+  await own.stop()
+})
+
+test('a new Redis beside a database that knows another one is a loss', async () => {
+  const spent = await signed()
+  expect(await get(one, spent)).toEqual(ANSWERED)
+  const own = await startRedis({ dataDir: `${folder}/new`, durable: false })
+  const vault = await startVault(ENV, { redisUrl: own.url, database: one.database })
+  expect(await get(vault, spent)).toEqual(REPLAYED)
+  await works(vault)
+  await vault.stop()
+  await own.stop()
+})
+
+test('a database from before the first start takes the memory of Redis as it is', async () => {
+  const spent = await signed()
+  expect(await get(one, spent)).toEqual(ANSWERED)
+  const [memory] = await one.sql<{ epoch: string }>('delete from nonce_memory returning epoch')
+  const third = await one.replica()
+  expect(await one.sql('select epoch from nonce_memory')).toEqual([memory])
+  expect(await get(third, spent)).toEqual(REPLAYED)
+  await third.stop()
+})
+
+test('a database with the memory of another Redis is a loss, and all replicas agree on it', async () => {
+  const spent = await signed()
+  expect(await get(one, spent)).toEqual(ANSWERED)
+  await one.sql('update nonce_memory set epoch = gen_random_uuid()')
+  const third = await one.replica()
+  expect(await get(third, spent)).toEqual(REPLAYED)
+  await works(one, two, third)
+  for (const vault of [one, two, third]) expect(await get(vault, spent)).toEqual(REPLAYED)
+  // Each of them takes the new epoch over with its own check.
+  for (const vault of [one, two, one, two]) await vault.context.checks['redis']?.()
+  await third.stop()
+})
+
+test('a replica that starts while the others run forgets nothing, and makes nobody forget', async () => {
+  const spent = await signed()
+  const unspent = await signed()
+  expect(await get(one, spent)).toEqual(ANSWERED)
+  const third = await one.replica()
+  expect(await get(third, spent)).toEqual(REPLAYED)
+  expect(await get(third, unspent)).toEqual(ANSWERED)
+  await third.stop()
+})
+
+test('after a loss only requests from before it are refused, whatever the clock of the replica says', async () => {
+  const behind = await one.replica()
+  behind.advance(-200_000)
+  const spent = await signed(behind)
+  expect(await get(behind, spent)).toEqual(ANSWERED)
+  await redisCommand('FLUSHALL')
+  expect(await get(behind, spent)).toEqual(REPLAYED)
+  await works(behind)
+  await behind.stop()
+})

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type Answer, admin, createProject, type Key, signedSend, statusAndError } from './support/client.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+
+let vault: TestVault
+
+beforeAll(async () => {
+  vault = await startVault({
+    MAX_ENVIRONMENT_BYTES: '100000',
+    MAX_ENVIRONMENTS: '2',
+    MAX_VERSIONS: '3',
+    WRITE_RATE_LIMIT: '20',
+  })
+})
+afterAll(() => vault.stop())
+
+const put = (project: string, key: Key, name: string, value: string, env = 'production'): Promise<Answer> =>
+  signedSend({ project, key, method: 'PUT', url: `${vault.url}/v1/secrets`, body: { key: name, value, env } })
+
+test('an environment beyond its bytes is 413, whether values or names fill it', async () => {
+  const key = await createProject(vault.url, 'large')
+  expect((await put('large', key, 'A', 'x'.repeat(60_000))).status).toBe(200)
+  expect(statusAndError(await put('large', key, 'B', 'x'.repeat(60_000)))).toEqual([413, 'payload_too_large'])
+  expect((await put('large', key, 'A', 'x'.repeat(64_000))).status).toBe(200)
+  expect((await put('large', key, 'B', 'x'.repeat(60_000), 'staging')).status).toBe(200)
+})
+
+test('a project has so many environments and no more, and may write to those it has', async () => {
+  const key = await createProject(vault.url, 'wide')
+  expect((await put('wide', key, 'A', '1', 'one')).status).toBe(200)
+  expect((await put('wide', key, 'A', '1', 'two')).status).toBe(200)
+  expect(statusAndError(await put('wide', key, 'A', '1', 'three'))).toEqual([413, 'payload_too_large'])
+  expect((await put('wide', key, 'B', '1', 'two')).status).toBe(200)
+})
+
+test('a secret keeps its newest versions', async () => {
+  const key = await createProject(vault.url, 'deep')
+  for (let n = 1; n <= 5; n++) await put('deep', key, 'A', String(n))
+  const [secret] = (await admin(vault.url, 'GET', '/projects/deep/secrets')).body as { id: string }[]
+  const versions = await admin(vault.url, 'GET', `/secrets/${String(secret?.id)}/versions`)
+  expect((versions.body as { version: number }[]).map(({ version }) => version)).toEqual([5, 4, 3])
+  expect((await admin(vault.url, 'POST', `/secrets/${String(secret?.id)}/versions/2/restore`)).status).toBe(404)
+})
+
+test('writes of one project are limited, and those of another are not held up', async () => {
+  const busy = await createProject(vault.url, 'busy')
+  const calm = await createProject(vault.url, 'calm')
+  const answers = await Promise.all(Array.from({ length: 25 }, (_, i) => put('busy', busy, `K${String(i)}`, 'v')))
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
+  const refused = answers.filter(({ status }) => status === 429)
+  expect(refused).toHaveLength(5)
+  expect(refused[0]?.headers.get('retry-after')).toMatch(/^\d+$/)
+  expect((await put('calm', calm, 'A', '1')).status).toBe(200)
+})
