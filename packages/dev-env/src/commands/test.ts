@@ -72,14 +72,16 @@ export async function test({ root, folders, step, onInterrupt }: TestOptions): P
     }
     await attempt(() => step(label, work, () => progressIn(progress)))
   }
-  const jest = (folder: string): Part => {
+  const jest = (folder: string, place: number): Part => {
     const report = join(reports, `${basename(folder)}.json`)
     const progress = `${report}.progress`
     // The same script that `pnpm --filter <name> test` runs.
     const script = scriptsOf(join(root, folder))['test'] ?? 'false'
     const reporters = `--reporters=default --reporters="${REPORTER}"`
     const order = `--testSequencer="${join(root, 'jest.sequencer.js')}"`
-    const options = `--ci --passWithNoTests --maxWorkers=2 --json --outputFile="${report}" ${reporters} ${order}`
+    // Of the longest a worker waits for minutes, so that it has one more.
+    const workers = place === 0 ? 3 : 2
+    const options = `--ci --passWithNoTests --maxWorkers=${workers} --json --outputFile="${report}" ${reporters} ${order}`
     const resultOf = (code: number): Result => jestResult(code, readReport(report))
     return (servers) =>
       check(folder, `${script} ${options}`, resultOf, {
