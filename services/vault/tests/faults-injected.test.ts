@@ -51,7 +51,7 @@ async function killVault(which: 0 | 1): Promise<void> {
 
 async function fillRedis(): Promise<void> {
   const redis = new Redis(servers.redis.url)
-  const [, limit = '0'] = (await redis.config('GET', 'maxmemory')) as string[]
+  const [, limit = '0'] = await redis.config('GET', 'maxmemory')
   await redis.config('SET', 'maxmemory', '1')
   await sleep(FREEZE_MS)
   await redis.config('SET', 'maxmemory', limit)

@@ -57,6 +57,24 @@ async function create(name: string): Promise<[number, unknown]> {
 
 const works = () => eventually(async () => (await get())[0] === 200)
 
+test('a client that waits ten seconds is answered while Postgres is frozen, also in the middle of a write', async () => {
+  await works()
+  await sql('begin')
+  await sql('lock table audit in exclusive mode')
+  const body = JSON.stringify({ key: 'FROZEN', value: 'v', env: 'production' })
+  const signed = await signHeaders({ project: 'shop', key, method: 'PUT', url })
+  const headers = { ...signed, 'Content-Type': 'application/json' }
+  const answer = fetch(url, { method: 'PUT', body, headers, signal: AbortSignal.timeout(10_000) })
+  await eventually(
+    async () => (await sql("select 1 from pg_locks where not granted and relation = 'audit'::regclass")).length > 0,
+  )
+  postgres.pause()
+  const { status } = await answer.finally(() => postgres.resume())
+  expect(status).toBe(503)
+  await sql('rollback')
+  await works()
+})
+
 /** How many rows the vault has written, by table. */
 function written(): Promise<unknown> {
   return sql(`select (select count(*)::int from projects) as projects, (select count(*)::int from secrets) as secrets,

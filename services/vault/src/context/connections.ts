@@ -22,6 +22,9 @@ import { createNonceStore } from '../signed-requests/nonces.redis.ts'
 import type { NonceStore } from '../signed-requests/signed-requests.ts'
 import { openKeyring } from './keyring.ts'
 
+/** With the two seconds that a frozen Postgres is given in addition, less than the ten that clients wait. */
+const STATEMENT_MS = 6_000
+
 /** A replica that freezes inside a transaction holds its locks for so long: less than other replicas wait for them. */
 const IDLE_TRANSACTION_MS = 4_000
 
@@ -66,6 +69,7 @@ export async function connect(start: Start): Promise<Connections> {
   const keyring = await openKeyring(config)
   const pool = createPool({
     ...{ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger },
+    statementTimeoutMs: STATEMENT_MS,
     idleTransactionTimeoutMs: IDLE_TRANSACTION_MS,
   })
   const db = createKysely<Schema>(pool)
