@@ -3,6 +3,7 @@ import { grants } from './grants.ts'
 import { init } from './migrations/0001-init.ts'
 import { sealedPrunings } from './migrations/0002-sealed-prunings.ts'
 import { authenticatedRows } from './migrations/0003-authenticated-rows.ts'
+import { repeatedPrunings } from './migrations/0004-repeated-prunings.ts'
 
 /**
  * Brings the vault's database to the newest schema. A new migration is added at the end, a released one never changed.
@@ -12,6 +13,7 @@ export const migrate: Migrate = createMigrate({
     '0001-init': init,
     '0002-sealed-prunings': sealedPrunings,
     '0003-authenticated-rows': authenticatedRows,
+    '0004-repeated-prunings': repeatedPrunings,
   },
   grants,
 })
