@@ -1,8 +1,15 @@
 import { type Background, createBackground } from '@vault-and-tracker/service-kit/background'
+import { readBuild } from '@vault-and-tracker/service-kit/build'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
+import {
+  createBuildMetrics,
+  createPoolMetrics,
+  createReadinessMetrics,
+  createRedisMetrics,
+} from '@vault-and-tracker/service-kit/operational-metrics'
 import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
@@ -53,5 +60,11 @@ export async function connect(start: Start): Promise<Connections> {
     redis: () => pingRedis(redis),
     keyring: async () => assertMatches(keyring, await keks.list()),
   }
-  return { ...start, pool, db, redis, metrics: createMetrics(), background: createBackground(), checks }
+  const metrics = createMetrics()
+  const build = readBuild('vault', new URL('../../package.json', import.meta.url), config.REVISION)
+  createBuildMetrics(metrics.registry, build)
+  createPoolMetrics(metrics.registry, pool, config.DATABASE_POOL_SIZE)
+  createRedisMetrics(metrics.registry, { main: redis })
+  createReadinessMetrics(metrics.registry, checks)
+  return { ...start, pool, db, redis, metrics, background: createBackground(), checks }
 }
