@@ -187,7 +187,10 @@ test('every alert fires when what it is about goes wrong, and not before, and no
   await testAlerts(RULES, cases)
 })
 
-test('promtool accepts the rules', () => checkPrometheusFile('rules', RULES))
+test('promtool accepts the rules, and the example of a configuration that has them', async () => {
+  await checkPrometheusFile('rules', RULES)
+  await checkPrometheusFile('config', join(root, 'infra/prometheus/prometheus.yml.example'))
+})
 
 test('rules and dashboard name only metrics that exist', () => {
   const sources = ['packages', 'services'].flatMap((group) =>
