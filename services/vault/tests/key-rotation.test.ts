@@ -13,7 +13,7 @@ import { createKeyRotationStore } from '../src/keyring/key-rotation.store.ts'
 import { createKeyRotation } from '../src/keyring/key-rotation.ts'
 import { activateInKeyringFile, addToKeyringFile } from '../src/keyring/keyring.file.ts'
 import { createDataKeyStore } from '../src/keyring/keyring.store.ts'
-import { parseKeyringFile } from '../src/keyring/keyring.ts'
+import { parseKeyringFile } from '../src/keyring/local-keys.ts'
 import { admin, createProject, type Key, newKey, signedSend } from './support/client.ts'
 import { createKeyringFixture, type KeyringFixture } from './support/keyring.ts'
 import type { TestVault } from './support/vault.ts'
@@ -139,6 +139,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
       name,
       publicKey: key.publicKeyHex,
       requireContentDigest: false,
+      scope: { access: 'read-write', envs: null },
       by: { actor: 'administrator', address: '127.0.0.1' },
     })
   const last = names.at(-1) ?? ''
