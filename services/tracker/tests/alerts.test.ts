@@ -15,6 +15,7 @@ import { startTracker, type TestTracker } from './support/tracker.ts'
 
 /** Longer than any window of the rules that a test leaves something in, in minutes. */
 const QUIET = 20
+const POOL_SIZE = 4
 const COUNTED_EVERY_MS = 30_000
 const UPGRADE = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' }
 
@@ -28,7 +29,7 @@ let alerts: AlertRecorder
 beforeAll(async () => {
   servers = await startDurableServers('tracker-alerts')
   tracker = await startTracker(
-    { ALLOW_PRIVATE_PEERS: 'true', ANNOUNCE_LIMIT: '0', DATABASE_POOL_SIZE: '4' },
+    { ALLOW_PRIVATE_PEERS: 'true', ANNOUNCE_LIMIT: '0', DATABASE_POOL_SIZE: String(POOL_SIZE) },
     { postgres: servers.postgres, redisUrl: servers.redis.url },
   )
   redis = new Redis(servers.redis.url)
@@ -111,9 +112,13 @@ test('a lock in Postgres holds all connections, and makes requests slow', async 
   await holder.connect()
   const waiting: Promise<unknown>[] = []
   let asked = 0
-  // Each for another page, since requests for the same one share a query.
-  const ask = (): void => {
-    for (let i = 0; i < 8; i += 1) waiting.push(member.client.get(`/api/torrents?page=${String((asked += 1))}`))
+  // Each for another page, since requests for the same one share a query. A request waits for a connection for three seconds.
+  const ask = async (): Promise<void> => {
+    for (let i = 0; i < 12; i += 1) waiting.push(member.client.get(`/api/torrents?page=${String((asked += 1))}`))
+    await eventually(async () => {
+      const locked = await tracker.sql(`select pid from pg_stat_activity where wait_event_type = 'Lock'`)
+      return locked.length === POOL_SIZE
+    })
   }
   const hold = async (whileHeld: () => Promise<unknown>): Promise<void> => {
     await holder.query('begin')
@@ -127,9 +132,9 @@ test('a lock in Postgres holds all connections, and makes requests slow', async 
     await alerts.expectFiring('PostgresPoolExhausted', 'ServiceNotReady')
     for (let i = 0; i < 3; i += 1) {
       await alerts.scrape(4)
-      await hold(() => {
-        ask()
-        return holder.query('select pg_sleep(0.6)')
+      await hold(async () => {
+        await ask()
+        await holder.query('select pg_sleep(0.6)')
       })
     }
     await alerts.scrape(1)
