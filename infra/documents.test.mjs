@@ -17,6 +17,17 @@ test('every link of a document leads to a file', () => {
       assert.ok(existsSync(join(root, dirname(document), target)), `${document}: ${target}`)
 })
 
+test('every link to a section of a document leads to its heading', () => {
+  let links = 0
+  for (const document of documents)
+    for (const [, path = '', section = ''] of read(document).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)) {
+      const target = path === '' ? document : join(dirname(document), path)
+      assert.ok(anchorsOf(target).includes(section), `${document}: ${path}#${section}`)
+      links += 1
+    }
+  assert.ok(links > 20)
+})
+
 test('the proxy that operations shows is the one that the tests run', () => {
   const example = read('infra/nginx.conf.example')
   assert.ok(read('docs/operations.md').includes(`\`\`\`nginx\n${example}\`\`\`\n`))
@@ -101,6 +112,20 @@ test('ARCHITECTURE names no file of a feature without its ending that does not e
       assert.ok(known.includes(stem) || (star && known.some((name) => name.startsWith(stem))), `${service}: ${stem}`)
   }
 })
+
+/** The names of a document's headings in links, as GitHub makes them. @param {string} file from the repository */
+function anchorsOf(file) {
+  const headings = read(file)
+    .replaceAll(/^```[^]*?^```$/gm, '')
+    .matchAll(/^#+ (.*)$/gm)
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+}
 
 /** @param {string} folder from the repository @returns {string[]} */
 function filesBelow(folder) {

@@ -39,6 +39,7 @@ export const TEST_PROGRAMS = [
   forTests('chromium', 'The test of the web application', '', ['chromium', 'chromium-browser', 'google-chrome']),
   forTests('openssl', CLIENT_TEST),
   forTests('nginx', CLIENT_TEST, 'nginx'),
+  forTests('prometheus', 'The test of the alert rules', 'prometheus', ['promtool']),
   forTests('python3', 'The test of Torznab documents'),
   forTests('python3-dotenv', 'The test of the formats of vault export', '', ['python-dotenv']),
   {

@@ -15,6 +15,7 @@ import {
 } from '@vault-and-tracker/bencode-tracker'
 import type { AddressLimits } from './address-limits.ts'
 import type { Announces } from './announce.ts'
+import type { AnswerTimes } from './announce-counters.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import type { ScrapeOutcome, Scrapes } from './scrape.ts'
 
@@ -27,6 +28,7 @@ export type AnnounceRouteOptions = {
   readonly scrapes: Scrapes
   readonly refusals: Refusals
   readonly limits: AddressLimits
+  readonly times: AnswerTimes
   /** The address a request came from, as text. */
   readonly addressOf: (request: IncomingMessage) => string
 }
@@ -48,6 +50,7 @@ export function announceRoutes({
   scrapes,
   refusals,
   limits,
+  times,
   addressOf,
 }: AnnounceRouteOptions): AnnounceRoutes {
   const announce = async (request: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
@@ -105,10 +108,13 @@ export function announceRoutes({
       sendRefusal(response, refusals.refuse(action, target.failure))
       return true
     }
+    const startedMs = performance.now()
     const answered = action === 'announce' ? announce(request, response, target) : scrape(request, response, target)
-    answered.catch((error: unknown) => {
+    const time = (): void => times.timeAnswer(action, (performance.now() - startedMs) / 1_000)
+    answered.then(time, (error: unknown) => {
       const refusal = refusals.refuseError(action, error)
       if (!response.headersSent) sendRefusal(response, refusal)
+      time()
     })
     return true
   }

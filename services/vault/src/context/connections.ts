@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Background, createBackground } from '@vault-and-tracker/service-kit/background'
+import { readBuild } from '@vault-and-tracker/service-kit/build'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
+import {
+  createBuildMetrics,
+  createPoolMetrics,
+  createReadinessMetrics,
+  createRedisMetrics,
+} from '@vault-and-tracker/service-kit/operational-metrics'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
@@ -105,5 +112,11 @@ export async function connect(start: Start): Promise<Connections> {
     ...UNREAD_LIMITS,
     maxBytesPerConnection: ANSWERS_PER_CONNECTION * JSON_BYTES_PER_BYTE * config.MAX_ENVIRONMENT_BYTES,
   })
-  return { ...start, keyring, unread, pool, db, redis, nonces, metrics: createMetrics(), background, checks }
+  const metrics = createMetrics()
+  const build = readBuild('vault', new URL('../../package.json', import.meta.url), config.REVISION)
+  createBuildMetrics(metrics.registry, build)
+  createPoolMetrics(metrics.registry, pool, config.DATABASE_POOL_SIZE)
+  createRedisMetrics(metrics.registry, { main: redis })
+  createReadinessMetrics(metrics.registry, checks)
+  return { ...start, keyring, unread, pool, db, redis, nonces, metrics, background, checks }
 }

@@ -20,7 +20,8 @@ export type SealedProject = Omit<StoredProject, 'keys'> & {
 }
 
 /** A table of which rows can be refused. */
-export type RefusedTable = 'projects' | 'project_keys' | 'environments' | 'administrators'
+export const REFUSED_TABLES = ['projects', 'project_keys', 'environments', 'administrators'] as const
+export type RefusedTable = (typeof REFUSED_TABLES)[number]
 
 /** Is told of every row that was refused because its code is missing or wrong. */
 export type OnRefused = (table: RefusedTable, place: object) => void
