@@ -47,6 +47,24 @@ test('every decision has a number of its own, a date and a status, and names tes
   }
 })
 
+test('every line of the threat model names tests that exist, or says that nothing holds it', () => {
+  const tests = files.filter((file) => /\.test\.m?[jt]s$/.test(file))
+  const rows = read('docs/threat-model.md')
+    .split('\n')
+    .filter((line) => /^\|(?!---| They \|)/.test(line))
+  assert.ok(rows.length > 50)
+  for (const row of rows) {
+    const [, outcome = '', held = ''] = row.split(' |')
+    if (held.trim() === '') assert.match(outcome, /they can|they have|can be|nothing is promised|good once more/, row)
+    for (const item of held.split(' · ').filter((each) => each.trim() !== '')) {
+      const [, file = '', title = ''] = /^`([\w-]+\.test\.ts)` ?(.*)$/.exec(item.trim()) ?? []
+      const named = tests.filter((path) => basename(path) === file)
+      assert.ok(named.length > 0, item)
+      assert.ok(title === '' || named.some((path) => read(path).includes(`'${title}'`)), item)
+    }
+  }
+})
+
 test('the documents for operators name every metric, and no other', () => {
   const inCode = new Set(sources.flatMap((file) => matches(file, /name: '((?:http|vault|tracker)_[a-z_]+)'/g)))
   const operators = [
