@@ -30,7 +30,6 @@ beforeAll(async () => {
   redisUrl = (await testRedis()).url
   replicas = [await startReplica(0), await startReplica(1)]
   key = await createProject(replicas[0].url, 'shop')
-  await createProject(replicas[0].url, 'other')
   nginx = await startNginx({ vault: addresses() })
   // A connection each: those that clients keep are closed by nginx itself when it reads its configuration again.
   agent = new Agent({ keepAlive: false, ca: nginx.certificate })

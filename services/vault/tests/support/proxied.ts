@@ -9,8 +9,8 @@ const HOST = 'vault.example.org'
 export type Ready = () => Promise<string>
 
 /**
- * Prepares requests through nginx: by their number a signed fetch and a signed write of the project `shop`, and a write of
- * an administrator to the project `other`. A write that nginx has sent once it may not send again.
+ * Prepares requests through nginx: by their number a signed fetch, a signed write, and a write of an administrator. A
+ * write that nginx has sent once it may not send again.
  */
 export function createProxiedRequests(nginx: Nginx, agent: Agent, key: Key): (number: number) => Promise<Ready> {
   const signed = async (method: 'GET' | 'PUT', body = ''): Promise<Ready> => {
@@ -20,7 +20,7 @@ export function createProxiedRequests(nginx: Nginx, agent: Agent, key: Key): (nu
   }
   const administrative: Ready = () =>
     sendThrough(nginx, agent, {
-      ...{ host: HOST, method: 'PATCH', path: '/v1/admin/projects/other' },
+      ...{ host: HOST, method: 'PATCH', path: '/v1/admin/projects/shop' },
       headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
       body: '{"requireContentDigest":false}',
     })
