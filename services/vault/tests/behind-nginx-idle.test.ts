@@ -21,7 +21,10 @@ let nginx: Nginx
 let agent: Agent
 
 beforeAll(async () => {
-  vault = await startVault({ TRUSTED_PROXIES: '127.0.0.1' })
+  vault = await startVault({
+    PUBLIC_URL: 'https://vault.example.org,http://127.0.0.1:0',
+    TRUSTED_PROXIES: '127.0.0.1',
+  })
   const server = createHttpServer(vault.context, {
     logger: createLogger({ name: 'vault', level: 'silent' }),
     stopping: new AbortController().signal,

@@ -42,7 +42,14 @@ afterAll(async () => {
 })
 
 function startReplica(i: number): Promise<TestVault> {
-  return startVault({ TRUSTED_PROXIES: '127.0.0.1', PORT: String(ports[i]) }, { database, redisUrl })
+  return startVault(
+    {
+      PUBLIC_URL: 'https://vault.example.org,http://127.0.0.1:0',
+      TRUSTED_PROXIES: '127.0.0.1',
+      PORT: String(ports[i]),
+    },
+    { database, redisUrl },
+  )
 }
 
 function addresses(down?: number): readonly string[] {

@@ -152,7 +152,10 @@ export function createProjects(deps: {
     /** @throws ApiError not_found */
     setRequireContentDigest: async (input: { name: string; required: boolean; by: By }): Promise<void> => {
       const { name, required, by } = input
-      const decide = (sealed: SealedProject) => authentic.change(sealed, () => ({ requireContentDigest: required }))
+      const decide = (sealed: SealedProject) =>
+        authentic.change(sealed, (project) =>
+          project.requireContentDigest === required ? undefined : { requireContentDigest: required },
+        )
       const entryFor = ({ generation }: SealedProject) =>
         newEntry(clock, { action: 'project.update', by, detail: { requireContentDigest: required, generation } })
       if (!isProjectName(name) || !(await store.change(name, decide, entryFor))) throw apiError('not_found')

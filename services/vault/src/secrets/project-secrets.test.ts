@@ -54,6 +54,12 @@ test('the reason why a stale caller is refused is passed on', async () => {
   await expect(secrets.fetch(caller, 'production')).rejects.toMatchObject({ code: 'unknown_project' })
 })
 
+test('a caller who is stale although nothing has changed since they were confirmed is refused', async () => {
+  const { secrets, asked } = secretsOf('a third project', confirmed)
+  await expect(secrets.fetch(caller, 'production')).rejects.toMatchObject({ code: 'invalid_signature' })
+  expect(asked).toEqual(['cached', 'stored'])
+})
+
 test('a caller is confirmed again while the project changes under them, and told to come again where it goes on', async () => {
   let changes = 0
   const changing = () => Promise.resolve({ ...caller, projectUid: `change ${String(++changes)}` })

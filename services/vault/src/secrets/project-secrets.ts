@@ -38,12 +38,18 @@ export function createProjectSecrets(deps: {
     let outcome = await action(current)
     for (let times = 0; outcome === 'stale'; times++) {
       if (times === MAX_CONFIRMATIONS) throw apiError('unavailable')
-      current = await confirm(current)
+      const before = current
+      current = await confirm(before)
+      // Nothing has changed since they were confirmed, and they still are not the stored one.
+      if (times > 0 && isSame(before, current)) throw apiError('invalid_signature')
       if (!allows(current.scope, access, env)) throw forbidden(caller.actor, caller.project)
       outcome = await action(current)
     }
     return outcome
   }
+
+  const isSame = (one: VerifiedCaller, other: VerifiedCaller): boolean =>
+    one.projectUid === other.projectUid && one.generation === other.generation
 
   return {
     /** All values of an environment. @throws ApiError forbidden, unknown_project, invalid_signature, decryption_failed */

@@ -96,7 +96,7 @@ export async function startVault(
   given: Env = {},
   servers: { postgres?: { url: string }; database?: TestDatabase; redisUrl?: string } = {},
 ): Promise<TestVault> {
-  const env = given['PUBLIC_URL'] === undefined ? given : withOwnPort(given, String(await freePort()))
+  const env = given['PUBLIC_URL'] === undefined ? given : withOwnPort(given, given['PORT'] ?? String(await freePort()))
   const database = servers.database ?? (await createVaultDatabase(servers.postgres))
   const redisUrl = servers.redisUrl ?? (await testRedis()).url
   const lines: string[] = []
