@@ -20,6 +20,7 @@ export async function statementOf(caller: Caller): Promise<{ config: Omit<Statem
   const by = {
     ...caller,
     generation: 1,
+    scope: { access: 'read-write' as const, envs: null },
     actor: 'key:00',
     publicKey: Buffer.from(caller.publicKeyHex, 'hex'),
     address: '127.0.0.1',

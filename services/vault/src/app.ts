@@ -4,6 +4,7 @@ import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express } from 'express'
 import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.middleware.ts'
+import { administratorEndpoints } from './admin/administrators.routes.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
@@ -21,6 +22,7 @@ export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...projectEndpoints,
   ...secretAdminEndpoints,
   ...auditEndpoints,
+  ...administratorEndpoints,
 ]
 
 /** Beside the header `Signature`, which OpenAPI knows as the security scheme. */
@@ -40,7 +42,7 @@ export function describeApi(): OpenApiDocument {
       administration: 'What administrators do with projects, secrets and the audit log',
     },
     securitySchemes: {
-      admin: { type: 'http', scheme: 'bearer', description: 'The admin token' },
+      admin: { type: 'http', scheme: 'bearer', description: 'The admin token, or that of a named administrator' },
       signature: {
         type: 'apiKey',
         in: 'header',
@@ -85,6 +87,6 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
   app.use(documentRoutes(describeApi(), { methodNotAllowed }))
   app.use(unknownPath)
-  app.use(createErrorAnswer(logger))
+  app.use(rest.noteRefusals, createErrorAnswer(logger))
   return app
 }

@@ -5,13 +5,13 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { withResources } from '@vault-and-tracker/service-kit/resources'
 import type { Config } from './config.ts'
-import { type AuditUseCases, createAuditUseCases } from './context/audit.ts'
+import { type AuditParts, createAuditParts } from './context/audit.ts'
 import { connect, type Start } from './context/connections.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createProjectsAndSecrets, type ProjectsAndSecrets } from './context/secrets.ts'
 
 /** What handlers call. */
-export type UseCases = ProjectsAndSecrets['useCases'] & AuditUseCases
+export type UseCases = ProjectsAndSecrets['useCases'] & Pick<AuditParts, 'audit'>
 
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
 export type Context = {
@@ -37,12 +37,12 @@ export function createContext(options: { config: Config; logger: Logger; clock: 
 
 async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
-  const audit = await createAuditUseCases(connections)
+  const { audit, refusals } = await createAuditParts(connections)
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
   const { metrics, background, checks } = connections
   return {
-    useCases: { ...useCases, ...audit },
-    rest: createRest(connections, signedRequests),
+    useCases: { ...useCases, audit },
+    rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
     checks,

@@ -27,6 +27,11 @@ export const ERRORS = {
     meaning: '`created` differs by more than five minutes from the clock of the vault.',
   },
   replayed_nonce: { status: 401, bare: true, meaning: 'The nonce was used before.' },
+  forbidden: {
+    status: 403,
+    bare: false,
+    meaning: 'The scope of the key, or the role of the administrator, does not allow this.',
+  },
   not_found: { status: 404, bare: false, meaning: 'There is no such path, project, secret or version.' },
   method_not_allowed: { status: 405, bare: false, meaning: 'The path has no such method; Allow lists its methods.' },
   project_exists: { status: 409, bare: true, meaning: 'A project with this name exists.' },

@@ -61,7 +61,7 @@ test.each([
   'limit=',
   'limit=1&limit=2',
   'before=x',
-  'action=read',
+  'action=reads',
   'projectId[]=a',
 ])('a listing with %s is a malformed request', async (query) => {
   const answer = await admin(vault.url, 'GET', `/audit?${query}`)

@@ -20,10 +20,13 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 /** Runs the command as an administrator who also has the key of the project `shop`. */
-async function vault(...args: string[]): Promise<string> {
+const vault = (...args: string[]): Promise<string> => vaultWith({}, ...args)
+
+async function vaultWith(variables: Record<string, string>, ...args: string[]): Promise<string> {
   const env = {
     ...{ PATH: process.env['PATH'], HOME: home, VAULT_URL: server.url, VAULT_PROJECT: 'shop' },
     ...{ VAULT_PRIVATE_KEY_FILE: key, VAULT_ADMIN_TOKEN: ADMIN_TOKEN },
+    ...variables,
   }
   const node = ['--import', '@vault-and-tracker/dev-env/typescript', CLI, ...args]
   const { stdout } = await promisify(execFile)(process.execPath, node, { env, cwd: import.meta.dirname })
@@ -59,6 +62,34 @@ test('a rotated key is the new key, and the audit log has it', async () => {
   expect(await json('whoami', '--env', 'staging')).toMatchObject({ project: 'shop', secrets: 1 })
   expect(await json('admin', 'audit', '--project', 'shop', '--action', 'rotate')).toMatchObject([{ projectId: 'shop' }])
   expect(readFileSync(key, 'utf8')).toContain('"kty":"OKP"')
+})
+
+test('the key of a project is given a scope, listed and revoked', async () => {
+  writeFileSync(key, await vault('admin', 'rotate', 'shop', '--overlap', '0', '--access', 'read', '--envs', 'staging'))
+  const [listed] = (await json('admin', 'keys', 'shop')) as { fingerprint: string; scope: object }[]
+  expect(listed?.scope).toEqual({ access: 'read', envs: ['staging'] })
+  expect(await json('list', '--env', 'staging')).toEqual(['SIZE'])
+  const put = vault('set', 'SIZE', '--value', 'small', '--env', 'staging')
+  await expect(put).rejects.toThrow('this key or token may not do that')
+  expect(await vault('admin', 'revoke', 'shop', listed?.fingerprint ?? '')).toContain('is revoked')
+  await expect(vault('list', '--env', 'staging')).rejects.toThrow('the vault refused the signature')
+})
+
+test('a named administrator is added, does what their role allows, and is removed', async () => {
+  const add = ['admin', 'administrators', 'add', 'Ada', '--projects', 'shop', 'blog', '--expires', '30d']
+  const token = (await vault(...add)).trim()
+  const [ada] = (await json('admin', 'administrators')) as { id: string; expiresAt: string }[]
+  expect(ada).toMatchObject({ name: 'Ada', role: 'auditor', projects: ['shop', 'blog'] })
+  expect(Math.round((Date.parse(ada?.expiresAt ?? '') - Date.now()) / 86_400_000)).toBe(30)
+  expect(JSON.parse(await vaultWith({ VAULT_ADMIN_TOKEN: token }, 'admin', 'projects', '--json'))).toMatchObject([
+    { id: 'shop' },
+  ])
+  const remove = vaultWith({ VAULT_ADMIN_TOKEN: token }, 'admin', 'projects', 'rm', 'shop', '--yes')
+  await expect(remove).rejects.toThrow('this key or token may not do that')
+  expect(await json('admin', 'administrators', 'rm', ada?.id ?? '')).toEqual({ ok: true })
+  await expect(vaultWith({ VAULT_ADMIN_TOKEN: token }, 'admin', 'projects')).rejects.toThrow('admin token')
+  const created = await json('admin', 'audit', '--action', 'administrator.create')
+  expect(created).toMatchObject([{ detail: { administrator: ada?.id, name: 'Ada' } }])
 })
 
 test('a project is deleted with the number of its secrets named', async () => {

@@ -139,6 +139,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
       name,
       publicKey: key.publicKeyHex,
       requireContentDigest: false,
+      scope: { access: 'read-write', envs: null },
       by: { actor: 'administrator', address: '127.0.0.1' },
     })
   const last = names.at(-1) ?? ''

@@ -5,6 +5,10 @@ import { readCount, readDuration } from './values.ts'
 
 export const yesOption = (): Option => new Option('--yes', 'do not ask')
 
+const accessOption = (): Option =>
+  new Option('--access <access>', 'what the key may do; everything by default').choices(['read-write', 'read', 'write'])
+const envsOption = (): Option => new Option('--envs <names...>', 'the only environments that the key may touch')
+
 /** The commands of administrators, their arguments and options. */
 export function addAdmin(program: Command, terminal: Terminal): void {
   const admin = program.command('admin').description('what administrators do, with VAULT_ADMIN_TOKEN or a prompt')
@@ -18,6 +22,8 @@ export function addAdmin(program: Command, terminal: Terminal): void {
     .description('register a project')
     .requiredOption('--public-key <key>', 'its public key: 64 hex digits or a JWK')
     .option('--require-content-digest', 'refuse a PUT whose signature does not cover its body')
+    .addOption(accessOption())
+    .addOption(envsOption())
     .action((name: string, _options, command: Command) =>
       adminCommands.addProject(name, command.optsWithGlobals(), terminal),
     )
@@ -33,6 +39,8 @@ export function addAdmin(program: Command, terminal: Terminal): void {
     .description('replace the key of a project; prints the new private key unless a public key is given')
     .option('--public-key <key>', 'a key whose private half stays where it was made')
     .option('--overlap <seconds>', 'how long the old keys stay valid, at most 600')
+    .addOption(accessOption())
+    .addOption(envsOption())
     .action((id: string, _options, command: Command) => adminCommands.rotate(id, command.optsWithGlobals(), terminal))
   admin
     .command('keys <project>')

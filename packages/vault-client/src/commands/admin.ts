@@ -25,6 +25,14 @@ function done(options: GlobalOptions, terminal: Terminal, text: string, json: ob
   terminal.stdout.write(options.json === true ? `${JSON.stringify(json)}\n` : `${text}\n`)
 }
 
+type ScopeOptions = { readonly access?: string; readonly envs?: readonly string[] }
+
+/** The scope of a new key, where one was asked for. */
+function scopeOf({ access, envs }: ScopeOptions): object {
+  if (access === undefined && envs === undefined) return {}
+  return { scope: { ...(access !== undefined && { access }), ...(envs !== undefined && { envs }) } }
+}
+
 type Listing = 'projects' | 'administrators'
 const COLUMNS = {
   projects: ['id', 'publicKey', 'createdAt'],
@@ -44,11 +52,12 @@ export const adminCommands = {
 
   addProject: async (
     name: string,
-    options: GlobalOptions & { publicKey: string; requireContentDigest?: boolean },
+    options: GlobalOptions & ScopeOptions & { publicKey: string; requireContentDigest?: boolean },
     terminal: Terminal,
   ) => {
     const { publicKey, requireContentDigest = false } = options
-    await (await adminClient(options, terminal)).addProject({ name, publicKey, requireContentDigest })
+    const project = { name, publicKey, requireContentDigest, ...scopeOf(options) }
+    await (await adminClient(options, terminal)).addProject(project)
     done(options, terminal, `project ${printable(name)} is registered`, { ok: true, id: name })
   },
 
@@ -63,12 +72,17 @@ export const adminCommands = {
   },
 
   /** The private key goes to standard output, as `vault keygen` writes it. */
-  rotate: async (id: string, options: GlobalOptions & { publicKey?: string; overlap?: string }, terminal: Terminal) => {
+  rotate: async (
+    id: string,
+    options: GlobalOptions & ScopeOptions & { publicKey?: string; overlap?: string },
+    terminal: Terminal,
+  ) => {
     const { publicKey, overlap } = options
     const admin = await adminClient(options, terminal)
     const { privateKey } = await admin.rotate(id, {
       ...(publicKey !== undefined && { publicKey }),
       ...(overlap !== undefined && { overlap: Number(overlap) }),
+      ...scopeOf(options),
     })
     if (typeof privateKey === 'string' && options.json !== true) terminal.stdout.write(`${privateKey}\n`)
     else

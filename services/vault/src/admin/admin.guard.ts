@@ -1,26 +1,52 @@
-import type { Around } from '@vault-and-tracker/rest'
+import type { Around, Guard } from '@vault-and-tracker/rest'
 import type { Request, Response } from 'express'
+import { forbidden } from '../audit/refusals.ts'
 import { apiError } from '../errors.ts'
-import type { Administrator } from '../http/surface.ts'
+import type { VaultSurface } from '../http/surface.ts'
 import { bearerToken, type TokenCheck } from './admin-token.ts'
+import type { NamedAdministrator } from './administrators.ts'
+import { type Administrator, mayUse } from './permissions.ts'
 
 /** Finds out which administrator makes a request. A missing token and a wrong one get the same answer. */
 export type IdentifyAdministrator = (request: Request, response: Response) => Promise<Administrator>
 
-/** Lets requests with the admin token in. */
+/** Lets requests with an admin token in: the one of the configuration, or that of a named administrator. */
 export function createIdentifyAdministrator(deps: {
   isToken: TokenCheck
+  findByToken: (token: string) => Promise<NamedAdministrator | undefined>
   limitFailures: Around
   addressOf: (request: Request) => string
 }): IdentifyAdministrator {
-  const { isToken, limitFailures, addressOf } = deps
-  return async (request, response) => {
-    await limitFailures(request, response, () => {
-      const token = bearerToken(request.headers.authorization)
-      if (token !== undefined && isToken(token)) return Promise.resolve()
+  const { isToken, findByToken, limitFailures, addressOf } = deps
+
+  async function identify(request: Request): Promise<Administrator | undefined> {
+    const address = addressOf(request)
+    const token = bearerToken(request.headers.authorization)
+    if (token === undefined) return undefined
+    if (isToken(token))
+      return { kind: 'administrator', actor: 'administrator', address, role: 'holder', projects: null }
+    const named = await findByToken(token)
+    if (named === undefined) return undefined
+    const { id, role, projects } = named
+    return { kind: 'administrator', actor: `administrator:${id}`, address, role, projects }
+  }
+
+  return (request, response) =>
+    limitFailures(request, response, async () => {
+      const administrator = await identify(request)
+      if (administrator !== undefined) return administrator
       response.setHeader('WWW-Authenticate', 'Bearer')
-      return Promise.reject(apiError('unauthorized'))
+      throw apiError('unauthorized')
     })
-    return { kind: 'administrator', actor: 'administrator', address: addressOf(request) }
+}
+
+/** Lets administrators use the endpoints that their role and their projects allow. */
+export function createAdministratorGuard(identify: IdentifyAdministrator): Guard<VaultSurface, Administrator> {
+  return async ({ method, path }, request, response) => {
+    const administrator = await identify(request, response)
+    const { id } = request.params
+    const project = path.startsWith('/v1/admin/projects/:id') && typeof id === 'string' ? id : undefined
+    if (!mayUse(administrator, { method, path, project })) throw forbidden(administrator.actor, project ?? '')
+    return administrator
   }
 }

@@ -1,19 +1,33 @@
-import { type Action, type AuditStore, LISTED_ACTIONS, type ListedEntry } from './audit.ts'
+import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { type Action, type AuditStore, type By, LISTED_ACTIONS, type ListedEntry, newEntry } from './audit.ts'
+
+/** What an administrator reads: the list, and the project that it is of; without one it is of several. */
+export type Read = {
+  readonly what: 'projects' | 'keys' | 'secrets' | 'versions' | 'audit' | 'administrators'
+  readonly projectId?: string
+  readonly env?: string | undefined
+}
 
 /** The audit log of the vault. Entries are written by the transactions they record. */
 export type AuditLog = ReturnType<typeof createAuditLog>
 
 /** Creates what administrators do with the audit log. */
-export function createAuditLog(deps: { store: Pick<AuditStore, 'list'> }) {
-  const { store } = deps
+export function createAuditLog(deps: { store: Pick<AuditStore, 'list' | 'append'>; clock: Clock }) {
+  const { store, clock } = deps
   return {
+    /** Notes what an administrator reads; the answer waits for it. */
+    noteRead: (by: By, { what, projectId = '', env }: Read): Promise<void> => {
+      const entry = newEntry(clock, { action: 'read', by, env: env ?? null, detail: { what } })
+      return store.append([{ entry, projectId }])
+    },
+
     /**
      * Lists entries, newest first.
      *
      * @param query `action` undefined lists fetches and rotations; `before` is the id of an entry, which is not listed
      */
     list: async (query: {
-      projectId: string | undefined
+      projectIds: readonly string[] | undefined
       action: Action | undefined
       before: string | undefined
       limit: number

@@ -1,5 +1,6 @@
 import { isId } from '@vault-and-tracker/service-kit/ids'
 import { z } from 'zod'
+import { requireProject } from '../admin/permissions.ts'
 import { time, uuid } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { PROJECT_NAME } from '../projects/projects.ts'
@@ -11,12 +12,14 @@ const limit = 'must be a whole number from 1 to 1000'
 const entry = z
   .strictObject({
     id: uuid,
-    projectId: z.string(),
+    projectId: z.string().meta({ description: 'empty for an entry about no single project' }),
     action: z.string(),
     env: z.string().nullable(),
     requestedAt: time,
     ip: z.string(),
-    actor: z.string().nullable().optional().meta({ description: 'key:<fingerprint>, administrator or command' }),
+    actor: z.string().nullable().optional().meta({
+      description: 'key:<fingerprint>, administrator, administrator:<id>, command, or unknown for who was refused',
+    }),
     detail: z.record(z.string(), z.unknown()).nullable().optional(),
   })
   .meta({ id: 'AuditEntry' })
@@ -45,8 +48,11 @@ export const auditEndpoints = [
         .meta({ type: 'integer', minimum: 1, maximum: 1000, default: 100 }),
     }),
     answer: z.array(entry),
-    handle: async ({ query: { projectId, action, before, limit } }, { audit }) => {
-      const entries = await audit.list({ projectId, action, before, limit })
+    handle: async ({ query: { projectId, action, before, limit }, caller }, { audit }) => {
+      if (projectId !== undefined) requireProject(caller, projectId)
+      const projectIds = projectId === undefined ? (caller.projects ?? undefined) : [projectId]
+      const entries = await audit.list({ projectIds, action, before, limit })
+      await audit.noteRead(caller, { what: 'audit', ...(projectId !== undefined && { projectId }) })
       return entries.map(({ requestedAt, address, ...rest }) => ({
         ...rest,
         requestedAt: requestedAt.toISOString(),

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
+import { insertAuditEntries } from '../db/audit-entries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { ACTIONS, type Action, type AuditStore, type Detail, LISTED_ACTIONS } from './audit.ts'
 
 /** The log in Postgres, with one partition for each month. */
 export function createAuditStore(db: Db): AuditStore {
   return {
-    list: async ({ projectId, actions, before, limit }) => {
+    list: async ({ projectIds, actions, before, limit }) => {
       const rows = await db
         .selectFrom('audit')
         .select([
@@ -19,7 +20,7 @@ export function createAuditStore(db: Db): AuditStore {
           sql<string>`host(ip)`.as('address'),
         ])
         .where('action', 'in', actions)
-        .$if(projectId !== undefined, (query) => query.where('project_id', '=', projectId ?? ''))
+        .$if(projectIds !== undefined, (query) => query.where('project_id', 'in', projectIds ?? []))
         .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
         .orderBy('id', 'desc')
         .limit(limit)
@@ -38,6 +39,12 @@ export function createAuditStore(db: Db): AuditStore {
         }
       })
     },
+
+    append: (entries) =>
+      insertAuditEntries(
+        db,
+        entries.map(({ entry, projectId }) => ({ entry, project: { uid: null, name: projectId } })),
+      ),
 
     ensurePartitions: async () => {
       await sql`select audit_ensure_partitions()`.execute(db)

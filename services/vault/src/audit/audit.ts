@@ -15,6 +15,10 @@ export const ACTIONS = [
   'key.rewrap',
   'key.rotate',
   'key.revoke',
+  'administrator.create',
+  'administrator.delete',
+  'read',
+  'refused',
 ] as const
 
 /** One of the recorded actions. */
@@ -26,7 +30,10 @@ export const LISTED_ACTIONS: readonly Action[] = ['fetch', 'rotate']
 /** Names and numbers that describe an action; never a value of a secret and never a private key. */
 export type Detail = Readonly<Record<string, string | number | boolean | null>>
 
-/** Who acted, and from where: `key:` and the fingerprint of a project's key, `administrator`, or `command`. */
+/**
+ * Who acted, and from where: `key:` and the fingerprint of a project's key, `administrator` for the holder of ADMIN_TOKEN
+ * and with `:` and an id for a named one, `command`, or `unknown` for whoever was refused.
+ */
 export type By = { readonly actor: string; readonly address: string }
 
 /** An operator's command on the machine itself. Every entry has an address. */
@@ -58,16 +65,22 @@ export type ListedEntry = {
 
 /** Which entries to list, newest first. */
 export type AuditQuery = {
-  readonly projectId: string | undefined
+  /** Only entries of these projects. */
+  readonly projectIds: readonly string[] | undefined
   readonly actions: readonly Action[]
   /** Only entries older than the one with this id. */
   readonly before: string | undefined
   readonly limit: number
 }
 
-/** Reads the log. Other stores write it: each inserts an entry in the same transaction as the change it records. */
+/** An entry with the project that it is about; the empty text where it is about none. */
+export type AppendedEntry = { readonly entry: NewEntry; readonly projectId: string }
+
+/** The log. Other stores write it too: each inserts an entry in the same transaction as the change it records. */
 export type AuditStore = {
   list(query: AuditQuery): Promise<readonly ListedEntry[]>
+  /** Inserts entries about requests that change nothing, all or none of them. */
+  append(entries: readonly AppendedEntry[]): Promise<void>
   /** Creates the partitions of this month and the next three. */
   ensurePartitions(): Promise<void>
 }

@@ -1,6 +1,8 @@
+import { addressKey } from '@vault-and-tracker/service-kit/client-address'
 import { createSealMetrics } from '../audit/audit.metrics.ts'
 import { createAuditStore } from '../audit/audit.store.ts'
 import { createAuditLog } from '../audit/audit-log.ts'
+import { createRefusals } from '../audit/refusals.ts'
 import { createSealer } from '../audit/sealer.ts'
 import { createSealStore } from '../audit/seals.store.ts'
 import { createChainKeys } from '../keyring/chain-keys.ts'
@@ -12,11 +14,14 @@ const SEAL_EVERY_MS = 1_000
 /** The log has partitions for three months ahead, so a failure on one day does no harm. */
 const PARTITIONS_EVERY_MS = 86_400_000
 
-/** What administrators do with the audit log. */
-export type AuditUseCases = Awaited<ReturnType<typeof createAuditUseCases>>
+/** Ended minutes of refused requests are written this often. */
+const WRITE_REFUSALS_EVERY_MS = 10_000
+
+/** The audit log, joined. */
+export type AuditParts = Awaited<ReturnType<typeof createAuditParts>>
 
 /** Joins the audit log; in the background it is sealed, and its next months are prepared. */
-export async function createAuditUseCases({ config, db, clock, logger, metrics, background }: Connections) {
+export async function createAuditParts({ config, db, clock, logger, metrics, background }: Connections) {
   const store = createAuditStore(db)
   await store.ensurePartitions()
   const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
@@ -29,6 +34,15 @@ export async function createAuditUseCases({ config, db, clock, logger, metrics, 
       seals.sealed(clock.now())
       if (end !== undefined) logger.info(end, 'audit log sealed up to here')
     },
+  })
+  const refusals = createRefusals({ store, clock, addressKey })
+  const onWriteError = (error: unknown) => logger.warn({ err: error }, 'could not note refused requests; it is retried')
+  // Before the sealer, whose last pass seals what this one writes at the stop.
+  background.add({
+    everyMs: WRITE_REFUSALS_EVERY_MS,
+    task: refusals.writeEnded,
+    onError: onWriteError,
+    atStop: () => refusals.writeAll().catch(onWriteError),
   })
   background.add({
     everyMs: SEAL_EVERY_MS,
@@ -43,5 +57,5 @@ export async function createAuditUseCases({ config, db, clock, logger, metrics, 
     task: () => store.ensurePartitions(),
     onError: (error) => logger.warn({ err: error }, 'could not create the next partitions of the audit log'),
   })
-  return { audit: createAuditLog({ store }) }
+  return { audit: createAuditLog({ store, clock }), refusals }
 }

@@ -2,8 +2,16 @@ import type { IncomingMessage } from 'node:http'
 import { type Around, type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
-import { createIdentifyAdministrator, type IdentifyAdministrator } from '../admin/admin.guard.ts'
+import type { ErrorRequestHandler } from 'express'
+import {
+  createAdministratorGuard,
+  createIdentifyAdministrator,
+  type IdentifyAdministrator,
+} from '../admin/admin.guard.ts'
 import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
+import type { Administrators } from '../admin/administrators.ts'
+import { noteRefusals } from '../audit/refusals.middleware.ts'
+import type { Refusals } from '../audit/refusals.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
 import { parseJsonBody, readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
@@ -19,12 +27,15 @@ export type Rest = {
   readonly serving: Serving<VaultSurface>
   /** Lets administrators in, also below paths that name nothing. */
   readonly administrator: IdentifyAdministrator
+  /** Notes requests that were refused. */
+  readonly noteRefusals: ErrorRequestHandler
 }
 
 /** Joins limits, the admin token and signatures into the guards of the REST surface. */
 export function createRest(
   { config, logger, clock, redis, metrics }: Connections,
   signedRequests: SignedRequests,
+  { refusals, administrators }: { refusals: Refusals; administrators: Administrators },
 ): Rest {
   const { proxies } = config
   const authentication = createAuthenticationMetrics(metrics.registry)
@@ -64,6 +75,7 @@ export function createRest(
 
   const administrator = createIdentifyAdministrator({
     isToken: createTokenCheck([config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN]),
+    findByToken: administrators.findByToken,
     limitFailures: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000, hasToken),
     addressOf: (request) => clientAddress(request, proxies),
   })
@@ -71,10 +83,11 @@ export function createRest(
 
   return {
     administrator,
+    noteRefusals: noteRefusals(refusals, proxies),
     serving: {
       ...READING,
       guards: {
-        admin: (_endpoint, request, response) => administrator(request, response),
+        admin: createAdministratorGuard(administrator),
         signature: createSignatureGuard({ signedRequests, proxies, fetchLimit }),
       },
       // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.

@@ -1,3 +1,5 @@
+import { createAdministratorStore } from '../admin/administrators.store.ts'
+import { createAdministrators } from '../admin/administrators.ts'
 import { createChainKeys } from '../keyring/chain-keys.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { createChainKeyStore, createDataKeyStore } from '../keyring/keyring.store.ts'
@@ -24,16 +26,23 @@ const NOTE_USES_EVERY_MS = 10_000
 /** Projects and secrets, joined. */
 export type ProjectsAndSecrets = Awaited<ReturnType<typeof createProjectsAndSecrets>>
 
+/** What makes and checks the codes of rows; those that are refused are counted and logged. */
+async function createRowChecks({ config, db, clock, logger, metrics }: Connections) {
+  const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
+  const refusedRows = createRefusedRowMetrics(metrics.registry)
+  return {
+    codes: createRowCodes(await chainKeys.first()),
+    onRefused: (table: RefusedTable, place: object) => {
+      refusedRows.refused(table)
+      logger.error({ table, ...place }, 'a stored row was not written by the vault: it is refused')
+    },
+  }
+}
+
 /** Joins projects, their secrets and the checks of their signed requests. */
 export async function createProjectsAndSecrets(connections: Connections) {
   const { config, pool, db, redis, clock, logger, metrics, background } = connections
-  const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
-  const codes = createRowCodes(await chainKeys.first())
-  const refusedRows = createRefusedRowMetrics(metrics.registry)
-  const onRefused = (table: RefusedTable, place: object) => {
-    refusedRows.refused(table)
-    logger.error({ table, ...place }, 'a stored row was not written by the vault: it is refused')
-  }
+  const { codes, onRefused } = await createRowChecks(connections)
   const authentic = createAuthenticProjects({ codes, onRefused })
   const environments = createEnvironments({ codes, onRefused })
   const dataKeys = createDataKeys({ keyring: config.keyring, store: createDataKeyStore(db), clock })
@@ -64,8 +73,10 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const countPending = signedRequests.countPendingFetches
   createPendingFetchMetrics(metrics.registry, countPending)
   const fetch = createBatchedFetch({ store, decrypt: secrets.decrypt, environments, clock, countPending })
+  const administrators = createAdministrators({ store: createAdministratorStore(db), codes, onRefused, clock })
   return {
     useCases: {
+      administrators,
       projects,
       /** What administrators do with secrets. */
       secrets,

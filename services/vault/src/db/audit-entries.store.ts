@@ -1,8 +1,8 @@
 import type { NewEntry } from '../audit/audit.ts'
 import type { Db } from './schema.ts'
 
-/** An entry, and the project that it is about. */
-type EntryOfProject = { readonly entry: NewEntry; readonly project: { uid: string; name: string } }
+/** An entry, and the project that it is about. Where only its name is known, `uid` is null; about none, the name is empty. */
+type EntryOfProject = { readonly entry: NewEntry; readonly project: { uid: string | null; name: string } }
 
 /** Inserts an audit entry about a project, in the transaction of the change that it records. */
 export async function insertAuditEntry(trx: Db, entry: NewEntry, project: EntryOfProject['project']): Promise<void> {

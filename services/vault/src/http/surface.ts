@@ -1,9 +1,7 @@
 import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } from '@vault-and-tracker/rest'
+import type { Administrator } from '../admin/permissions.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { VerifiedCaller } from '../signed-requests/signed-requests.ts'
-
-/** What a handler knows of an administrator. */
-export type Administrator = { readonly kind: 'administrator'; readonly actor: string; readonly address: string }
 
 /** What the vault's endpoints have in common. */
 export type VaultSurface = {
@@ -22,7 +20,7 @@ export function endpoints<Deps>(): DefineEndpoint<VaultSurface, Deps> {
 
 const BODY: readonly ErrorCode[] = ['payload_too_large', 'unsupported_media_type', 'invalid_request']
 const OF_ACCESS: Readonly<Record<keyof VaultSurface['callers'], readonly ErrorCode[]>> = {
-  admin: ['invalid_request', 'unauthorized', 'rate_limited', 'unavailable', 'internal_error'],
+  admin: ['invalid_request', 'unauthorized', 'forbidden', 'rate_limited', 'unavailable', 'internal_error'],
   // The digest of a body is checked whatever the method.
   signature: [
     ...BODY,
@@ -31,6 +29,7 @@ const OF_ACCESS: Readonly<Record<keyof VaultSurface['callers'], readonly ErrorCo
     'invalid_signature',
     'expired',
     'replayed_nonce',
+    'forbidden',
     'rate_limited',
     'unavailable',
     'internal_error',

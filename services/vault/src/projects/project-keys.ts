@@ -24,6 +24,11 @@ export type Access = (typeof ACCESS)[number]
 /** The scope of a key that was given none. */
 export const FULL_SCOPE: Scope = { access: 'read-write', envs: null }
 
+/** Whether a scope allows reading or writing, in an environment where one is given. */
+export function allows({ access, envs }: Scope, asked: 'read' | 'write', env?: string): boolean {
+  return (access === 'read-write' || access === asked) && (env === undefined || envs === null || envs.includes(env))
+}
+
 /** What a rotation does to a project's keys. */
 export type KeyChange = {
   readonly add: ProjectKey

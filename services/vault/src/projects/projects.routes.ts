@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { requireProject, touches } from '../admin/permissions.ts'
+import type { AuditLog } from '../audit/audit-log.ts'
 import { idParams, OK, ok, time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
+import { ENV } from '../secrets/secrets.ts'
 import { ACCESS, fingerprintOf, OVERLAP_MS } from './project-keys.ts'
 import { PROJECT_NAME, type Projects } from './projects.ts'
 
@@ -9,6 +12,20 @@ const publicKey = z
   .custom<unknown>((key) => key !== undefined, 'is required')
   .transform((key) => (typeof key === 'string' ? key : ''))
   .meta({ type: 'string', description: '64 hex digits, or a JWK as a JSON string' })
+
+const scope = z
+  .strictObject({
+    access: z.enum(ACCESS).default('read-write'),
+    envs: z
+      .array(z.string().regex(ENV, 'must be names of environments'))
+      .min(1)
+      .max(100)
+      .nullable()
+      .default(null)
+      .meta({ description: 'null for all environments' }),
+  })
+  .default({ access: 'read-write', envs: null })
+  .meta({ description: 'what the key may do; without it everything' })
 
 const project = z
   .strictObject({
@@ -33,7 +50,7 @@ const projectKey = z
   })
   .meta({ id: 'ProjectKey', description: 'A valid key of a project' })
 
-const endpoint = endpoints<{ projects: Projects }>()
+const endpoint = endpoints<{ projects: Projects; audit: AuditLog }>()
 const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
 /** What administrators do with projects. */
@@ -45,12 +62,15 @@ export const projectEndpoints = [
     operationId: 'listProjects',
     summary: 'All projects',
     answer: z.array(project),
-    handle: async (_input, { projects }) =>
-      (await projects.list()).map(({ requireContentDigest, createdAt, ...rest }) => ({
+    handle: async ({ caller }, { projects, audit }) => {
+      const listed = (await projects.list()).filter(({ name }) => touches(caller, name))
+      await audit.noteRead(caller, { what: 'projects' })
+      return listed.map(({ requireContentDigest, createdAt, ...rest }) => ({
         ...rest,
         createdAt: createdAt.toISOString(),
         ...(requireContentDigest && { requireContentDigest }),
-      })),
+      }))
+    },
   }),
   endpoint({
     ...admin,
@@ -67,11 +87,13 @@ export const projectEndpoints = [
         ),
       publicKey,
       requireContentDigest: z.boolean().default(false),
+      scope,
     }),
     status: 201,
     answer: ok.extend({ id: z.string() }),
     errors: ['invalid_public_key', 'project_exists'],
     handle: async ({ body, caller }, { projects }) => {
+      requireProject(caller, body.name)
       await projects.create({ ...body, by: caller })
       return { ...OK, id: body.name }
     },
@@ -124,6 +146,7 @@ export const projectEndpoints = [
         .max(OVERLAP_MS / 1000)
         .default(OVERLAP_MS / 1000)
         .meta({ description: 'seconds that replaced keys stay valid at most' }),
+      scope,
     }),
     bodyIsOptional: true,
     answer: ok.extend({ privateKey: z.string().optional() }),
@@ -133,6 +156,7 @@ export const projectEndpoints = [
         name: params.id,
         publicKey: body.publicKey,
         overlapMs: body.overlap * 1000,
+        scope: body.scope,
         by: caller,
       })
       return { ...OK, ...rotated }
@@ -147,8 +171,9 @@ export const projectEndpoints = [
     params: idParams,
     answer: z.array(projectKey),
     errors: ['not_found'],
-    handle: async ({ params }, { projects }) => {
+    handle: async ({ params, caller }, { projects, audit }) => {
       const keys = await projects.keysOf(params.id)
+      await audit.noteRead(caller, { what: 'keys', projectId: params.id })
       return keys.map(({ publicKey: bytes, createdAt, notAfter, lastUsedAt, scope }) => ({
         fingerprint: fingerprintOf(bytes),
         since: createdAt.toISOString(),

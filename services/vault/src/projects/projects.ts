@@ -8,7 +8,7 @@ import {
 } from '@vault-and-tracker/http-signatures'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
+import { type By, type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import type { AuthenticProjects, SealedProject, StoredProject } from './authentic-projects.ts'
@@ -89,6 +89,7 @@ export function createProjects(deps: {
       name: string
       publicKey: string
       requireContentDigest: boolean
+      scope: Scope
       by: By
     }): Promise<void> => {
       const publicKey = readPublicKey(input.publicKey)
@@ -97,7 +98,7 @@ export function createProjects(deps: {
       const entry = newEntry(clock, {
         action: 'project.create',
         by: input.by,
-        detail: { publicKey: publicKeyToHex(publicKey), generation: 1 },
+        detail: { publicKey: publicKeyToHex(publicKey), generation: 1, ...describeScope(input.scope) },
       })
       const project = {
         uid,
@@ -105,7 +106,7 @@ export function createProjects(deps: {
         requireContentDigest: input.requireContentDigest,
         createdAt: now,
         generation: 1,
-        keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null, scope: FULL_SCOPE, lastUsedAt: null }],
+        keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null, scope: input.scope, lastUsedAt: null }],
       }
       await store.create(authentic.seal(project), dataKeys.create(uid, 1), entry)
       onChange(input.name)
@@ -121,13 +122,15 @@ export function createProjects(deps: {
       name: string
       publicKey: string | undefined
       overlapMs: number
+      scope: Scope
       by: By
     }): Promise<{ privateKey: string } | undefined> => {
       const pair = input.publicKey === undefined ? generateKeyPair() : undefined
       const publicKey =
         pair === undefined ? readPublicKey(input.publicKey ?? '') : Buffer.from(pair.publicKeyHex, 'hex')
       const now = new Date(clock.now())
-      const added = { id: newId(), publicKey, createdAt: now, notAfter: null, scope: FULL_SCOPE, lastUsedAt: null }
+      const { scope } = input
+      const added = { id: newId(), publicKey, createdAt: now, notAfter: null, scope, lastUsedAt: null }
       const decide = (sealed: SealedProject) =>
         authentic.change(sealed, ({ keys }) => ({
           keys: applyChange(keys, replaceKey(keys, added, now, input.overlapMs)),
@@ -136,7 +139,10 @@ export function createProjects(deps: {
         newEntry(clock, {
           action: 'rotate',
           by: input.by,
-          detail: { publicKey: publicKeyToHex(publicKey), overlapSeconds: input.overlapMs / 1000, generation },
+          detail: {
+            ...{ publicKey: publicKeyToHex(publicKey), overlapSeconds: input.overlapMs / 1000, generation },
+            ...describeScope(scope),
+          },
         })
       if (!isProjectName(input.name) || !(await store.change(input.name, decide, entryFor))) throw apiError('not_found')
       onChange(input.name)
@@ -202,6 +208,14 @@ export function createProjects(deps: {
           })),
       }
     },
+  }
+}
+
+/** A scope in the audit log; nothing for one that allows everything. */
+function describeScope({ access, envs }: Scope): Detail {
+  return {
+    ...(access !== FULL_SCOPE.access && { access }),
+    ...(envs !== null && { envs: envs.join(',') }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { readAdministrators } from '../db/administrator-rows.store.ts'
 import { insertAuditEntries } from '../db/audit-entries.store.ts'
 import { writeEnvironment } from '../db/environments.store.ts'
 import { readProject, writeProject } from '../db/project-rows.store.ts'
@@ -30,6 +31,13 @@ export function createRowStore(db: Db): RowStore {
         where e.action <> 'fetch' and (e.detail ? 'revision' or e.detail ? 'generation') and e.project_uid is not null
         group by 1, 3`.execute(db)
       return rows
+    },
+
+    administrators: async () => {
+      const { rows } = await sql<{ id: string }>`
+        select distinct detail ->> 'administrator' as id from audit where action = 'administrator.delete'`.execute(db)
+      const removed = new Set(rows.map(({ id }) => id))
+      return (await readAdministrators(db)).map((each) => ({ ...each, deleted: removed.has(each.id) }))
     },
 
     rewrite: (name, decide) =>

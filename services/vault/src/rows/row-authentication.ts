@@ -1,4 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { SealedAdministrator } from '../admin/administrators.ts'
 import { BY_COMMAND, type NewEntry, newEntry } from '../audit/audit.ts'
 import { isCode, type RowCodes } from '../keyring/row-codes.ts'
 import type { AuthenticProjects, SealedProject } from '../projects/authentic-projects.ts'
@@ -26,6 +27,8 @@ export type RowStore = {
   read(name: string): Promise<ProjectRows | undefined>
   /** What the audit log has recorded. */
   recorded(): Promise<readonly Recorded[]>
+  /** All named administrators, and whether the audit log says that they were removed. */
+  administrators(): Promise<readonly (SealedAdministrator & { readonly deleted: boolean })[]>
   /** Locks a project and its environments, calls `decide` and writes the result with its audit entries. */
   rewrite(name: string, decide: (rows: ProjectRows) => Rewritten | undefined): Promise<void>
 }
@@ -65,6 +68,14 @@ export function createRowAuthentication(deps: {
       ...environments
         .filter((environment) => !isAuthentic(environment))
         .map(({ env }) => `${place}: the secrets of ${env} are not those that the vault stored`),
+    ]
+  }
+
+  function problemsOfAdministrator(row: SealedAdministrator & { readonly deleted: boolean }): string[] {
+    const place = `administrator ${row.id}`
+    return [
+      ...(isCode(codes.administrator(row), row.code) ? [] : [`${place}: its row is not authentic`]),
+      ...(row.deleted ? [`${place}: it was removed, and is stored`] : []),
     ]
   }
 
@@ -121,7 +132,12 @@ export function createRowAuthentication(deps: {
         const found = await store.read(name)
         if (found !== undefined) rows.set(found.project.uid, found)
       }
-      return [...[...rows.values()].flatMap(problemsOf), ...recorded.flatMap((each) => outdated(each, rows))]
+      const administrators = await store.administrators()
+      return [
+        ...[...rows.values()].flatMap(problemsOf),
+        ...recorded.flatMap((each) => outdated(each, rows)),
+        ...administrators.flatMap(problemsOfAdministrator),
+      ]
     },
 
     /**

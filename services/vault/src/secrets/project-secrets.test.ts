@@ -9,6 +9,7 @@ const caller: VerifiedCaller = {
   project: 'shop',
   publicKey: Buffer.alloc(32),
   generation: 1,
+  scope: { access: 'read-write', envs: null },
   coversContent: false,
   isWrite: false,
   nonce: '00',
@@ -58,4 +59,12 @@ test('a caller who is stale after being confirmed is refused, without a third at
   const { secrets, asked } = secretsOf('a third project', confirmed)
   await expect(secrets.fetch(caller, 'production')).rejects.toMatchObject({ code: 'invalid_signature' })
   expect(asked).toEqual(['cached', 'stored'])
+})
+
+test('a caller whose key has got a narrower scope meanwhile is refused after they are confirmed', async () => {
+  const narrower = { ...caller, projectUid: 'new', scope: { access: 'read', envs: null } } as const
+  const { secrets, asked } = secretsOf('new', () => Promise.resolve(narrower))
+  const put = secrets.put(caller, { env: 'production', key: 'A', value: 'v' })
+  await expect(put).rejects.toMatchObject({ code: 'forbidden' })
+  expect(asked).toEqual(['cached'])
 })

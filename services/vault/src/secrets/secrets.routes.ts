@@ -1,5 +1,6 @@
 import { JsonText } from '@vault-and-tracker/rest'
 import { z } from 'zod'
+import type { AuditLog } from '../audit/audit-log.ts'
 import { idParams, OK, ok, time, uuid } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import type { ProjectSecrets } from './project-secrets.ts'
@@ -21,7 +22,7 @@ const versionNumber = z.string().regex(/^[1-9][0-9]{0,9}$/)
 
 const ownEndpoint = endpoints<{ projectSecrets: ProjectSecrets }>()
 const signed = { tag: 'secrets', access: 'signature' } as const
-const endpoint = endpoints<{ secrets: Secrets }>()
+const endpoint = endpoints<{ secrets: Secrets; audit: AuditLog }>()
 const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
 /** What applications do with the secrets of their own project, by signed requests. */
@@ -89,8 +90,9 @@ export const secretAdminEndpoints = [
     query: z.object({ env: env.optional() }),
     answer: z.array(secret),
     errors: ['not_found'],
-    handle: async ({ params, query }, { secrets }) => {
+    handle: async ({ params, query, caller }, { secrets, audit }) => {
       const listed = await secrets.listOf(params.id, query.env)
+      await audit.noteRead(caller, { what: 'secrets', projectId: params.id, env: query.env })
       return listed.map((each) => ({ ...each, updatedAt: each.updatedAt.toISOString() }))
     },
   }),
@@ -117,9 +119,10 @@ export const secretAdminEndpoints = [
     params: idParams,
     answer: z.array(version),
     errors: ['not_found'],
-    handle: async ({ params }, { secrets }) => {
-      const listed = await secrets.versionsOf(params.id)
-      return listed.map((each) => ({ ...each, createdAt: each.createdAt.toISOString() }))
+    handle: async ({ params, caller }, { secrets, audit }) => {
+      const { project, env, versions } = await secrets.versionsOf(params.id, caller.projects)
+      await audit.noteRead(caller, { what: 'versions', projectId: project, env })
+      return versions.map((each) => ({ ...each, createdAt: each.createdAt.toISOString() }))
     },
   }),
   endpoint({

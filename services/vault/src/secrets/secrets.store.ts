@@ -6,9 +6,10 @@ import { lockEnvironment, writeEnvironment } from '../db/environments.store.ts'
 import type { Db } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
+import { allows } from '../projects/project-keys.ts'
 import type { Environments, StoredEnvironment } from './environments.ts'
 import { readAll } from './fetches.store.ts'
-import { type Caller, MAX_ENV_BYTES, type SecretStore } from './secrets.ts'
+import { type Caller, MAX_ENV_BYTES, type SecretStore, type Theirs } from './secrets.ts'
 
 /**
  * Secrets in Postgres. Every transaction that changes an environment locks the project, then, where a value is
@@ -71,8 +72,9 @@ export function createSecretStore(db: Db, pool: Pool, environments: Pick<Environ
     remove: (caller, id, now, entryFor) =>
       db.transaction().execute(async (trx) => {
         if (!(await lockCaller(trx, caller, now, { covered: false }))) return 'stale'
-        const secret = await findSecret(trx, id, caller.projectUid)
+        const secret = await findSecret(trx, id, { projectUid: caller.projectUid, projects: null })
         if (secret === undefined) return 'absent'
+        if (!allows(caller.scope, 'write', secret.env)) return 'forbidden'
         const before = await lockEnvironment(trx, secret.uid, secret.env)
         if (!(await deleteSecret(trx, id))) return 'absent'
         await finish(trx, before, { key: secret.key, version: undefined }, secret, (revision) =>
@@ -81,9 +83,9 @@ export function createSecretStore(db: Db, pool: Pool, environments: Pick<Environ
         return 'deleted'
       }),
 
-    removeAny: (id, entryFor) =>
+    removeAny: (id, projects, entryFor) =>
       db.transaction().execute(async (trx) => {
-        const secret = await findSecret(trx, id)
+        const secret = await findSecret(trx, id, { projects })
         if (secret === undefined || !(await lockProject(trx, secret.uid))) return false
         const before = await lockEnvironment(trx, secret.uid, secret.env)
         if (!(await deleteSecret(trx, id))) return false
@@ -112,25 +114,29 @@ export function createSecretStore(db: Db, pool: Pool, environments: Pick<Environ
       )
     },
 
-    versionsOf: async (id) => {
+    versionsOf: async (id, projects) => {
       const rows = await db
         .selectFrom('secrets as s')
+        .innerJoin('projects as p', 'p.uid', 's.project_uid')
         .innerJoin('secret_versions as v', 'v.secret_id', 's.id')
-        .select(['v.version', 'v.created_at', 's.version as current'])
+        .select(['v.version', 'v.created_at', 's.version as current', 's.env', 'p.name'])
         .where('s.id', '=', id)
+        .$if(projects !== null, (query) => query.where('p.name', 'in', projects ?? []))
         .orderBy('v.version', 'desc')
         .execute()
-      if (rows.length === 0) return undefined
-      return rows.map((row) => ({
-        version: row.version,
-        createdAt: row.created_at,
-        current: row.version === row.current,
+      const [first] = rows
+      if (first === undefined) return undefined
+      const versions = rows.map(({ version, created_at: createdAt, current }) => ({
+        version,
+        createdAt,
+        current: version === current,
       }))
+      return { project: first.name, env: first.env, versions }
     },
 
-    restore: (id, version, now, reencrypt, entryFor) =>
+    restore: ({ id, version, projects, now }, reencrypt, entryFor) =>
       db.transaction().execute(async (trx) => {
-        const found = await findSecret(trx, id)
+        const found = await findSecret(trx, id, { projects })
         if (found === undefined || !(await lockProject(trx, found.uid))) return undefined
         const dataKey = await reserveDataKey(trx, found.uid)
         const before = await lockEnvironment(trx, found.uid, found.env)
@@ -185,14 +191,15 @@ async function lockCaller(trx: Db, caller: Caller, now: Date, rule: { covered: b
   return row !== undefined
 }
 
-/** A secret by its id, with its project. */
-function findSecret(trx: Db, id: string, projectUid?: string) {
+/** A secret by its id, with its project, among those of one project, or of some by their names. */
+function findSecret(trx: Db, id: string, { projectUid, projects }: { projectUid?: string; projects: Theirs }) {
   return trx
     .selectFrom('secrets as s')
     .innerJoin('projects as p', 'p.uid', 's.project_uid')
     .select(['p.uid', 'p.name', 's.env', 's.key'])
     .where('s.id', '=', id)
     .$if(projectUid !== undefined, (query) => query.where('p.uid', '=', projectUid ?? ''))
+    .$if(projects !== null, (query) => query.where('p.name', 'in', projects ?? []))
     .executeTakeFirst()
 }
 

@@ -7,6 +7,7 @@ import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue, type ValuePlace } from '../keyring/envelope.ts'
 import { KeyringError } from '../keyring/keyring.ts'
+import type { Scope } from '../projects/project-keys.ts'
 import { isProjectName } from '../projects/projects.ts'
 import type { StoredEnvironment } from './environments.ts'
 import { createWriteTurns } from './write-turns.ts'
@@ -21,6 +22,8 @@ export type Caller = {
   readonly publicKey: Buffer
   /** The generation of the project that the key is of. */
   readonly generation: number
+  /** What the key may do. */
+  readonly scope: Scope
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
   /** Names the key in the audit log. */
@@ -30,6 +33,9 @@ export type Caller = {
 
 /** The project, its keys or its rules changed after the signature was verified: verify it again. */
 export type Stale = 'stale'
+
+/** What became of a secret that a caller wanted to delete. */
+export type Removal = 'deleted' | 'absent' | 'forbidden' | Stale
 
 /** A request of one caller for all values of an environment, with its audit entry. */
 export type Fetch = { readonly caller: Caller; readonly env: string; readonly now: Date; readonly entry: NewEntry }
@@ -53,6 +59,19 @@ export type SecretMetadata = {
 
 /** A version in a listing, without its value. */
 export type VersionMetadata = { readonly version: number; readonly createdAt: Date; readonly current: boolean }
+
+/** The versions of a secret, with its place. */
+export type SecretVersions = {
+  readonly project: string
+  readonly env: string
+  readonly versions: readonly VersionMetadata[]
+}
+
+/** The projects that an administrator may touch; null for all. */
+export type Theirs = readonly string[] | null
+
+/** An administrator who acts on a secret by its id: those of other projects are unknown to them. */
+export type Acting = By & { readonly projects: Theirs }
 
 /** The place of a value, with the name of the project for log lines. */
 type NamedPlace = ValuePlace & { readonly project: string }
@@ -87,19 +106,17 @@ export type SecretStore = {
     encrypt: EncryptForVersion,
     entryFor: (secretId: string, version: number, revision: number) => NewEntry,
   ): Promise<'stored' | Stale>
-  /** Deletes a secret of the caller's project with all its versions. */
-  remove(caller: Caller, id: string, now: Date, entryFor: EntryForDeleted): Promise<'deleted' | 'absent' | Stale>
-  /** Deletes a secret of any project. */
-  removeAny(id: string, entryFor: EntryForDeleted): Promise<boolean>
+  /** Deletes a secret of the caller's project with all its versions, unless it is in an environment beyond their scope. */
+  remove(caller: Caller, id: string, now: Date, entryFor: EntryForDeleted): Promise<Removal>
+  /** Deletes a secret of any of these projects. */
+  removeAny(id: string, projects: Theirs, entryFor: EntryForDeleted): Promise<boolean>
   /** Undefined when there is no such project. */
   listOf(project: string, env: string | undefined): Promise<readonly SecretMetadata[] | undefined>
   /** Newest first; undefined when there is no such secret. */
-  versionsOf(id: string): Promise<readonly VersionMetadata[] | undefined>
+  versionsOf(id: string, projects: Theirs): Promise<SecretVersions | undefined>
   /** Adds a version with the value of an older one, which `reencrypt` encrypts for the new version. */
   restore(
-    id: string,
-    version: number,
-    now: Date,
+    wanted: { id: string; version: number; projects: Theirs; now: Date },
     reencrypt: (old: StoredVersion, oldKey: StoredDataKey, version: number) => Buffer,
     entryFor: (env: string, version: number, revision: number) => NewEntry,
   ): Promise<number | undefined>
@@ -207,14 +224,15 @@ export function createSecrets(deps: {
     },
 
     /** An id of another project and text that is no id are `absent`, like an unknown id. */
-    remove: async (caller: Caller, id: string): Promise<'deleted' | 'absent' | Stale> => {
+    remove: async (caller: Caller, id: string): Promise<Removal> => {
       if (!isId(id)) return 'absent'
       return inTurn(caller.projectUid, () => store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller)))
     },
 
     /** @throws ApiError not_found */
-    removeAny: async (id: string, by: By): Promise<void> => {
-      const removed = isId(id) && (await inTurn(ADMINISTRATORS, () => store.removeAny(id, deletionEntry(id, by))))
+    removeAny: async (id: string, by: Acting): Promise<void> => {
+      const removed =
+        isId(id) && (await inTurn(ADMINISTRATORS, () => store.removeAny(id, by.projects, deletionEntry(id, by))))
       if (!removed) throw apiError('not_found')
     },
 
@@ -226,8 +244,8 @@ export function createSecrets(deps: {
     },
 
     /** @throws ApiError not_found */
-    versionsOf: async (id: string): Promise<readonly VersionMetadata[]> => {
-      const listed = isId(id) ? await store.versionsOf(id) : undefined
+    versionsOf: async (id: string, projects: Theirs): Promise<SecretVersions> => {
+      const listed = isId(id) ? await store.versionsOf(id, projects) : undefined
       if (listed === undefined) throw apiError('not_found')
       return listed
     },
@@ -238,7 +256,7 @@ export function createSecrets(deps: {
      * @returns the number of the new version
      * @throws ApiError not_found, decryption_failed
      */
-    restore: async (id: string, version: number, by: By): Promise<number> => {
+    restore: async (id: string, version: number, by: Acting): Promise<number> => {
       const reencrypt = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {
         const { projectUid, project, env, key } = old
         const place = { projectUid, project, env, key, version: old.version }
@@ -257,7 +275,9 @@ export function createSecrets(deps: {
         })
       const restored =
         isId(id) && version <= MAX_VERSION
-          ? await inTurn(ADMINISTRATORS, () => store.restore(id, version, new Date(clock.now()), reencrypt, entryFor))
+          ? await inTurn(ADMINISTRATORS, () =>
+              store.restore({ id, version, projects: by.projects, now: new Date(clock.now()) }, reencrypt, entryFor),
+            )
           : undefined
       if (restored === undefined) throw apiError('not_found')
       return restored

@@ -11,6 +11,7 @@ import {
 import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, type ErrorCode } from '../errors.ts'
+import type { Scope } from '../projects/project-keys.ts'
 import type { SigningProject } from '../projects/projects.ts'
 
 /** Every statement for a caller compares them with the stored project, so a cached one may be old. */
@@ -54,6 +55,8 @@ export type VerifiedCaller = {
   readonly publicKey: Buffer
   /** The generation of the project that the key is of. */
   readonly generation: number
+  /** What the key may do. */
+  readonly scope: Scope
   /** Whether the signature covers the body. */
   readonly coversContent: boolean
   readonly isWrite: boolean
@@ -87,7 +90,7 @@ export function createSignedRequests(deps: {
     const { project, publicKeyHex } = parsed.claims
     let signer = await signingProjects.find(project, false)
     // The key may have been added a moment ago, through another replica.
-    if (signer !== undefined && !hasValidKey(signer, publicKeyHex, clock))
+    if (signer !== undefined && findValidKey(signer, publicKeyHex, clock) === undefined)
       signer = await signingProjects.find(project, true)
     if (signer === undefined) throw apiError('unknown_project')
     const keys = signer.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
@@ -130,7 +133,8 @@ export function createSignedRequests(deps: {
       const { coversContent, nonce } = claims
       await spendNonce(signer.uid, nonce)
       const key = signer.keys.find((each) => each.key.publicKeyHex === claims.publicKeyHex)
-      if (key !== undefined) onUse(key.id)
+      if (key === undefined) throw apiError('invalid_signature')
+      onUse(key.id)
       const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
       return {
         kind: 'project',
@@ -138,10 +142,11 @@ export function createSignedRequests(deps: {
         project: signer.name,
         publicKey,
         generation: signer.generation,
+        scope: key.scope,
         coversContent,
         isWrite,
         nonce,
-        actor: `key:${key?.fingerprint ?? ''}`,
+        actor: `key:${key.fingerprint}`,
         address,
       }
     },
@@ -170,11 +175,11 @@ export function createSignedRequests(deps: {
       const signer = await signingProjects.find(caller.project, true)
       if (signer === undefined) throw apiError('unknown_project')
       const uncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
-      if (uncovered || !hasValidKey(signer, caller.publicKey.toString('hex'), clock))
-        throw apiError('invalid_signature')
+      const key = findValidKey(signer, caller.publicKey.toString('hex'), clock)
+      if (uncovered || key === undefined) throw apiError('invalid_signature')
       // A project that was deleted and created again has the nonces of its own requests only.
       if (signer.uid !== caller.projectUid) await spendNonce(signer.uid, caller.nonce)
-      return { ...caller, projectUid: signer.uid, generation: signer.generation }
+      return { ...caller, projectUid: signer.uid, generation: signer.generation, scope: key.scope }
     },
   }
 }
@@ -219,8 +224,8 @@ function rethrow(error: unknown): never {
   throw code === undefined ? error : apiError(code, undefined, { cause: error })
 }
 
-function hasValidKey(signer: SigningProject, publicKeyHex: string, clock: Clock): boolean {
-  return signer.keys.some(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock))
+function findValidKey(signer: SigningProject, publicKeyHex: string, clock: Clock) {
+  return signer.keys.find(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock))
 }
 
 function isValidAt(notAfter: Date | null, clock: Clock): boolean {

@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import type { AuditLog } from '../audit/audit-log.ts'
+import { idParams, OK, ok, time, uuid } from '../http/fields.ts'
+import { endpoints } from '../http/surface.ts'
+import { PROJECT_NAME } from '../projects/projects.ts'
+import type { Administrators } from './administrators.ts'
+import { ROLES } from './permissions.ts'
+
+const name = z
+  .string()
+  .regex(/^[^\p{Cc}\p{Surrogate}]{1,100}$/u, 'must be 1 to 100 characters without control characters')
+
+const projects = z.array(z.string().regex(PROJECT_NAME, 'must be names of projects')).min(1).max(100)
+
+const administrator = z
+  .strictObject({
+    id: uuid,
+    name: z.string(),
+    role: z.enum(ROLES),
+    projects: z.array(z.string()).nullable().meta({ description: 'null for all' }),
+    createdAt: time,
+    expiresAt: time.nullable(),
+  })
+  .meta({ id: 'Administrator', description: 'A named administrator; an auditor only reads' })
+
+const endpoint = endpoints<{ administrators: Administrators; audit: AuditLog }>()
+const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
+
+/** What the holder of ADMIN_TOKEN does with named administrators. */
+export const administratorEndpoints = [
+  endpoint({
+    ...admin,
+    method: 'GET',
+    path: '/v1/admin/administrators',
+    operationId: 'listAdministrators',
+    summary: 'The named administrators, without their tokens',
+    answer: z.array(administrator),
+    handle: async ({ caller }, { administrators, audit }) => {
+      const listed = await administrators.list()
+      await audit.noteRead(caller, { what: 'administrators' })
+      return listed.map((each) => ({
+        id: each.id,
+        name: each.name,
+        role: each.role,
+        projects: each.projects === null ? null : [...each.projects],
+        createdAt: each.createdAt.toISOString(),
+        expiresAt: each.expiresAt?.toISOString() ?? null,
+      }))
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'POST',
+    path: '/v1/admin/administrators',
+    operationId: 'addAdministrator',
+    summary: 'Add an administrator; their token is in this response only',
+    body: z.strictObject({
+      name,
+      role: z.enum(ROLES),
+      projects: projects.nullable().default(null),
+      expiresAt: z.iso
+        .datetime({ offset: true, error: 'must be a time as in RFC 3339' })
+        .transform((text) => new Date(text))
+        .nullable()
+        .default(null)
+        .meta({ type: ['string', 'null'], format: 'date-time' }),
+    }),
+    answer: ok.extend({ id: uuid, token: z.string() }),
+    handle: async ({ body, caller }, { administrators }) => ({
+      ...OK,
+      ...(await administrators.add({ ...body, by: caller })),
+    }),
+  }),
+  endpoint({
+    ...admin,
+    method: 'DELETE',
+    path: '/v1/admin/administrators/:id',
+    operationId: 'removeAdministrator',
+    summary: 'End the token of an administrator at once',
+    params: idParams,
+    answer: ok,
+    errors: ['not_found'],
+    handle: async ({ params, caller }, { administrators }) => {
+      await administrators.remove(params.id, caller)
+      return OK
+    },
+  }),
+]

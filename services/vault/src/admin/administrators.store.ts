@@ -1,0 +1,51 @@
+import { sql } from 'kysely'
+import { findAdministrator, readAdministrators } from '../db/administrator-rows.store.ts'
+import { insertAuditEntry } from '../db/audit-entries.store.ts'
+import type { Db } from '../db/schema.ts'
+import type { AdministratorStore } from './administrators.ts'
+
+/** Any number that nothing else in this database uses. */
+const CREATION_LOCK = 7_324_512
+
+const NO_PROJECT = { uid: null, name: '' }
+
+/** Named administrators in Postgres. */
+export function createAdministratorStore(db: Db): AdministratorStore {
+  return {
+    list: () => readAdministrators(db),
+
+    findByTokenHash: (tokenHash) => findAdministrator(db, tokenHash),
+
+    create: (administrator, most, entry) =>
+      db.transaction().execute(async (trx) => {
+        await sql`select pg_advisory_xact_lock(${CREATION_LOCK})`.execute(trx)
+        const { count } = await trx
+          .selectFrom('administrators')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .executeTakeFirstOrThrow()
+        if (count >= most) return false
+        await trx
+          .insertInto('administrators')
+          .values({
+            id: administrator.id,
+            name: administrator.name,
+            token_hash: Buffer.from(administrator.tokenHash),
+            role: administrator.role,
+            projects: administrator.projects === null ? null : [...administrator.projects],
+            created_at: administrator.createdAt,
+            expires_at: administrator.expiresAt,
+            code: administrator.code,
+          })
+          .execute()
+        await insertAuditEntry(trx, entry, NO_PROJECT)
+        return true
+      }),
+
+    remove: (id, entry) =>
+      db.transaction().execute(async (trx) => {
+        const removed = await trx.deleteFrom('administrators').where('id', '=', id).returning('id').executeTakeFirst()
+        if (removed !== undefined) await insertAuditEntry(trx, entry, NO_PROJECT)
+        return removed !== undefined
+      }),
+  }
+}

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { admin, createProject, type Key, newKey, send, signerAtClockOf, statusAndError } from './support/client.ts'
+import { rows } from './support/rows.ts'
+import { connectSql } from './support/sql.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+
+let vault: TestVault
+let key: Key
+let shopSecret: string
+let blogSecret: string
+
+const signed = signerAtClockOf(() => vault)
+
+beforeAll(async () => {
+  vault = await startVault({ ADMIN_FAILURE_LIMIT: '1000' })
+  key = await createProject(vault.url, 'shop')
+  const blog = await createProject(vault.url, 'blog')
+  await signed('shop', key, 'PUT', { key: 'A', value: 'v', env: 'production' })
+  await signed('blog', blog, 'PUT', { key: 'A', value: 'v', env: 'production' })
+  shopSecret = await secretOf('shop')
+  blogSecret = await secretOf('blog')
+})
+afterAll(() => vault.stop())
+
+async function secretOf(project: string): Promise<string> {
+  const { body } = await admin(vault.url, 'GET', `/projects/${project}/secrets`)
+  return (body as { id: string }[])[0]?.id ?? ''
+}
+
+type Added = { id: string; token: string }
+
+async function add(administrator: object): Promise<Added> {
+  const { status, body } = await admin(vault.url, 'POST', '/administrators', administrator)
+  expect([status, body]).toEqual([200, { ok: true, id: expect.any(String), token: expect.any(String) }])
+  return body as Added
+}
+
+const as = ({ token }: { token: string }, method: string, path: string, body?: object, url = vault.url) =>
+  send(`${url}/v1/admin${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+
+const FORBIDDEN = [403, 'forbidden']
+const UNAUTHORIZED = [401, 'unauthorized']
+
+test('a token is answered once, stored as a hash, listed without it, and ends when it is removed, in every replica', async () => {
+  const added = await add({ name: 'Ada', role: 'administrator' })
+  const replica = await vault.replica()
+  expect((await as(added, 'GET', '/projects', undefined, replica.url)).status).toBe(200)
+  const [listed] = (await admin(vault.url, 'GET', '/administrators')).body as object[]
+  expect(listed).toEqual({
+    ...{ id: added.id, name: 'Ada', role: 'administrator', projects: null, expiresAt: null },
+    createdAt: expect.any(String),
+  })
+  const stored = await vault.sql<{ row: string }>('select to_jsonb(a)::text as row from administrators a')
+  expect(JSON.stringify(stored)).not.toContain(added.token)
+  expect(vault.logged()).not.toContain(added.token)
+  expect((await admin(vault.url, 'DELETE', `/administrators/${added.id}`)).body).toEqual({ ok: true })
+  expect(statusAndError(await as(added, 'GET', '/projects', undefined, replica.url))).toEqual(UNAUTHORIZED)
+  await replica.stop()
+  expect((await admin(vault.url, 'DELETE', `/administrators/${added.id}`)).status).toBe(404)
+  expect((await admin(vault.url, 'DELETE', '/administrators/no-id')).status).toBe(404)
+})
+
+test('an administrator does what the holder of the admin token does, but for administrators', async () => {
+  const ada = await add({ name: 'Ada', role: 'administrator' })
+  const created = await as(ada, 'POST', '/projects', { name: 'new', publicKey: newKey().publicKeyHex })
+  expect(created.status).toBe(201)
+  expect((await as(ada, 'PUT', '/projects/new/rotate')).status).toBe(200)
+  expect((await as(ada, 'DELETE', '/projects/new')).status).toBe(200)
+  expect((await as(ada, 'GET', '/administrators')).status).toBe(200)
+  expect(statusAndError(await as(ada, 'POST', '/administrators', { name: 'Eve', role: 'auditor' }))).toEqual(FORBIDDEN)
+  expect(statusAndError(await as(ada, 'DELETE', `/administrators/${ada.id}`))).toEqual(FORBIDDEN)
+  const { body } = await admin(vault.url, 'GET', '/audit?action=project.create&projectId=new')
+  expect(body).toMatchObject([{ actor: `administrator:${ada.id}` }])
+  const created_by = (await admin(vault.url, 'GET', '/audit?action=administrator.create&limit=1')).body
+  expect(created_by).toMatchObject([{ actor: 'administrator', detail: { administrator: ada.id, name: 'Ada' } }])
+})
+
+test('an auditor reads lists and the audit log, and changes nothing', async () => {
+  const auditor = await add({ name: 'Audrey', role: 'auditor' })
+  for (const path of ['/projects', '/projects/shop/keys', '/projects/shop/secrets', '/audit', '/administrators'])
+    expect((await as(auditor, 'GET', path)).status).toBe(200)
+  expect((await as(auditor, 'GET', `/secrets/${shopSecret}/versions`)).status).toBe(200)
+  const writes: [string, string, object?][] = [
+    ['POST', '/projects', { name: 'x', publicKey: newKey().publicKeyHex }],
+    ['PATCH', '/projects/shop', { requireContentDigest: true }],
+    ['PUT', '/projects/shop/rotate'],
+    ['DELETE', '/projects/shop'],
+    ['DELETE', `/projects/shop/keys/${'0'.repeat(32)}`],
+    ['DELETE', `/secrets/${shopSecret}`],
+    ['POST', `/secrets/${shopSecret}/versions/1/restore`],
+    ['POST', '/administrators', { name: 'Eve', role: 'administrator' }],
+    ['DELETE', `/administrators/${auditor.id}`],
+  ]
+  for (const [method, path, body] of writes)
+    expect([path, ...(statusAndError(await as(auditor, method, path, body)) as unknown[])]).toEqual([
+      path,
+      ...FORBIDDEN,
+    ])
+  expect((await signed('shop', key)).body).toEqual({ A: 'v' })
+})
+
+test('an administrator of some projects sees and touches these alone', async () => {
+  const grace = await add({ name: 'Grace', role: 'administrator', projects: ['shop', 'later'] })
+  expect((await as(grace, 'GET', '/projects')).body).toMatchObject([{ id: 'shop' }])
+  expect((await as(grace, 'GET', '/projects/shop/secrets')).status).toBe(200)
+  expect((await as(grace, 'GET', `/secrets/${shopSecret}/versions`)).status).toBe(200)
+  const own = await as(grace, 'GET', '/audit?action=put')
+  expect((own.body as { projectId: string }[]).map(({ projectId }) => projectId)).toEqual(['shop'])
+  const forbidden: [string, string, object?][] = [
+    ['GET', '/projects/blog/secrets'],
+    ['GET', '/projects/blog/keys'],
+    ['GET', '/projects/no-such-project/keys'],
+    ['GET', '/audit?projectId=blog'],
+    ['GET', '/administrators'],
+    ['PUT', '/projects/blog/rotate'],
+    ['DELETE', '/projects/blog'],
+    ['POST', '/projects', { name: 'other', publicKey: newKey().publicKeyHex }],
+  ]
+  for (const [method, path, body] of forbidden)
+    expect([path, ...(statusAndError(await as(grace, method, path, body)) as unknown[])]).toEqual([path, ...FORBIDDEN])
+  const unknown: [string, string][] = [
+    ['GET', `/secrets/${blogSecret}/versions`],
+    ['DELETE', `/secrets/${blogSecret}`],
+    ['POST', `/secrets/${blogSecret}/versions/1/restore`],
+  ]
+  for (const [method, path] of unknown)
+    expect(statusAndError(await as(grace, method, path))).toEqual([404, 'not_found'])
+  expect((await as(grace, 'POST', '/projects', { name: 'later', publicKey: newKey().publicKeyHex })).status).toBe(201)
+  expect((await as(grace, 'POST', `/secrets/${shopSecret}/versions/1/restore`)).status).toBe(200)
+})
+
+test('a token ends at its expiry', async () => {
+  const expiresAt = new Date(vault.now() + 60_000).toISOString()
+  const temporary = await add({ name: 'Temp', role: 'auditor', expiresAt })
+  expect((await as(temporary, 'GET', '/projects')).status).toBe(200)
+  vault.advance(61_000)
+  expect(statusAndError(await as(temporary, 'GET', '/projects'))).toEqual(UNAUTHORIZED)
+})
+
+test('a row that somebody else wrote, changed or put back is nobody, and is counted', async () => {
+  const auditor = await add({ name: 'Audrey', role: 'auditor' })
+  const runtime = await connectSql(vault.database.appUrl)
+  await expect(runtime(`update administrators set role = 'administrator'`)).rejects.toThrow('permission denied')
+  const [copy] = await runtime<{ row: string }>(`select to_jsonb(a)::text as row from administrators a where id = $1`, [
+    auditor.id,
+  ])
+  await admin(vault.url, 'DELETE', `/administrators/${auditor.id}`)
+  const insert = (row: string) =>
+    `insert into administrators select * from jsonb_populate_record(null::administrators, '${row}')`
+  await expect(runtime(insert(copy?.row ?? ''))).rejects.toThrow('deleted')
+  const foreign = JSON.stringify({
+    ...(JSON.parse(copy?.row ?? '{}') as object),
+    ...{ id: '01890a5d-ac96-774b-bcce-b302099a8057', role: 'administrator' },
+  })
+  await runtime(insert(foreign))
+  await runtime.end()
+  expect(statusAndError(await as(auditor, 'GET', '/projects'))).toEqual(UNAUTHORIZED)
+  const metrics = await (await fetch(`${vault.url}/metrics`)).text()
+  expect(metrics).toMatch(/^vault_refused_rows_total\{table="administrators"\} [1-9]/m)
+  const verified = await rows(vault, 'verify')
+  expect(verified.status).toBe(1)
+  expect(verified.stdout).toContain('administrator 01890a5d-ac96-774b-bcce-b302099a8057: its row is not authentic')
+  await vault.sql(`delete from administrators where id = '01890a5d-ac96-774b-bcce-b302099a8057'`)
+  expect((await rows(vault, 'verify')).status).toBe(0)
+})
+
+test('what a role refuses is in the audit log, with the administrator', async () => {
+  const auditor = await add({ name: 'Audrey', role: 'auditor' })
+  vault.context.background.start()
+  await as(auditor, 'DELETE', '/projects/shop')
+  await vault.context.background.stop()
+  const { body } = await admin(vault.url, 'GET', '/audit?action=refused&projectId=shop')
+  expect((body as object[])[0]).toMatchObject({ actor: `administrator:${auditor.id}`, detail: { forbidden: 1 } })
+})
+
+describe('an administrator is refused who', () => {
+  test.each([
+    ['has no name', { name: '', role: 'auditor' }],
+    ['has a control character in the name', { name: 'a\u0000b', role: 'auditor' }],
+    ['has no role', { name: 'x' }],
+    ['has an unknown role', { name: 'x', role: 'owner' }],
+    ['has an empty list of projects', { name: 'x', role: 'auditor', projects: [] }],
+    ['has a malformed project', { name: 'x', role: 'auditor', projects: ['a b'] }],
+    ['has expired', { name: 'x', role: 'auditor', expiresAt: '2020-01-01T00:00:00Z' }],
+    ['expires on a day that does not exist', { name: 'x', role: 'auditor', expiresAt: '2027-02-30T00:00:00Z' }],
+    ['expires at a time without a zone', { name: 'x', role: 'auditor', expiresAt: '2027-02-20T00:00:00' }],
+    ['brings a token', { name: 'x', role: 'auditor', token: 'mine' }],
+  ])('%s', async (_name, body) => {
+    expect(statusAndError(await admin(vault.url, 'POST', '/administrators', body))).toEqual([400, 'invalid_request'])
+  })
+})
