@@ -7,11 +7,12 @@ import { withResources } from '@vault-and-tracker/service-kit/resources'
 import type { Config } from './config.ts'
 import { type AuditParts, createAuditParts } from './context/audit.ts'
 import { connect, type Start } from './context/connections.ts'
+import { type ConsoleParts, createConsoleParts } from './context/console.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createProjectsAndSecrets, type ProjectsAndSecrets } from './context/secrets.ts'
 
 /** What handlers call. */
-export type UseCases = ProjectsAndSecrets['useCases'] & Pick<AuditParts, 'audit'>
+export type UseCases = ProjectsAndSecrets['useCases'] & Pick<AuditParts, 'audit'> & ConsoleParts
 
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
 export type Context = {
@@ -41,7 +42,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
   const { metrics, background, checks } = connections
   return {
-    useCases: { ...useCases, audit },
+    useCases: { ...useCases, audit, ...createConsoleParts(connections, useCases.projects) },
     rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
