@@ -52,11 +52,11 @@ test.each(VIEWS)('a project is registered with a key that is made here and never
   const visit = await site.open('/projects', view, ADMIN_TOKEN)
   const { page, problems, sent } = visit
   await page.getByRole('button', { name: 'Register a project' }).click()
-  await page.getByLabel('Name').fill('shop')
+  await page.getByRole('textbox', { name: 'Name' }).fill('shop')
   expect(await problems('register')).toEqual([])
   await page.getByRole('button', { name: 'Register', exact: true }).click()
   await page.getByText('There is a project with this name already').waitFor()
-  await page.getByLabel('Name').fill(name)
+  await page.getByRole('textbox', { name: 'Name' }).fill(name)
   await page.getByLabel('It may').selectOption('Only read')
   await page.getByLabel('In environments').fill('production, staging')
   await page.getByRole('button', { name: 'Register', exact: true }).click()
@@ -179,7 +179,7 @@ test.each(VIEWS)('an administrator is added with a token that is shown once, and
   const { page, problems } = visit
   await page.getByText(view.width === 1280 ? 'Nobody has a token of their own.' : 'Each has a token').waitFor()
   await page.getByRole('button', { name: 'Add an administrator' }).click()
-  await page.getByLabel('Name').fill(name)
+  await page.getByRole('textbox', { name: 'Name' }).fill(name)
   await page.getByLabel('Projects').fill('newsletter, warehouse.api')
   await page.getByLabel('Expires').fill('2001-01-01T00:00')
   await page.getByRole('button', { name: 'Add', exact: true }).click()

@@ -10,7 +10,10 @@ const SHOWN_FINGERPRINT = 12
 export function columnsFor(search: AuditSearch, named: readonly Administrator[]): readonly Column<AuditEntry>[] {
   const [when, what, of, env, who, from, detail] = COLUMNS(named)
   const hasDetail = search.action !== undefined && search.action !== 'fetch' && search.action !== 'rotate'
-  return [when, what, of, env, ...(search.action === undefined ? [] : [who]), from, ...(hasDetail ? [detail] : [])]
+  const actor = search.action === undefined ? [] : [who]
+  // The column that needs most room gets what is left.
+  if (hasDetail) return [when, { ...what, isMain: false, isEvident: true }, of, env, ...actor, from, detail]
+  return [when, what, of, env, ...actor, from]
 }
 
 type Columns = readonly [
@@ -49,7 +52,7 @@ const COLUMNS = (named: readonly Administrator[]): Columns => [
   { key: 'env', head: 'Environment', isEvident: true, cell: ({ env }) => env },
   { key: 'actor', head: 'By', cell: ({ actor }) => <Actor actor={actor ?? null} named={named} /> },
   { key: 'ip', head: 'From', cell: ({ ip }) => <code>{ip}</code> },
-  { key: 'detail', head: 'Detail', isEvident: true, cell: ({ detail }) => <Detail detail={detail ?? {}} /> },
+  { key: 'detail', head: 'Detail', isMain: true, cell: ({ detail }) => <Detail detail={detail ?? {}} /> },
 ]
 
 function nameOf(action: string): string {

@@ -1,7 +1,7 @@
 import type { ProjectKey } from '../api/types.ts'
 
 /** What a key may do. */
-export const ACCESS_NAMES = { 'read-write': 'reads and writes', read: 'reads', write: 'writes' } as const
+const ACCESS_NAMES = { 'read-write': 'reads and writes', read: 'reads', write: 'writes' } as const
 
 /** What a key may do, and in which environments. */
 export function ScopeText({ scope: { access, envs } }: { scope: ProjectKey['scope'] }) {

@@ -51,11 +51,11 @@ function columnsAt(now: number, onRevoke: ((key: ProjectKey) => void) | undefine
     { key: 'since', head: 'Since', align: 'end', cell: ({ since }) => <Ago time={since} now={now} /> },
     {
       key: 'until',
-      head: 'Until',
+      head: 'Valid',
       align: 'end',
       isEvident: true,
       cell: ({ until }) =>
-        until === null ? <span className="muted">it is replaced</span> : <Countdown until={until} />,
+        until === null ? <span className="muted">until replaced</span> : <Countdown until={until} />,
     },
     {
       key: 'used',
