@@ -16,6 +16,8 @@ after(() => {
 })
 
 const SECRET = /PASSWORD|TOKEN|KEYRING/
+/** Secrets of what need not be used. */
+const OPTIONAL_SECRETS = ['ADMIN_TOKEN_PREVIOUS', 'TRANSIT_TOKEN']
 /** Every `${NAME…}` of the compose file: its name and what follows it, such as `:-512mb` or `:?run infra/make-env`. */
 const references = [...compose.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)].map(([, name = '', rest = '']) => ({ name, rest }))
 
@@ -23,7 +25,7 @@ test('no secret has a default in compose, and a missing one names the remedy', (
   const secrets = references.filter(({ name }) => SECRET.test(name))
   assert.ok(secrets.length >= 12)
   for (const { name, rest } of secrets)
-    assert.equal(rest, name === 'ADMIN_TOKEN_PREVIOUS' ? ':-' : ':?run infra/make-env', name)
+    assert.equal(rest, OPTIONAL_SECRETS.includes(name) ? ':-' : ':?run infra/make-env', name)
 })
 
 test('no secret is written into the compose file', () => {
@@ -43,7 +45,7 @@ test('every setting that a service reads can be set through compose', () => {
     const block = compose.match(new RegExp(`\n  ${service}:\n(?:(?:    .*)?\n)+`))?.[0] ?? ''
     // The image sets these two, and a file would have to be mounted.
     const settings = [...common, ...settingsOf(`services/${service}/src/config.ts`)].filter(
-      (name) => !['HOST', 'PORT', 'VAULT_KEYRING_FILE'].includes(name),
+      (name) => !['HOST', 'PORT', 'VAULT_KEYRING_FILE', 'TRANSIT_TOKEN_FILE'].includes(name),
     )
     assert.ok(settings.length >= 8)
     for (const name of settings) assert.match(block, new RegExp(`\n      ${name}: `), `${service} lacks ${name}`)

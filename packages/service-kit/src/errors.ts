@@ -39,12 +39,15 @@ export function createErrors<Code extends string>(
   }
 }
 
-/** A dependency (Postgres, Redis) did not answer; whether a write was carried out is not known. Both services answer it 503. */
+/** What a service cannot work without. */
+type Dependency = 'postgres' | 'redis' | 'key service'
+
+/** A dependency (Postgres, Redis, the service of the vault's keys) did not answer; whether a write was carried out is not known. Both services answer it 503. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'
-  readonly dependency: 'postgres' | 'redis'
+  readonly dependency: Dependency
 
-  constructor(dependency: 'postgres' | 'redis', options?: { cause?: unknown }) {
+  constructor(dependency: Dependency, options?: { cause?: unknown }) {
     super(`${dependency} is unavailable`, options)
     this.dependency = dependency
   }

@@ -22,6 +22,8 @@ export type Context = {
   readonly background: Pick<Background, 'start' | 'stop'>
   readonly metrics: Pick<Metrics, 'middleware' | 'handler'>
   readonly checks: Checks
+  /** The ids of the key-encryption keys, for the log. */
+  readonly keyring: { readonly ids: readonly string[]; readonly activeId: string }
   /** Closes the connections; requests and background tasks must have ended. */
   readonly close: () => Promise<void>
 }
@@ -40,12 +42,13 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const { audit, refusals } = await createAuditParts(connections)
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
-  const { metrics, background, checks } = connections
+  const { metrics, background, checks, keyring } = connections
   return {
     useCases: { ...useCases, audit, ...createConsoleParts(connections, useCases.projects) },
     rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
     checks,
+    keyring: { ids: [...keyring.keys.keys()], activeId: keyring.activeId },
   }
 }

@@ -55,7 +55,7 @@ export const ERRORS = {
   unavailable: {
     status: 503,
     bare: false,
-    meaning: 'Postgres or Redis is unavailable; a write may have been carried out.',
+    meaning: 'Postgres, Redis or the service of the keys is unavailable; a write may have been carried out.',
   },
 } as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
 

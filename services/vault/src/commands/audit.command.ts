@@ -8,6 +8,7 @@ import { pruneAudit } from '../audit/retention.ts'
 import { createVerificationStore } from '../audit/seals.store.ts'
 import { verifyAudit } from '../audit/verification.ts'
 import { readCommandConfig, readKeyringConfig } from '../config.ts'
+import { openKeyring } from '../context/keyring.ts'
 import type { Db } from '../db/schema.ts'
 import { createChainKeys } from '../keyring/chain-keys.ts'
 import { createChainKeyStore } from '../keyring/keyring.store.ts'
@@ -27,8 +28,9 @@ const verify = defineAction({
   summary: 'Recomputes the chain of the whole log and prints the verdict. --expect: the chain must contain this seal.',
   inputs: { expect: option('SEAL:CODE', seal.optional()) },
   run: ({ expect }, { env, stdout, stderr }) => {
-    const { DATABASE_URL: url, LOG_LEVEL: level, keyring } = readCommandConfig(env)
+    const { DATABASE_URL: url, LOG_LEVEL: level, ...settings } = readCommandConfig(env)
     return withDatabase(databaseOf(url, level, stderr), async (db: Db) => {
+      const keyring = await openKeyring(settings)
       const keys = createChainKeys({ keyring, store: createChainKeyStore(db), clock: systemClock })
       const store = createVerificationStore(db)
       const verdict = await verifyAudit({ store, keyOf: (keyNo) => keys.byNumber(keyNo) }, expect)
@@ -46,8 +48,9 @@ const prune = defineAction({
   run: ({ before }, { env, stdout, stderr }) => {
     const schema = z.object({ MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql') })
     const { MIGRATION_DATABASE_URL: url } = parseEnv(schema, env)
-    const keyring = readKeyringConfig(env)
+    const settings = readKeyringConfig(env)
     return withDatabase(databaseOf(url, 'warn', stderr), async (db: Db) => {
+      const keyring = await openKeyring(settings)
       const keys = createChainKeys({ keyring, store: createChainKeyStore(db), clock: systemClock })
       const deps = { store: createRetentionStore(db), chainKey: await keys.current(), clock: systemClock }
       stdout.write(`${JSON.stringify({ dropped: await pruneAudit(deps, before) })}\n`)

@@ -12,6 +12,8 @@ import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
 import { createKekStore } from '../keyring/keyring.store.ts'
+import type { Keyring } from '../keyring/keyring.ts'
+import { openKeyring } from './keyring.ts'
 
 /** What the service starts with. */
 export type Start = {
@@ -23,6 +25,8 @@ export type Start = {
 
 /** What every part of the service is joined from. */
 export type Connections = Start & {
+  /** The key-encryption keys of this process and of a service. */
+  readonly keyring: Keyring
   /** For statements that Kysely does not build. */
   readonly pool: Pool
   readonly db: Db
@@ -39,7 +43,7 @@ export type Connections = Start & {
  */
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, clock, resources } = start
-  const { keyring } = config
+  const keyring = await openKeyring(config)
   const pool = createPool({ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Schema>(pool)
   resources.defer(() => db.destroy())
@@ -51,7 +55,10 @@ export async function connect(start: Start): Promise<Connections> {
   const checks: Checks = {
     postgres: () => pingPostgres(pool),
     redis: () => pingRedis(redis),
-    keyring: async () => assertMatches(keyring, await keks.list()),
+    keyring: async () => {
+      assertMatches(keyring, await keks.list())
+      await Promise.all(keyring.providers.map((provider) => provider.check()))
+    },
   }
-  return { ...start, pool, db, redis, metrics: createMetrics(), background: createBackground(), checks }
+  return { ...start, keyring, pool, db, redis, metrics: createMetrics(), background: createBackground(), checks }
 }

@@ -14,8 +14,8 @@ import type { Connections } from './connections.ts'
 export type ConsoleParts = ReturnType<typeof createConsoleParts>
 
 /** Joins the overview, the requests over time and the check of the newest entries of the audit log. */
-export function createConsoleParts({ config, db, clock }: Connections, projects: Projects) {
-  const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
+export function createConsoleParts({ keyring, db, clock }: Connections, projects: Projects) {
+  const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   return {
     overview: createOverview({ store: createOverviewStore(db), projects }),
     activity: createActivity({ store: createActivityStore(db), clock }),

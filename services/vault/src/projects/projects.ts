@@ -108,7 +108,7 @@ export function createProjects(deps: {
         generation: 1,
         keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null, scope: input.scope, lastUsedAt: null }],
       }
-      await store.create(authentic.seal(project), dataKeys.create(uid, 1), entry)
+      await store.create(authentic.seal(project), await dataKeys.create(uid, 1), entry)
       onChange(input.name)
     },
 

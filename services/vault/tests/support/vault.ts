@@ -16,6 +16,7 @@ import { createAuditStore } from '../../src/audit/audit.store.ts'
 import { createSealer } from '../../src/audit/sealer.ts'
 import { createSealStore } from '../../src/audit/seals.store.ts'
 import { readConfig } from '../../src/config.ts'
+import { openKeyring } from '../../src/context/keyring.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import { migrate } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
@@ -105,7 +106,8 @@ export async function startVault(
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT })
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
-  const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
+  const keyring = await openKeyring(config)
+  const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const sealer = createSealer({
     store: createSealStore(db),
     chainKey: () => chainKeys.current(),

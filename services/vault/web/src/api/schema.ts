@@ -647,7 +647,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -766,7 +766,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -884,7 +884,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -958,7 +958,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1096,7 +1096,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1181,7 +1181,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1294,7 +1294,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1440,7 +1440,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1525,7 +1525,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1599,7 +1599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1689,7 +1689,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1776,7 +1776,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1861,7 +1861,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1946,7 +1946,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2040,7 +2040,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2119,7 +2119,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2193,7 +2193,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2306,7 +2306,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2391,7 +2391,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2465,7 +2465,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2539,7 +2539,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2616,7 +2616,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2690,7 +2690,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres or Redis is unavailable; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -12,8 +12,13 @@ export function columnsFor(search: AuditSearch, named: readonly Administrator[])
   const hasDetail = search.action !== undefined && search.action !== 'fetch' && search.action !== 'rotate'
   const actor = search.action === undefined ? [] : [who]
   // The column that needs most room gets what is left.
-  if (hasDetail) return [when, { ...what, isMain: false, isEvident: true }, of, env, ...actor, from, detail]
+  if (hasDetail) return [when, plainly(what), of, env, ...actor, from, detail]
   return [when, what, of, env, ...actor, from]
+}
+
+/** A column that does not take the room that is left. */
+function plainly({ key, head, cell }: Column<AuditEntry>): Column<AuditEntry> {
+  return { key, head, cell, isEvident: true }
 }
 
 type Columns = readonly [
