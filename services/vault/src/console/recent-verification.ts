@@ -88,15 +88,26 @@ async function newestSeals(store: RecentStore, endNo: number, bounds: Bounds) {
   const newest: StoredSeal[] = []
   let after = endNo
   let rows = 0
-  while (after > 0 && newest.length < bounds.seals && rows < bounds.rows) {
+  while (after > 0 && newest.length <= bounds.seals && rows < bounds.rows) {
     const before = after
     after = Math.max(0, before - BATCH)
     const batch = await store.seals(after, before - after)
     newest.unshift(...batch)
     rows += batch.reduce((sum, { seqs }) => sum + seqs.length, 0)
   }
-  // The first batch of a busy vault has more rows than are checked.
-  while (newest.length > 2 && rows > bounds.rows) rows -= newest.shift()?.seqs.length ?? 0
-  const isWhole = after === 0 && newest[0]?.sealNo === 1
-  return { anchor: isWhole ? undefined : newest[0], seals: isWhole ? newest : newest.slice(1) }
+  const first = firstToCheck(newest, bounds)
+  // What is before the first of those that were read is known where they go back to the beginning.
+  const start = first === 0 && after > 0 ? 1 : first
+  return { anchor: newest[start - 1], seals: newest.slice(start) }
+}
+
+/** From which of these seals on there are enough: a batch of a busy vault has more rows than are checked. */
+function firstToCheck(seals: readonly StoredSeal[], bounds: Bounds): number {
+  let first = seals.length
+  let rows = 0
+  while (first > 0 && rows < bounds.rows && seals.length - first < bounds.seals) {
+    first -= 1
+    rows += seals[first]?.seqs.length ?? 0
+  }
+  return first
 }
