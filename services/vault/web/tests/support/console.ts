@@ -6,6 +6,7 @@ import { ADMIN_TOKEN, startVault, type TestVault } from '../../../tests/support/
 export { ADMIN_TOKEN, VIEWS, type Visit }
 
 export const DESKTOP: View = { width: 1280 }
+export const NARROW: View = { width: 390 }
 
 /** A vault that serves the built console, and a browser. */
 export type Console = {
