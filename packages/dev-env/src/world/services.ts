@@ -91,7 +91,10 @@ export async function migrateService(service: Service): Promise<void> {
 }
 
 /** Where a service of a data directory notes its process, and where its log is. */
-export function servicePaths(dataDir: string, name: ServiceName | 'web'): { pidFile: string; logFile: string } {
+export function servicePaths(
+  dataDir: string,
+  name: ServiceName | `${ServiceName}-web`,
+): { pidFile: string; logFile: string } {
   for (const folder of ['services', 'logs']) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 })
   return { pidFile: join(dataDir, 'services', `${name}.json`), logFile: join(dataDir, 'logs', `${name}.log`) }
 }

@@ -173,11 +173,15 @@ export function createProjects(deps: {
     keysOf: async (name: string): Promise<readonly ProjectKey[]> => {
       const sealed = isProjectName(name) ? await store.find(name) : undefined
       if (sealed === undefined) throw apiError('not_found')
+      return validKeys(authentic.open(sealed), new Date(clock.now()))
+    },
+
+    /** The valid keys of all projects, in the order of their names, and of a project the newest first. */
+    allKeys: async (): Promise<readonly (ProjectKey & { readonly project: string })[]> => {
       const now = new Date(clock.now())
-      return authentic
-        .open(sealed)
-        .keys.filter((key) => !isExpired(key, now))
-        .toReversed()
+      return (await store.list()).flatMap((sealed) =>
+        validKeys(authentic.open(sealed), now).map((key) => ({ ...key, project: sealed.name })),
+      )
     },
 
     /** Makes a valid key invalid for every replica, also where it is the only one. @throws ApiError not_found */
@@ -212,6 +216,11 @@ export function createProjects(deps: {
       }
     },
   }
+}
+
+/** The newest first. */
+function validKeys({ keys }: StoredProject, now: Date): readonly ProjectKey[] {
+  return keys.filter((key) => !isExpired(key, now)).toReversed()
 }
 
 /** A scope in the audit log; nothing for one that allows everything. */
