@@ -77,7 +77,7 @@ test('every error is described for some endpoint, but for the one that the descr
 
 test('the README and .env.example have every variable, and no other', () => {
   const source = readFileSync(join(SERVICE, 'src/config.ts'), 'utf8')
-  const common = ['HOST', 'DATABASE_URL', 'DATABASE_POOL_SIZE', 'REDIS_URL', 'TRUSTED_PROXIES', 'LOG_LEVEL']
+  const common = ['HOST', 'DATABASE_URL', 'DATABASE_POOL_SIZE', 'REDIS_URL', 'TRUSTED_PROXIES', 'LOG_LEVEL', 'REVISION']
   const own = [...source.matchAll(/^ {2}([A-Z_]{4,}): /gm)].map(([, name]) => String(name))
   const expected = [...new Set([...common, ...own])].toSorted()
   const example = readFileSync(join(SERVICE, '.env.example'), 'utf8')
