@@ -1,10 +1,16 @@
+/** A stream that is written to; `done` is called when the text was taken, or with why it was not. */
+type Output = {
+  write(text: string | Uint8Array, done?: (error?: Error | null) => void): unknown
+  readonly isTTY?: boolean
+}
+
 /** What a command uses of the process it runs in. Tests inject their own. */
 export type Terminal = {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean }
-  readonly stdout: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean }
-  readonly stderr: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean }
+  readonly stdout: Output
+  readonly stderr: Output
   /** Asks a person on the terminal; a hidden answer is not shown while it is typed. */
   ask(question: string, options?: { hidden?: boolean }): Promise<string>
 }
