@@ -166,7 +166,10 @@ function stringMember(body: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Rejects with what the signal is aborted with. */
+/** The longest time a timer takes; of a longer one it would make a millisecond. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+/** Rejects with what the signal is aborted with. A wait of more than 24 days ends then. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()
   await new Promise<void>((resolve, reject) => {
@@ -174,10 +177,13 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer)
       reject(signal?.reason as Error)
     }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort)
-      resolve()
-    }, ms)
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      },
+      Math.min(ms, MAX_TIMER_MS),
+    )
     signal?.addEventListener('abort', abort, { once: true })
   })
 }

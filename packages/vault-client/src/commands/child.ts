@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
+import { codeOf } from './files.ts'
 import { createRedactor } from './redact.ts'
-import { codeOf } from './settings.ts'
 import { CommandError, printable, type Terminal } from './terminal.ts'
 
 export type Command = readonly [command: string, ...args: string[]]
@@ -37,12 +37,14 @@ export function startChild([command, ...args]: Command, { env, redacted, termina
     redacted === undefined
       ? undefined
       : Promise.all([pass(child.stdout, terminal.stdout, redacted), pass(child.stderr, terminal.stderr, redacted)])
+  const ended = exited.then(async (status) => {
+    await passed
+    return status
+  })
+  // Who waits for one of the two need not wait for the other.
+  ended.catch(() => undefined)
   return {
-    exited,
-    ended: exited.then(async (status) => {
-      await passed
-      return status
-    }),
+    ...{ exited, ended },
     kill: (signal) => void child.kill(signal),
   }
 }

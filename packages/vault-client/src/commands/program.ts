@@ -8,7 +8,7 @@ import { completionScript, SHELLS, type Shell } from './completions.ts'
 import { keygen, login, logout, whoami } from './identity.ts'
 import { type RunOptions, run } from './run.ts'
 import * as secrets from './secrets.ts'
-import { chosenProfile, type GlobalOptions } from './settings.ts'
+import { environmentOf, type GlobalOptions } from './settings.ts'
 import { CommandError, type Terminal, UsageError } from './terminal.ts'
 import { readDuration, readSignal } from './values.ts'
 
@@ -94,14 +94,13 @@ function addGlobalOptions(command: Command): void {
   for (const each of command.commands) addGlobalOptions(each)
 }
 
-/** The environment: of the option, the variable, the profile, or `production`. */
+/** The options of a command, with the environment that it is about. */
 async function withEnv<Options extends GlobalOptions>(
   command: Command,
   terminal: Terminal,
 ): Promise<Options & { env: string }> {
   const options = command.optsWithGlobals<Options & { env?: string }>()
-  const env = options.env || terminal.env['VAULT_ENV'] || (await chosenProfile(options, terminal.env))?.env
-  return { ...options, env: env ?? 'production' }
+  return { ...options, env: await environmentOf(options, terminal) }
 }
 
 const envOption = (): Option => new Option('--env <name>', 'the environment; production by default')

@@ -9,11 +9,16 @@ const PASTE_MS = 30
 export function askOn(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Terminal['ask'] {
   return (question, options = {}) =>
     new Promise((resolve, reject) => {
-      output.write(question)
       const isHidden = options.hidden === true
       // What is typed is echoed by readline, so hiding it is giving readline nowhere to write.
       const echo = isHidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : output
       const lines = createInterface({ input, output: echo, terminal: true })
+      // The terminal itself no longer shows what is typed, so now is the time to ask.
+      if (isHidden) output.write(question)
+      else {
+        lines.setPrompt(question)
+        lines.prompt()
+      }
       const entered: string[] = []
       lines.on('line', (line) => {
         entered.push(line)

@@ -4,7 +4,8 @@ import { type Changes, changesBetween, isUnchanged, type Secrets } from '../clie
 import { type Format, formatSecrets } from '../formats/formats.ts'
 import { createVaultClient, type VaultClient } from '../index.ts'
 import { adminClient } from './admin-client.ts'
-import { clientSettings, codeOf, type GlobalOptions, writePrivately } from './settings.ts'
+import { codeOf, writePrivately } from './files.ts'
+import { clientSettings, type GlobalOptions } from './settings.ts'
 import {
   CommandError,
   confirm,
