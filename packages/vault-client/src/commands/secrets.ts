@@ -1,18 +1,18 @@
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { parse } from 'dotenv'
 import { type Changes, changesBetween, isUnchanged, type Secrets } from '../client/secrets.ts'
 import { type Format, formatSecrets } from '../formats/formats.ts'
 import { createVaultClient, type VaultClient } from '../index.ts'
-import { adminClient } from './admin-client.ts'
+import { type AdminClient, adminClient } from './admin-client.ts'
 import { codeOf, writePrivately } from './files.ts'
 import { clientSettings, type GlobalOptions } from './settings.ts'
 import {
   CommandError,
   confirm,
-  decodeUtf8,
   painter,
   printable,
   readStdin,
+  readText,
   type Terminal,
   UsageError,
 } from './terminal.ts'
@@ -66,16 +66,20 @@ async function readValue(
 ): Promise<string> {
   if (value !== undefined && fromFile !== undefined) throw new UsageError('--value and --from-file exclude each other')
   if (value !== undefined) return value
-  if (fromFile !== undefined) return decodeUtf8(await readFileOf(fromFile), fromFile)
-  if (terminal.stdin.isTTY === true) return await terminal.ask(`value of ${printable(key)}: `, { hidden: true })
+  if (fromFile !== undefined) return await readFileOf(fromFile)
+  if (terminal.stdin.isTTY === true) {
+    const typed = await terminal.ask(`value of ${printable(key)}: `, { hidden: true })
+    if (typed === '') throw new CommandError("nothing was entered; --value '' stores an empty value")
+    return typed
+  }
   return (await readStdin(terminal)).replace(/\r?\n$/, '')
 }
 
-async function readFileOf(file: string): Promise<Uint8Array> {
+async function readFileOf(file: string): Promise<string> {
   try {
-    return await readFile(file)
+    return await readText(createReadStream(file), file)
   } catch (error) {
-    throw new CommandError(`cannot read ${file}: ${codeOf(error)}`)
+    throw error instanceof CommandError ? error : new CommandError(`cannot read ${file}: ${codeOf(error)}`)
   }
 }
 
@@ -89,14 +93,15 @@ export async function remove(which: string, options: EnvOptions, terminal: Termi
       `${printable(which)} is not an id; vault admin secrets shows ids, and with VAULT_ADMIN_TOKEN set rm takes a key`,
     )
   const settings = await clientSettings(options, terminal)
-  if (isId) {
-    await createVaultClient(settings).remove(which)
-    return
-  }
-  const admin = await adminClient(options, terminal)
-  const found = (await admin.secrets(settings.project, options.env)).find(({ key }) => key === which)
+  if (isId) await createVaultClient(settings).remove(which)
+  else await removeKey(which, settings.project, options.env, await adminClient(options, terminal))
+  report(options, terminal, { ok: true }, '')
+}
+
+async function removeKey(key: string, project: string, env: string, admin: AdminClient): Promise<void> {
+  const found = (await admin.secrets(project, env)).find((secret) => secret.key === key)
   if (found === undefined)
-    throw new CommandError(`there is no secret ${printable(which)} in the environment ${printable(options.env)}`)
+    throw new CommandError(`there is no secret ${printable(key)} in the environment ${printable(env)}`)
   await admin.removeSecret(found.id)
 }
 
@@ -106,7 +111,7 @@ export async function importFile(
   options: EnvOptions & { yes?: boolean },
   terminal: Terminal,
 ): Promise<void> {
-  const text = file === '-' ? await readStdin(terminal) : decodeUtf8(await readFileOf(file), file)
+  const text = file === '-' ? await readStdin(terminal) : await readFileOf(file)
   const wanted = /^\s*\{/.test(text) ? readJson(text, file) : parse(text)
   const vault = await client(options, terminal)
   const present = await vault.getAll(options.env)
@@ -162,14 +167,18 @@ function changesText({ added, changed, removed }: Changes, terminal: Terminal): 
 
 /** `vault export`: to standard output, or to a file that only its owner reads. */
 export async function exportSecrets(
-  options: EnvOptions & { format: Format; name?: string; output?: string },
+  options: EnvOptions & { format?: Format; name?: string; output?: string },
   terminal: Terminal,
 ): Promise<void> {
+  const { format = options.json === true ? 'json' : 'dotenv', name, output } = options
   const secrets = await (await client(options, terminal)).getAll(options.env)
-  const text = formatSecrets(secrets, options.format, options.name)
-  if (options.format === 'github-actions') terminal.stderr.write(masks(secrets))
-  if (options.output === undefined) terminal.stdout.write(text)
-  else await writePrivately(options.output, text)
+  const text = formatSecrets(secrets, format, name)
+  if (format === 'github-actions') terminal.stderr.write(masks(secrets))
+  if (output === undefined) terminal.stdout.write(text)
+  else {
+    await writePrivately(output, text)
+    report(options, terminal, { ok: true, file: output }, '')
+  }
 }
 
 /** Workflow commands by which the runner hides values in logs (GitHub: "Masking a value in a log"), one a line of a value. */
