@@ -56,7 +56,7 @@ function valuesOf(nodes: readonly Node[]): ReadonlyMap<string, Value> {
   )
 }
 
-/** The longest path of commands at the beginning of the line decides; after `--` and for `run` a program and its files follow. */
+/** The longest path of commands at the beginning of the line decides; after `--` and for `run` a program and its files follow. In zsh `path` would be PATH. */
 function bash(nodes: readonly Node[]): string {
   const values = valuesOf(nodes)
   const words = nodes.map(({ path, words: each }) => `    '${path}') words='${each.map(textOf).join(' ')}' ;;`)
@@ -68,7 +68,7 @@ function bash(nodes: readonly Node[]): string {
   const paths = (then: Node['then']): string =>
     nodes.flatMap((node) => (node.then === then ? [`'${node.path}'`] : [])).join('|')
   return `_vault() {
-  local i word path='' candidate words='' option='' rest=0 current=\${COMP_WORDS[COMP_CWORD]}
+  local i word at='' candidate words='' option='' rest=0 current=\${COMP_WORDS[COMP_CWORD]}
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
     if [ "$rest" -gt 0 ] || [ "$word" = -- ]; then rest=$((rest + 1)); continue; fi
@@ -78,10 +78,10 @@ function bash(nodes: readonly Node[]): string {
       ${[...values.keys()].join('|')}) option=$word; continue ;;
       -*) continue ;;
     esac
-    candidate="\${path:+$path }$word"
+    candidate="\${at:+$at }$word"
     case "$candidate" in
-      ${nodes.map(({ path }) => `'${path}'`).join('|')}) path=$candidate ;;
-      *) case "$path" in ${paths('program')}) rest=2 ;; esac ;;
+      ${nodes.map(({ path }) => `'${path}'`).join('|')}) at=$candidate ;;
+      *) case "$at" in ${paths('program')}) rest=2 ;; esac ;;
     esac
   done
   if [ "$current" = = ]; then current=''; fi
@@ -94,12 +94,12 @@ ${choices.join('\n')}
     *) COMPREPLY=(); return ;;
   esac
   if [ -z "$option" ]; then
-    case "$path" in
+    case "$at" in
 ${words.join('\n')}
     esac
     case "$current" in
       -*) ;;
-      *) case "$path" in
+      *) case "$at" in
         ${paths('file')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
         ${paths('program')}) COMPREPLY=($(compgen -c -- "$current")); return ;;
       esac ;;

@@ -70,7 +70,7 @@ until(b'ready\\r\\n')
 seen = b''
 # A character behind the word ends the answer, whatever it is.
 os.write(fd, line.encode() + b'\\t\\t')
-select.select([], [], [], 1)
+while select.select([fd], [], [], 1)[0]: seen += os.read(fd, 65536)
 os.write(fd, b'END')
 until(b'END')
 print(seen.decode(errors='replace'))
