@@ -78,7 +78,9 @@ function vaultProgram(terminal: Terminal, version: string, exit: (status: number
     .addHelpText('after', HELP)
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),
-      writeErr: (text) => void (wantsJson(terminal.args) || terminal.stderr.write(text)),
+      writeErr: (text) => {
+        if (!wantsJson(terminal.args)) terminal.stderr.write(text)
+      },
       outputError: (text, write) => write(text.replace(/^error: /, 'vault: ')),
     })
     .showHelpAfterError(HELP_HINT)
