@@ -29,19 +29,28 @@ export type RunningServer = {
   drain(): Promise<void>
 }
 
+/** Reads requests before node:http does, on connections that it has not handed over yet. */
+export type RequestFront = {
+  /** Since when a connection is idle, in milliseconds of `Date.now()`; infinite while a request is answered; undefined for one of node:http. */
+  idleSince(socket: Socket): number | undefined
+  /** Ends connections behind the next answer. */
+  drain(): void
+}
+
 /**
  * Listens on a port.
  *
  * @param server the HTTP server, handlers attached
  * @param address `port` 0 chooses a free one
- * @param unread closes connections whose clients do not read their answers
+ * @param options `unread` closes connections whose clients do not read their answers; `front` reads requests first
  * @throws Error naming the port and the variable PORT when the port is in use or not permitted
  */
 export async function listen(
   server: Server,
   address: { host: string; port: number },
-  unread: UnreadAnswers = createUnreadAnswers(UNREAD_LIMITS),
+  options: { unread?: UnreadAnswers; front?: RequestFront | undefined } = {},
 ): Promise<RunningServer> {
+  const { unread = createUnreadAnswers(UNREAD_LIMITS), front } = options
   const tracker = trackConnections(server, unread)
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.listen(address.port, address.host)
@@ -60,7 +69,7 @@ export async function listen(
   let drained: Promise<void> | undefined
   return {
     port: (server.address() as AddressInfo).port,
-    drain: () => (drained ??= drain(server, tracker)),
+    drain: () => (drained ??= drain(server, tracker, front)),
   }
 }
 
@@ -154,8 +163,9 @@ function untrackUpgrades(server: Server, tracker: ConnectionTracker): void {
  * wire: under load that loses requests. Instead, this stops accepting at the TCP level, sends `Connection: close` with
  * every further response, and closes a connection after it was idle for a while.
  */
-async function drain(server: Server, tracker: ConnectionTracker): Promise<void> {
+async function drain(server: Server, tracker: ConnectionTracker, front: RequestFront | undefined): Promise<void> {
   tracker.draining = true
+  front?.drain()
   for (const connection of tracker.connections.values()) {
     for (const response of connection.active) if (!response.headersSent) response.shouldKeepAlive = false
   }
@@ -164,7 +174,8 @@ async function drain(server: Server, tracker: ConnectionTracker): Promise<void> 
   const sweep = setInterval(() => {
     const now = Date.now()
     for (const [socket, connection] of tracker.connections) {
-      if (connection.active.size === 0 && now - connection.idleSince >= IDLE_MS) socket.destroy()
+      const idleSince = front?.idleSince(socket) ?? connection.idleSince
+      if (connection.active.size === 0 && now - idleSince >= IDLE_MS) socket.destroy()
     }
   }, SWEEP_MS)
   await closed
