@@ -16,6 +16,8 @@ after(() => {
 })
 
 const SECRET = /PASSWORD|TOKEN|KEYRING/
+/** Secrets of what need not be used. */
+const OPTIONAL_SECRETS = ['ADMIN_TOKEN_PREVIOUS', 'TRANSIT_TOKEN']
 /** Every `${NAME…}` of the compose file: its name and what follows it, such as `:-512mb` or `:?run infra/make-env`. */
 const references = [...compose.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)].map(([, name = '', rest = '']) => ({ name, rest }))
 
@@ -23,7 +25,7 @@ test('no secret has a default in compose, and a missing one names the remedy', (
   const secrets = references.filter(({ name }) => SECRET.test(name))
   assert.ok(secrets.length >= 12)
   for (const { name, rest } of secrets)
-    assert.equal(rest, name === 'ADMIN_TOKEN_PREVIOUS' ? ':-' : ':?run infra/make-env', name)
+    assert.equal(rest, OPTIONAL_SECRETS.includes(name) ? ':-' : ':?run infra/make-env', name)
 })
 
 test('no secret is written into the compose file', () => {
@@ -37,17 +39,41 @@ test('.env.example describes every variable of the compose file, and holds no se
   for (const [name, value] of Object.entries(example)) if (SECRET.test(name)) assert.equal(value, '', name)
 })
 
+test('.env.example names the defaults that services have', () => {
+  const defaults = ['vault', 'tracker'].flatMap((service) => [
+    ...read(`services/${service}/src/config.ts`).matchAll(/^ {2}([A-Z_]+): integer\(\{.*fallback: ([\d_]+) \}\)/gm),
+  ])
+  assert.ok(defaults.length >= 15)
+  const text = read('.env.example')
+  for (const [, name = '', fallback = ''] of defaults) {
+    // The comment above the variable, which may describe the variables before it too.
+    const [before = ''] = text.split(`\n${name}=`)
+    const comment = before.slice(before.lastIndexOf('\n#', before.search(/(?:\n[A-Z_]+=.*)*$/)))
+    const number = fallback.replaceAll('_', '')
+    assert.match(comment, new RegExp(`\\b${number}\\b`), `${name} has the default ${number}`)
+  }
+})
+
 test('every setting that a service reads can be set through compose', () => {
   const common = settingsOf('packages/service-kit/src/env.ts')
   for (const service of ['vault', 'tracker']) {
     const block = compose.match(new RegExp(`\n  ${service}:\n(?:(?:    .*)?\n)+`))?.[0] ?? ''
-    // The image sets these two, and a file would have to be mounted.
+    // The image sets three of these, and a file would have to be mounted.
     const settings = [...common, ...settingsOf(`services/${service}/src/config.ts`)].filter(
-      (name) => !['HOST', 'PORT', 'VAULT_KEYRING_FILE'].includes(name),
+      (name) => !['HOST', 'PORT', 'REVISION', 'VAULT_KEYRING_FILE', 'TRANSIT_TOKEN_FILE'].includes(name),
     )
     assert.ok(settings.length >= 8)
     for (const name of settings) assert.match(block, new RegExp(`\n      ${name}: `), `${service} lacks ${name}`)
   }
+})
+
+test('commands of the vault get the keyring as the vault does', () => {
+  const [vault = '', audit = ''] = ['vault', 'vault-audit'].map(
+    (service) => compose.match(new RegExp(`\n  ${service}:\n(?:(?:    .*)?\n)+`))?.[0] ?? '',
+  )
+  const keyring = vault.match(/^ {6}(?:VAULT_KEYRING|TRANSIT_).*$/gm) ?? []
+  assert.ok(keyring.length >= 8)
+  for (const line of keyring) assert.ok(audit.includes(`${line}\n`), line)
 })
 
 test('every program that compose, the images and the smoke test run exists', () => {
@@ -57,7 +83,10 @@ test('every program that compose, the images and the smoke test run exists', () 
   )
   assert.ok(programs.length >= 3)
   for (const program of programs)
-    assert.ok(existsSync(join(root, 'services/tracker/src', `${program}.ts`)), `there is no ${program}.ts`)
+    assert.ok(
+      ['tracker', 'vault'].some((service) => existsSync(join(root, 'services', service, 'src', `${program}.ts`))),
+      `there is no ${program}.ts`,
+    )
 })
 
 test('the images are built with the manifest of every package and service', () => {

@@ -17,6 +17,17 @@ test('every link of a document leads to a file', () => {
       assert.ok(existsSync(join(root, dirname(document), target)), `${document}: ${target}`)
 })
 
+test('every link to a section of a document leads to its heading', () => {
+  let links = 0
+  for (const document of documents)
+    for (const [, path = '', section = ''] of read(document).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)) {
+      const target = path === '' ? document : join(dirname(document), path)
+      assert.ok(anchorsOf(target).includes(section), `${document}: ${path}#${section}`)
+      links += 1
+    }
+  assert.ok(links > 20)
+})
+
 test('the proxy that operations shows is the one that the tests run', () => {
   const example = read('infra/nginx.conf.example')
   assert.ok(read('docs/operations.md').includes(`\`\`\`nginx\n${example}\`\`\`\n`))
@@ -33,6 +44,24 @@ test('every decision has a number of its own, a date and a status, and names tes
     assert.match(text, new RegExp(heading), file)
     const [, pinned = ''] = /\nPinned by ([^]*)$/.exec(text) ?? []
     for (const [name] of pinned.matchAll(/[\w-]+\.test\.m?[jt]s/g)) assert.ok(names.has(name), `${file}: ${name}`)
+  }
+})
+
+test('every line of the threat model names tests that exist, or says that nothing holds it', () => {
+  const tests = files.filter((file) => /\.test\.m?[jt]s$/.test(file))
+  const rows = read('docs/threat-model.md')
+    .split('\n')
+    .filter((line) => /^\|(?!---| They \|)/.test(line))
+  assert.ok(rows.length > 50)
+  for (const row of rows) {
+    const [, outcome = '', held = ''] = row.split(' |')
+    if (held.trim() === '') assert.match(outcome, /they can|they have|can be|nothing is promised|good once more/, row)
+    for (const item of held.split(' · ').filter((each) => each.trim() !== '')) {
+      const [, file = '', title = ''] = /^`([\w-]+\.test\.ts)` ?(.*)$/.exec(item.trim()) ?? []
+      const named = tests.filter((path) => basename(path) === file)
+      assert.ok(named.length > 0, item)
+      assert.ok(title === '' || named.some((path) => read(path).includes(`'${title}'`)), item)
+    }
   }
 })
 
@@ -101,6 +130,20 @@ test('ARCHITECTURE names no file of a feature without its ending that does not e
       assert.ok(known.includes(stem) || (star && known.some((name) => name.startsWith(stem))), `${service}: ${stem}`)
   }
 })
+
+/** The names of a document's headings in links, as GitHub makes them. @param {string} file from the repository */
+function anchorsOf(file) {
+  const headings = read(file)
+    .replaceAll(/^```[^]*?^```$/gm, '')
+    .matchAll(/^#+ (.*)$/gm)
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+}
 
 /** @param {string} folder from the repository @returns {string[]} */
 function filesBelow(folder) {

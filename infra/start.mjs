@@ -5,6 +5,7 @@ import { dataDirectory, openDataDirectory } from './lib/data-directory.mjs'
 import { onInterrupt } from './lib/interrupt.mjs'
 import { acquireLock } from './lib/lock.mjs'
 import { requireNode } from './lib/node-version.mjs'
+import { requirePlainPath } from './lib/plain-path.mjs'
 import { createProgress } from './lib/progress.mjs'
 import { ensurePrograms, REDIS } from './lib/system-packages.mjs'
 import { installDependencies, loadCommands, ROOT, workspaceFolders } from './lib/workspace.mjs'
@@ -22,6 +23,7 @@ let lock
 onInterrupt((reason) => exit(`\n${reason}: stopping.`, 130))
 
 try {
+  if (!process.env['DATABASE_URL']) requirePlainPath()
   openDataDirectory(dataDir)
   lock = await acquireLock(dataDir, {
     onWait: (pid) => console.log(`Process ${pid} is still stopping; waiting for it.`),

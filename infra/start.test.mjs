@@ -33,7 +33,7 @@ const root = join(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'start-test-'))
 // The user that runs Postgres for root must be able to pass through.
 chmodSync(folder, 0o711)
-const dataDir = join(folder, 'data dir')
+const dataDir = join(folder, 'data $dir')
 const ports = { VAULT_PORT: String(await freePort()), TRACKER_PORT: String(await freePort()) }
 /** @type {Run[]} */
 const runs = []
@@ -232,6 +232,24 @@ test('when a service dies, the end of its log is shown, and everything else is s
   await gone(all, 0)
 })
 
+test('given servers that do not answer are one sentence each, before anything is created', async () => {
+  const port = await freePort()
+  const database = start({
+    DATA_DIR: join(folder, 'unanswered'),
+    DATABASE_URL: `postgres://me:secret@127.0.0.1:${port}/`,
+  })
+  assert.equal((await database.exited).code, 1)
+  assert.match(
+    database.output,
+    /No Postgres answers at 127\.0\.0\.1:\d+ \(ECONNREFUSED\): start it, correct DATABASE_URL/,
+  )
+  const redis = start({ DATA_DIR: join(folder, 'unanswered'), REDIS_URL: `redis://:secret@127.0.0.1:${port}` })
+  assert.equal((await redis.exited).code, 1)
+  assert.match(redis.output, /No Redis answers at 127\.0\.0\.1:\d+ \(ECONNREFUSED\): start it, correct REDIS_URL/)
+  for (const { output } of [database, redis]) assert.doesNotMatch(output, /secret|\n +at /)
+  assert.throws(() => statSync(join(folder, 'unanswered', 'state.json')))
+})
+
 test('uses given servers, with database names after the given database', async () => {
   const place = temporaryFolder('given')
   const postgres = await startPostgres({ dataDir: join(place, 'postgres'), durable: false })
@@ -245,6 +263,10 @@ test('uses given servers, with database names after the given database', async (
     DATABASE_URL: team.href,
     REDIS_URL: given.url,
   })
+  const announced = run.output.indexOf(
+    'this creates the roles team_one_vault_owner, team_one_vault_app, team_one_tracker',
+  )
+  assert.ok(announced > 0 && announced < run.output.indexOf('✓ databases migrated'), run.output)
   const names = await query("select datname as name from pg_database where datname like 'team%' order by 1")
   assert.deepEqual(
     names.map(({ name }) => name),
@@ -260,7 +282,9 @@ test('uses given servers, with database names after the given database', async (
   removeTemporaryFolder(place)
 })
 
-test('works below a folder that only its owner can enter', { skip: process.getuid?.() !== 0 }, async () => {
+const NOT_ROOT = process.getuid?.() !== 0 && 'only root runs Postgres as another user'
+
+test('works below a folder that only its owner can enter', { skip: NOT_ROOT }, async () => {
   const closed = join(folder, 'closed')
   mkdirSync(closed, { mode: 0o700 })
   const env = { DATA_DIR: join(closed, 'data') }

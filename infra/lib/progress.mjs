@@ -1,4 +1,9 @@
-/** @typedef {<T>(label: string, work: () => Promise<T>) => Promise<T>} Step */
+/**
+ * Does something as a step. Where `note` is given, it says how far the step is while it runs.
+ *
+ * @typedef {<T>(label: string, work: () => Promise<T>, note?: () => string) => Promise<T>} Step
+ * @typedef {{ label: string, since: number, note: () => string }} Running
+ */
 
 const TICK_MS = 10_000
 
@@ -11,29 +16,41 @@ export function seconds(milliseconds) {
 }
 
 /**
- * Reports one line per step, with the time it took. On a terminal the line counts while the step runs; elsewhere a
+ * Reports one line per step, with the time it took. On a terminal the last line shows the steps that run; elsewhere a
  * step that takes long is reported every ten seconds. A string that the work returns is put at the end of the line.
  *
- * @param {{ out?: { isTTY?: boolean, write(text: string): unknown }, tickMs?: number }} [options]
+ * @param {{ out?: { isTTY?: boolean, columns?: number, write(text: string): unknown }, tickMs?: number }} [options]
  * @returns {Step}
  */
 export function createProgress({ out = process.stdout, tickMs = TICK_MS } = {}) {
   const live = out.isTTY === true
-  /** @param {string} mark @param {string} label @param {number} since @param {unknown} [note] */
-  const write = (mark, label, since, note) => {
+  /** @type {Set<Running>} */
+  const running = new Set()
+  /** @param {string} mark @param {Running} step @param {unknown} note */
+  const lineOf = (mark, { label, since }, note) => {
     const time = seconds(Date.now() - since).padStart(7)
-    const text = `${mark} ${label.padEnd(52)} ${time}${typeof note === 'string' && note !== '' ? `  ${note}` : ''}`
-    out.write(live ? `\r\u001b[2K${text}` : `${text}\n`)
+    return `${mark} ${label.padEnd(52)} ${time}${typeof note === 'string' && note !== '' ? `  ${note}` : ''}`
   }
-  return async (label, work) => {
-    const since = Date.now()
-    if (live) write('…', label, since)
-    const timer = setInterval(() => write('…', label, since), live ? 1000 : tickMs)
-    /** @param {string} mark @param {unknown} [note] */
-    const end = (mark, note) => {
+  const show = () => {
+    const [only, ...others] = [...running]
+    if (only === undefined) return
+    const all = [only, ...others].map((each) => brief(each)).join(' | ')
+    const text = others.length === 0 ? lineOf('…', only, only.note()) : `… ${all}`
+    // A line that wraps could not be written over.
+    out.write(`\r\u001b[2K${text.slice(0, (out.columns ?? 80) - 1)}`)
+  }
+  return async (label, work, note = () => '') => {
+    const step = { label, since: Date.now(), note }
+    running.add(step)
+    const tick = live ? show : () => out.write(`${lineOf('…', step, note())}\n`)
+    if (live) show()
+    const timer = setInterval(tick, live ? 1000 : tickMs)
+    /** @param {string} mark @param {unknown} [result] */
+    const end = (mark, result) => {
       clearInterval(timer)
-      write(mark, label, since, note)
-      if (live) out.write('\n')
+      running.delete(step)
+      out.write(`${live ? '\r\u001b[2K' : ''}${lineOf(mark, step, result)}\n`)
+      if (live) show()
     }
     try {
       const result = await work()
@@ -44,4 +61,9 @@ export function createProgress({ out = process.stdout, tickMs = TICK_MS } = {}) 
       throw error
     }
   }
+}
+
+/** @param {Running} step */
+function brief({ label, since, note }) {
+  return [label, seconds(Date.now() - since), note()].filter((part) => part !== '').join(' ')
 }

@@ -59,3 +59,22 @@ function pathsOf(router: Router): readonly string[] {
     return 'stack' in handle ? pathsOf(handle as unknown as Router) : []
   })
 }
+
+/**
+ * Where a body that a request may have, or an object inside it, takes unknown members. A sender of a misspelt one would not
+ * learn of it.
+ *
+ * @param paths those of an OpenAPI document
+ */
+export function openBodiesIn(paths: object): readonly string[] {
+  return openObjectsIn(paths, '', false)
+}
+
+function openObjectsIn(value: unknown, place: string, isBody: boolean): readonly string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const isOpen = isBody && 'properties' in value && !('additionalProperties' in value)
+  const below = Object.entries(value).flatMap(([name, member]) =>
+    openObjectsIn(member, `${place}/${name}`, isBody ? name !== 'responses' : name === 'requestBody'),
+  )
+  return isOpen ? [place, ...below] : below
+}

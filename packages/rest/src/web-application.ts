@@ -17,8 +17,6 @@ const ENCODINGS = [
   ['gzip', '.gz'],
 ] as const
 
-const CONTENT_SECURITY_POLICY = contentSecurityPolicy({ 'form-action': "'self'" })
-
 type Build = { readonly writtenAt: number; readonly files: ReadonlyMap<string, Content> }
 
 /**
@@ -26,13 +24,16 @@ type Build = { readonly writtenAt: number; readonly files: ReadonlyMap<string, C
  * `pages` is the page; another one that a browser navigates to is the page with status 404. It comes behind all other
  * routes and leaves the rest to the next handler. A build that is replaced is served from the next page on.
  *
- * @param options `folder` has index.html and assets/; without them, `onMissing` is told once and a browser is answered 404
+ * @param options `folder` has index.html and assets/; without them, `onMissing` is told once and a browser is answered 404;
+ *   `sendsForms` where the browser may send forms by itself
  */
 export function webApplication(options: {
   folder: string
   pages: readonly string[]
   onMissing: (text: string) => void
+  sendsForms?: boolean
 }): RequestHandler {
+  const policy = contentSecurityPolicy(options.sendsForms === true ? { 'form-action': "'self'" } : {})
   const index = join(options.folder, 'index.html')
   const pages = new Set(['', ...options.pages])
   let build = readBuild(options.folder, index)
@@ -55,7 +56,8 @@ export function webApplication(options: {
     const isAsset = path.startsWith('/assets/')
     response.status(isPage || build?.files.has(path) === true ? 200 : 404)
     response.set({
-      'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+      'Content-Security-Policy': policy,
+      'Referrer-Policy': 'no-referrer',
       'Cache-Control': isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
     })
     sendContent(request, response, file)

@@ -58,3 +58,16 @@ test('no file outside the build is served', async () => {
   expect((await request(start()).get('/../secret.js')).status).toBe(418)
   expect((await request(start()).get('/assets/%2e%2e/%2e%2e/secret.js')).status).toBe(418)
 })
+
+test('below a path it is served as at the root, and no form is sent unless that is wanted', async () => {
+  build('first')
+  const app = express()
+    .use('/console', webApplication({ folder, pages: ['list'], onMissing: (text) => missing.push(text) }))
+    .use(webApplication({ folder, pages: ['list'], onMissing: (text) => missing.push(text), sendsForms: true }))
+  for (const path of ['/console', '/console/', '/console/list/1'])
+    expect((await request(app).get(path)).status).toBe(200)
+  expect((await request(app).get('/console/assets/first.js')).headers['cache-control']).toMatch(/immutable$/)
+  const policyOf = async (path: string) => (await request(app).get(path)).headers['content-security-policy']
+  expect(await policyOf('/console')).toContain("form-action 'none'")
+  expect(await policyOf('/list')).toContain("form-action 'self'")
+})

@@ -71,6 +71,20 @@ describe('a cache that serves stale entries', () => {
     },
   )
 
+  test('keeps an entry in memory no longer than its time where stale ones are dropped', async () => {
+    put('old', 'a')
+    put('young', 'b')
+    await cache.get('a')
+    clock.time += 59_999
+    await cache.get('b')
+    cache.dropStale()
+    expect(cache.get('a')).toMatchObject({ name: 'old' })
+    clock.time += 1
+    cache.dropStale()
+    expect(cache.get('a')).toBeInstanceOf(Promise)
+    expect(cache.get('b')).toMatchObject({ name: 'young' })
+  })
+
   test('goes on with the old value while the source is unavailable, and tries again every two seconds', async () => {
     const old = put('old', 'a')
     await cache.get('a')

@@ -18,6 +18,8 @@ export type LookupCache<Key extends string, Value> = {
   reload(key: Key): Promise<Value | undefined>
   /** Drops what is cached of a value that changed, under all of its keys, and every absence. */
   forget(key: Key): void
+  /** Drops what is no longer fresh, so that nothing stays in memory longer than its time and the pause between two calls. */
+  dropStale(): void
   /** Makes every entry stale. Called when changes may have been missed. */
   revalidateAll(): void
 }
@@ -122,6 +124,11 @@ export function createLookupCache<Key extends string, Value>(
       if (value !== undefined) for (const each of keysOf(value, key)) values.delete(each)
       // A value that is new may have been looked up before under any of its keys.
       absences.clear()
+    },
+
+    dropStale: () => {
+      for (const entries of [values, absences])
+        for (const [key, { freshUntil }] of entries.entries()) if (freshUntil <= clock.now()) entries.delete(key)
     },
 
     revalidateAll: () => {

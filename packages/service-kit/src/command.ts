@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { EnvError } from './env.ts'
-import { ApiError, errorCode, isError } from './errors.ts'
+import { ApiError, errorCode, messageOf } from './errors.ts'
 
 /** What a command uses of the process it runs in. Tests inject their own. */
 export type Terminal = {
@@ -200,12 +200,4 @@ function labelOf(inputs: Readonly<z.ZodRawShape>, name: string): string {
 function placeholder(input: z.core.$ZodType | undefined, kind: 'operand' | 'value'): string | undefined {
   const text = input === undefined ? undefined : z.globalRegistry.get(input)?.[kind]
   return typeof text === 'string' ? text : undefined
-}
-
-/** The message of an error. An AggregateError, of several attempts to connect, has none of its own. */
-export function messageOf(error: unknown): string {
-  if (!isError(error)) return 'unknown error'
-  if (error.message === '' && 'errors' in error && Array.isArray(error.errors))
-    return error.errors.map(messageOf).join('; ')
-  return error.message === '' ? error.name : error.message
 }

@@ -25,6 +25,7 @@ test('a configuration has its defaults and is frozen', () => {
     REDIS_URL: 'redis://localhost',
     TRUSTED_PROXIES: [],
     LOG_LEVEL: 'info',
+    REVISION: 'unknown',
   })
   expect(Object.isFrozen(config)).toBe(true)
 })

@@ -126,4 +126,9 @@ export const commonEnv = {
       'must be one of trace, debug, info, warn, error, fatal, silent',
     )
     .default('info'),
+  /** The commit that the image was built from; the image sets it. */
+  REVISION: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores')
+    .default('unknown'),
 }

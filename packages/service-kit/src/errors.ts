@@ -39,12 +39,15 @@ export function createErrors<Code extends string>(
   }
 }
 
-/** A dependency (Postgres, Redis) did not answer; whether a write was carried out is not known. Both services answer it 503. */
+/** What a service cannot work without. */
+type Dependency = 'postgres' | 'redis' | 'key service'
+
+/** A dependency (Postgres, Redis, the service of the vault's keys) did not answer; whether a write was carried out is not known. Both services answer it 503. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'
-  readonly dependency: 'postgres' | 'redis'
+  readonly dependency: Dependency
 
-  constructor(dependency: 'postgres' | 'redis', options?: { cause?: unknown }) {
+  constructor(dependency: Dependency, options?: { cause?: unknown }) {
     super(`${dependency} is unavailable`, options)
     this.dependency = dependency
   }
@@ -61,4 +64,12 @@ export function isError(value: unknown): value is Error {
 /** The `code` of a system or driver error, such as `ECONNREFUSED` or a SQLSTATE; undefined where there is none. */
 export function errorCode(error: unknown): string | undefined {
   return isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** The message of an error. An AggregateError, of several attempts to connect, has none of its own. */
+export function messageOf(error: unknown): string {
+  if (!isError(error)) return 'unknown error'
+  if (error.message === '' && 'errors' in error && Array.isArray(error.errors))
+    return error.errors.map(messageOf).join('; ')
+  return error.message === '' ? error.name : error.message
 }

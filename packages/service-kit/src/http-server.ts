@@ -2,19 +2,22 @@ import { once } from 'node:events'
 import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { errorCode } from './errors.ts'
 import { WAITS } from './pieces.ts'
 import { createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from './unread-answers.ts'
+import { LINGER_MS, leaveUnwantedBody } from './unwanted-bodies.ts'
 
 /** While draining, a connection without a request for this long is closed. */
 const IDLE_MS = 250
+/** While draining, connections are accepted until none was opened during so many sweeps, ... */
+const QUIET_SWEEPS = 4
+/** ... but no longer than this: by then proxies have seen that the service is not ready. */
+const ACCEPTING_MS = 2_000
+/** As many connections wait to be accepted at most: Node asks the system for 511. */
+const MOST_WAITING = 512
 /** The interval of these checks. */
 const SWEEP_MS = 25
-/** Closing at once would reset the connection of a client that is still sending, and it would not read the response. */
-const LINGER_MS = 500
-
-/** So much of a body that nobody wants is read, so that the connection can be used again. */
-const MAX_UNWANTED_BYTES = 64 * 1024
 
 /**
  * An idle connection outlives those that a proxy keeps (nginx: 60 s), so that it is the proxy that closes them. Otherwise
@@ -99,15 +102,22 @@ export function answerMalformed(server: Server, answerTo: (error: Malformed) => 
 }
 
 type Connection = { active: Set<ServerResponse>; idleSince: number }
-type ConnectionTracker = { connections: Map<Socket, Connection>; draining: boolean }
+type ConnectionTracker = {
+  connections: Map<Socket, Connection>
+  draining: boolean
+  accepted: number
+  acceptedAt: number
+}
 
 /** Tracks which connections have pending requests. Node itself counts a connection as idle between two requests. */
 function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTracker {
-  const tracker: ConnectionTracker = { connections: new Map(), draining: false }
+  const tracker: ConnectionTracker = { connections: new Map(), draining: false, accepted: 0, acceptedAt: 0 }
   const sweep = setInterval(() => unread.sweep(tracker.connections), unread.sweepMs).unref()
   server.once('close', () => clearInterval(sweep))
   server.on('connection', (socket: Socket) => {
-    tracker.connections.set(socket, { active: new Set(), idleSince: Date.now() })
+    tracker.accepted += 1
+    tracker.acceptedAt = Date.now()
+    tracker.connections.set(socket, { active: new Set(), idleSince: tracker.acceptedAt })
     socket.once('close', () => tracker.connections.delete(socket))
   })
   untrackUpgrades(server, tracker)
@@ -116,6 +126,7 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
     if (!connection) return
     connection.active.add(response)
     if (tracker.draining) response.shouldKeepAlive = false
+    leaveUnwantedBody(request, response)
     const note = (): void => unread.written(request.socket, response, connection.active)
     response.once(WAITS, note)
     response.once('prefinish', note)
@@ -123,22 +134,9 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
       connection.active.delete(response)
       connection.idleSince = Date.now()
       unread.closed(request.socket, connection.active)
-      if (!request.complete) endUnwantedBody(request)
     })
   })
   return tracker
-}
-
-/**
- * Node reads what is left of a body when the request was answered, however much that is. This reads no more of a body that
- * is long, or whose length nobody knows, and closes the connection when the client has had the time to read the answer.
- */
-function endUnwantedBody({ socket, headers }: IncomingMessage): void {
-  const isChunked = headers['transfer-encoding'] !== undefined
-  if (socket.destroyed || (!isChunked && Number(headers['content-length'] ?? 0) <= MAX_UNWANTED_BYTES)) return
-  socket.pause()
-  socket.end()
-  setTimeout(() => socket.destroy(), LINGER_MS)
 }
 
 /**
@@ -160,8 +158,8 @@ function untrackUpgrades(server: Server, tracker: ConnectionTracker): void {
 
 /**
  * `http.Server.close()` closes every connection that is idle at that moment, also one whose next request is on the
- * wire: under load that loses requests. Instead, this stops accepting at the TCP level, sends `Connection: close` with
- * every further response, and closes a connection after it was idle for a while.
+ * wire: under load that loses requests. Instead, this sends `Connection: close` with every further response, stops
+ * accepting at the TCP level when no more connections come, and closes a connection after it was idle for a while.
  */
 async function drain(server: Server, tracker: ConnectionTracker, front: RequestFront | undefined): Promise<void> {
   tracker.draining = true
@@ -170,7 +168,7 @@ async function drain(server: Server, tracker: ConnectionTracker, front: RequestF
     for (const response of connection.active) if (!response.headersSent) response.shouldKeepAlive = false
   }
   const closed = once(server, 'close')
-  TcpServer.prototype.close.call(server)
+  await stopAccepting(server, tracker)
   const sweep = setInterval(() => {
     const now = Date.now()
     for (const [socket, connection] of tracker.connections) {
@@ -180,4 +178,54 @@ async function drain(server: Server, tracker: ConnectionTracker, front: RequestF
   }, SWEEP_MS)
   await closed
   clearInterval(sweep)
+}
+
+/**
+ * Stops accepting connections. The system resets those that it has taken for us when the port is closed, so it is closed
+ * when there are none: when it was quiet for a while, or else when the only one that may wait has just been accepted.
+ */
+async function stopAccepting(server: Server, tracker: ConnectionTracker): Promise<void> {
+  await quietOrTooLate(tracker)
+  // A client beyond the one is not refused: its system tries again after a second, and finds the port closed.
+  limitWaiting(server)
+  // Those who have waited until now come first, one in each turn of the event loop.
+  const last = tracker.accepted + MOST_WAITING
+  for (let before = -1; tracker.accepted !== before && tracker.accepted < last; ) {
+    before = tracker.accepted
+    await nextTurn()
+    await nextTurn()
+  }
+  await new Promise<void>((resolve) => {
+    let isClosed = false
+    const close = (): void => {
+      if (isClosed) return
+      isClosed = true
+      server.off('connection', close)
+      TcpServer.prototype.close.call(server)
+      resolve()
+    }
+    server.on('connection', close)
+    void quietOrTooLate(tracker)
+      .then(() => nextTurn())
+      .then(close)
+  })
+}
+
+/** Counts sweeps and not milliseconds: while the process does not run, nobody is accepted either. */
+async function quietOrTooLate(tracker: ConnectionTracker): Promise<void> {
+  const until = Date.now() + ACCEPTING_MS
+  if (Date.now() - tracker.acceptedAt > ACCEPTING_MS) return
+  for (let quiet = 0; quiet < QUIET_SWEEPS && Date.now() < until; quiet++) {
+    const before = tracker.accepted
+    await sleep(SWEEP_MS)
+    if (tracker.accepted !== before) quiet = 0
+  }
+}
+
+/** Listens again, with room for one connection. Node has no way of its own to change it; without it more may wait. */
+function limitWaiting(server: Server): void {
+  const { _handle: handle } = server as unknown as {
+    readonly _handle?: { readonly listen?: (backlog: number) => number }
+  }
+  handle?.listen?.(0)
 }

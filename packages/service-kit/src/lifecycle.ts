@@ -1,5 +1,7 @@
+import { messageOf } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { createResources } from './resources.ts'
+import { startHint } from './start-hint.ts'
 
 /** The resources of a running service. They are released in the reverse order of their acquisition. */
 export type Scope = {
@@ -75,7 +77,8 @@ export async function run(logger: Logger, main: (scope: Scope) => Promise<void>)
   } catch (error) {
     // A signal during the start stops the service already, and the failed start is a consequence of that.
     if (state.stopping) return
-    logger.fatal({ err: error }, 'could not start')
+    const hint = startHint(error)
+    logger.fatal(hint === undefined ? { err: error } : { hint, reason: messageOf(error) }, 'could not start')
     await stop(1)
   }
 }

@@ -1,9 +1,11 @@
 import { type Migration, Migrator, sql } from 'kysely'
 import pg from 'pg'
 import { z } from 'zod'
-import { type Command, defineAction, messageOf } from './command.ts'
+import { type Command, defineAction } from './command.ts'
 import { connectionUrl, parseEnv } from './env.ts'
+import { errorCode, messageOf } from './errors.ts'
 import { createKysely } from './postgres.ts'
+import { startHint } from './start-hint.ts'
 
 /** The database to migrate: `url` connects as its owner, `runtimeRole` is the role that the service connects as. */
 export type MigrationTarget = { readonly url: string; readonly runtimeRole: string }
@@ -43,12 +45,18 @@ export function createMigrate(options: {
 
 function migrationError(error: unknown): Error {
   const message = messageOf(error)
-  return new Error(
-    message.includes('corrupted migrations')
-      ? 'the database was migrated by a newer release; deploy that release or restore a backup taken before it'
-      : `migration failed: ${message}`,
-    { cause: error },
-  )
+  if (message.includes('corrupted migrations'))
+    return new Error(
+      'the database was migrated by a newer release; deploy that release or restore a backup taken before it',
+      { cause: error },
+    )
+  const remedy = remedyOf(error)
+  return new Error(`migration failed: ${message}${remedy === undefined ? '' : `\n${remedy}`}`, { cause: error })
+}
+
+function remedyOf(error: unknown): string | undefined {
+  if (errorCode(error) === '42501') return 'The role in MIGRATION_DATABASE_URL has to own the database.'
+  return startHint(error, 'MIGRATION_DATABASE_URL')
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { DestinationStream } from 'pino'
-import { UnavailableError } from './errors.ts'
+import { isError, UnavailableError } from './errors.ts'
 import { createLogger, type Logger } from './logger.ts'
 
 /** bigint columns hold counts and bytes, which fit into a JavaScript number. A value that does not is an error. */
@@ -50,8 +50,27 @@ export function createPool(options: PoolOptions): pg.Pool {
   pool.on('error', (error) => options.logger.warn({ err: error }, 'idle Postgres connection lost'))
   pool.on('connect', (client) => {
     client.on('error', (error) => options.logger.warn({ err: error }, 'Postgres connection lost'))
+    // Every client of a pool is one; the type of the event does not say so.
+    if (client instanceof pg.Client) endWhenUnanswered(client)
   })
   return pool
+}
+
+/**
+ * Ends a connection on which Postgres did not answer in time. Whatever is asked next, such as the rollback of a transaction,
+ * would wait for the same answer, and then as long again.
+ */
+function endWhenUnanswered(client: pg.Client): void {
+  const query = client.query.bind(client) as (...given: unknown[]) => unknown
+  const watched = (...given: unknown[]): unknown => {
+    const asked = query(...given)
+    if (asked instanceof Promise)
+      asked.catch((error: unknown) => {
+        if (isError(error) && error.message === 'Query read timeout') void client.end()
+      })
+    return asked
+  }
+  client.query = watched as typeof client.query
 }
 
 /** A query builder on a pool. Destroying it ends the pool. */

@@ -38,9 +38,13 @@ export function isPostgresUnavailable(error: unknown): boolean {
 /** Whether an error of ioredis means that Redis is unavailable for now, as opposed to an error in the command. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!isError(error)) return false
-  // A transaction is discarded where one of its commands was refused, as when Redis is full.
-  if ('previousErrors' in error && Array.isArray(error.previousErrors))
-    return error.previousErrors.some(isRedisUnavailable)
+  // A transaction is discarded where one of its commands was refused, as when Redis is full. Of a Cluster, the error may be
+  // among those before itself.
+  const previous: unknown[] =
+    'previousErrors' in error && Array.isArray(error.previousErrors)
+      ? error.previousErrors.filter((each) => isError(each) && !('previousErrors' in each))
+      : []
+  if (previous.length > 0) return previous.some(isRedisUnavailable)
   const code = errorCode(error)
   return (
     REDIS_MESSAGE.test(error.message) ||

@@ -106,6 +106,7 @@ test.each(['Content-Length: 1000000000', 'Transfer-Encoding: chunked'])(
     client.write(`POST / HTTP/1.1\r\nHost: x\r\n${framing}\r\n\r\n`)
     await closed
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(answer).toMatch(/^Connection: close/m)
     await running.drain()
   },
 )
@@ -121,6 +122,34 @@ test('a short body that nobody wants does not end the connection', async () => {
   await eventually(() => answers.split('HTTP/1.1 200 ').length === 3)
   client.destroy()
   await running.drain()
+})
+
+test('clients that open a connection for each request are answered during a drain, or refused when they connect', async () => {
+  const running = await listen(
+    createServer((_incoming, response) => response.end('x')),
+    { host: '127.0.0.1', port: 0 },
+  )
+  const failures: string[] = []
+  let answered = 0
+  const clients = Array.from({ length: 40 }, async () => {
+    for (;;) {
+      const agent = new Agent({ keepAlive: false })
+      try {
+        await request(running.port, agent)
+        answered++
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+        if (code !== 'ECONNREFUSED') failures.push(code)
+        return
+      }
+    }
+  })
+  await eventually(() => answered > 200)
+  const before = answered
+  await running.drain()
+  await Promise.all(clients)
+  expect(failures).toEqual([])
+  expect(answered).toBeGreaterThan(before)
 })
 
 test.each(['before', 'after'])(

@@ -89,6 +89,21 @@ test('the command says so when Postgres is unavailable', async () => {
   const outcome = await command({ MIGRATION_DATABASE_URL: 'postgres://nobody@localhost:1/nothing' })
   expect(outcome).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/^migrate: migration failed: .*ECONNREFUSED/),
+    stderr: expect.stringMatching(
+      /^migrate: migration failed: .*ECONNREFUSED.*\nPostgres does not answer: start it, or correct MIGRATION_DATABASE_URL\.\n$/,
+    ),
+  })
+})
+
+test('the command says what to do when its role has no rights', async () => {
+  const bare = await createTestDatabase({ service: 'kit', migrate: () => Promise.resolve() })
+  const outcome = await command({ MIGRATION_DATABASE_URL: bare.appUrl, RUNTIME_ROLE: runtimeRole() })
+  await bare.drop()
+  expect(outcome).toEqual({
+    status: 1,
+    stdout: '',
+    stderr:
+      'migrate: migration failed: permission denied for schema public\n' +
+      'The role in MIGRATION_DATABASE_URL has to own the database.\n',
   })
 })

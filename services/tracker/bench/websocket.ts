@@ -24,7 +24,7 @@ const FLAGS = [
 /** Offers are numbered, and the times of the last so many known. */
 const NUMBERED = 1 << 20
 
-/** Memory is measured from when so many sockets are open, and have announced for some seconds. */
+/** Memory is measured from when so many sockets are open, and have announced for some seconds, to when all others have announced. */
 const WARM_SOCKETS = 2_500
 
 type Shape = {
@@ -97,7 +97,7 @@ async function measure(name: string, targets: readonly Target[], shape: Shape): 
       }),
     )
   const measuresMemory = shape.sockets >= 1_000 && first !== undefined
-  let before = 0
+  let [before, bytes] = [0, 0]
   if (measuresMemory) {
     // What the process needs under load, whatever the number of sockets: compiled code, room for new objects.
     await connectUpTo(WARM_SOCKETS)
@@ -109,6 +109,13 @@ async function measure(name: string, targets: readonly Target[], shape: Shape): 
   }
   // While nobody announces: a server that is busy opens connections slowly.
   await connectUpTo(shape.sockets + (measuresMemory ? WARM_SOCKETS : 0))
+  if (measuresMemory) {
+    replies = 0
+    for (const client of clients) announce(client)
+    while (replies < clients.length) await sleep(50)
+    await sleep(500)
+    bytes = ((await memoryOf(first)) - before) / (shape.sockets / targets.length)
+  }
   running = true
   const pacer = pace(shape.perSecond, clients, announce)
   if (shape.perSecond === undefined) for (const client of clients) announce(client)
@@ -128,7 +135,6 @@ async function measure(name: string, targets: readonly Target[], shape: Shape): 
   running = false
   clearInterval(pacer)
   await sleep(500)
-  const bytes = measuresMemory ? ((await memoryOf(first)) - before) / (shape.sockets / targets.length) : 0
   for (const client of clients) client.close()
   await sleep(1_000)
   const at = (part: number): string => (sorted[Math.floor(sorted.length * part)] ?? Number.NaN).toFixed(1)

@@ -100,7 +100,8 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   app.use(torznabRoutes)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
   app.use(documentRoutes(describeApi(), { methodNotAllowed }))
-  app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing: (text) => logger.warn(text) }))
+  const onMissing = (text: string): void => logger.warn(text)
+  app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing, sendsForms: true }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app

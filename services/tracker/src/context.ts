@@ -1,6 +1,7 @@
 import type { Background } from '@vault-and-tracker/service-kit/background'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { createReadinessMetrics } from '@vault-and-tracker/service-kit/operational-metrics'
 import { withResources } from '@vault-and-tracker/service-kit/resources'
 import { type AccountUseCases, createAccountUseCases } from './context/accounts.ts'
 import { type AnnounceEngine, createAnnounceEngine } from './context/announce.ts'
@@ -53,7 +54,9 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const engine = await createAnnounceEngine(connections)
   const torznabAdmin = createTorznabAdmin(connections, { ...accounts, ...catalogue.useCases })
   const useCases = { ...accounts, ...catalogue.useCases, ...torznabAdmin.useCases, ...engine.useCases }
-  const { metrics, background, checks } = connections
+  const { metrics, background } = connections
+  const checks = { ...connections.checks, swarms: engine.check }
+  createReadinessMetrics(metrics.registry, checks)
   return {
     useCases: { ...useCases, ...createStaffOverview(connections, useCases) },
     rest: createRest(connections, accounts.sessions),
@@ -63,6 +66,6 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     torznabRoutes: createTorznabApi(connections, { catalogue, torznabAdmin }).routes,
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
-    checks: { ...checks, swarms: engine.check },
+    checks,
   }
 }

@@ -1,9 +1,17 @@
-import { Agent, type RequestOptions, request } from 'node:https'
+import { Agent } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually, freePort, type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
+import {
+  eventually,
+  freePort,
+  type Nginx,
+  sendMany,
+  sendThrough,
+  startNginx,
+  type TestDatabase,
+  testRedis,
+} from '@vault-and-tracker/dev-env'
 import type { Client } from './support/client.ts'
-import { type Nginx, startNginx } from './support/nginx.ts'
 import { createTrackerDatabase, startTracker, type TestTracker } from './support/tracker.ts'
 
 const CLIENTS = 32
@@ -41,48 +49,15 @@ function addresses(down?: number): readonly string[] {
   return ports.map((port, i) => `127.0.0.1:${String(port)}${i === down ? ' down' : ''}`)
 }
 
-/** The status of a request through nginx, or what happened to it. */
-function send(method: 'GET' | 'PATCH', path: string): Promise<string> {
-  const body = method === 'GET' ? '' : '{"statsPublic":true}'
-  const options: RequestOptions = {
-    host: '127.0.0.1',
-    port: nginx.port,
-    servername: 'tracker.example.org',
-    agent,
-    method,
-    path,
-    headers: {
-      host: 'tracker.example.org',
-      cookie: `session=${member.cookie ?? ''}`,
-      ...(body !== '' && { 'content-type': 'application/json', 'content-length': body.length }),
-    },
-  }
-  return new Promise((resolve) => {
-    const message = request(options, (response) => {
-      response.resume()
-      response.once('end', () => resolve(String(response.statusCode)))
-    })
-    message.once('error', (error) => resolve(error.message))
-    message.end(body)
-  })
-}
-
-/** How often each outcome came. Every second request changes something, so that nginx may not send it twice. */
-async function sendMany(count: number): Promise<Record<string, number>> {
-  const outcomes: Record<string, number> = {}
-  let left = count
-  const client = async (): Promise<void> => {
-    while (left-- > 0) {
-      const outcome = await send(left % 2 === 0 ? 'PATCH' : 'GET', '/api/user/me')
-      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
-    }
-  }
-  await Promise.all(Array.from({ length: CLIENTS }, client))
-  return outcomes
+/** Every second request changes something, so that nginx may not send it twice. */
+function send(number: number): Promise<string> {
+  const headers = { cookie: `session=${member.cookie ?? ''}` }
+  const change = number % 2 === 0 ? { method: 'PATCH', body: '{"statsPublic":true}' } : { method: 'GET' }
+  return sendThrough(nginx, agent, { host: 'tracker.example.org', path: '/api/user/me', headers, ...change })
 }
 
 test('no request is lost to a rolling restart of two replicas, carried out as operations says', async () => {
-  const sent = sendMany(5_000)
+  const sent = sendMany(5_000, CLIENTS, send)
   for (const i of [1, 0] as const) {
     await nginx.reload({ tracker: addresses(i) })
     await sleep(2_000)

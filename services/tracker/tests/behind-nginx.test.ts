@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { request } from 'node:https'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually } from '@vault-and-tracker/dev-env'
+import { eventually, type Nginx, startNginx } from '@vault-and-tracker/dev-env'
 import { announceQuery } from './support/announcer.ts'
 import { metricOf } from './support/metrics.ts'
-import { type Nginx, startNginx } from './support/nginx.ts'
 import { answerTo, connectSocket, makeOffers, type SocketClient } from './support/socket-client.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually, type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
+import { eventually, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { createFlusher, type Flusher, type Ledger } from '../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.ts'
@@ -17,15 +17,15 @@ import { startTrackerProcess, type TrackerProcess } from './support/tracker-proc
 const HOUR_MS = 3_600_000
 const AN_HOUR_AHEAD = `data:text/javascript,const%20now=Date.now;Date.now=()=>now()%2B${String(HOUR_MS)}`
 
-let server: TestRedis
 let redis: Redis
 let world: TestTracker
 let right: TrackerProcess
 let ahead: TrackerProcess
 
 beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
+  // Not the database of the trackers, whose own flushers would take what the tests flush.
+  redis = new Redis((await testRedis()).url)
+  await redis.select(8 + Number(process.env['JEST_WORKER_ID'] ?? 0))
   world = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
   await world.context.useCases.categories.seed()
   const environment = {
@@ -75,7 +75,7 @@ test.each([
   ['three weeks ahead', 500 * HOUR_MS],
   ['an hour behind', -HOUR_MS],
 ])('a batch that a process %s took is written when another one has seen it for three seconds', async (_what, off) => {
-  await server.flush()
+  await redis.flushdb()
   let now = Date.now()
   const swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
   await swarms.announce(peer(1))
@@ -89,7 +89,7 @@ test.each([
 })
 
 test('a clock that went back by an hour credits what moved, and lets nobody wait for it', async () => {
-  await server.flush()
+  await redis.flushdb()
   let now = Date.now()
   const swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
   await swarms.announce(seeder(1))

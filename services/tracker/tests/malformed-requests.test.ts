@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openBodiesIn } from '@vault-and-tracker/rest/testing'
 import { describeApi } from '../src/app.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
@@ -85,18 +86,8 @@ test('an unknown field of a form is refused by name', async () => {
 })
 
 test('every object in every body refuses unknown members', () => {
-  expect(openObjectsIn(describeApi().paths, '', false)).toEqual([])
+  expect(openBodiesIn(describeApi().paths)).toEqual([])
 })
-
-/** Where a request body has an object that takes any member. */
-function openObjectsIn(value: unknown, place: string, isBody: boolean): readonly string[] {
-  if (typeof value !== 'object' || value === null) return []
-  const isOpen = isBody && 'properties' in value && !('additionalProperties' in value)
-  const below = Object.entries(value).flatMap(([name, member]) =>
-    openObjectsIn(member, `${place}/${name}`, isBody ? name !== 'responses' : name === 'requestBody'),
-  )
-  return isOpen ? [place, ...below] : below
-}
 
 test.each(['Show.2021.02.31.720p', 'Show.2021.13.45', 'Show.31.02.2021.x264', 'Show.0000.00.00', '2021-02-30'])(
   'the name %s, whose day does not exist, is taken',

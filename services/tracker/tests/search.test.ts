@@ -17,6 +17,8 @@ const ids = new Map<string, string>()
 
 beforeAll(async () => {
   tracker = await startTracker()
+  // It would read names again that a test has marked, between two of its steps.
+  await tracker.context.background.stop()
   await tracker.context.useCases.categories.seed()
   member = await tracker.signedIn('member')
 })

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import { readConfig } from '../src/config.ts'
 import { createContext } from '../src/context.ts'
-import { trackerEnv } from './support/tracker.ts'
+import { createTrackerDatabase, trackerEnv } from './support/tracker.ts'
 
 const logger = createLogger({ name: 'tracker', level: 'silent' })
 
@@ -44,4 +44,22 @@ test.each([
   await expect(createContext({ config, logger, clock: systemClock })).rejects.toThrow(message)
   expect(end).toHaveBeenCalledTimes(1)
   await eventually(async () => (await connections()).length === 0)
+})
+
+test.each([
+  ['whose database was not migrated', 'drop table users cascade', 'relation "users" does not exist'],
+  ['whose role has no rights', 'revoke all on all tables in schema public from ROLE', 'permission denied'],
+])('a tracker %s does not start', async (_what, statement, message) => {
+  const database = await createTrackerDatabase()
+  try {
+    const role = pg.escapeIdentifier(new URL(database.appUrl).username)
+    const client = new pg.Client({ connectionString: database.adminUrl })
+    await client.connect()
+    await client.query(statement.replace('ROLE', role))
+    await client.end()
+    const config = readConfig(trackerEnv({ databaseUrl: database.appUrl, redisUrl: (await testRedis()).url }))
+    await expect(createContext({ config, logger, clock: systemClock })).rejects.toThrow(message)
+  } finally {
+    await database.drop()
+  }
 })

@@ -6,8 +6,7 @@ import { withPieceLayers } from './support/costly-torrents.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 import { startTrackerProcess, type TrackerProcess } from './support/tracker-process.ts'
 
-const DOWNLOADS = 60
-/** What may wait (256 MiB), and what preparing answers takes in between. All answers together are 600 MiB. */
+/** What may wait (256 MiB), and what preparing answers takes in between. All answers together are 600 MiB or more. */
 const MAX_GROWTH = 512 * 1_024 ** 2
 
 let seed: TestTracker
@@ -34,16 +33,19 @@ afterAll(async () => {
   await seed.stop()
 })
 
-test.each([1, 5])(
-  '60 connections that ask for 10 MiB, %i times each, and read nothing take no more than the budget, and nothing from others',
-  async (times) => {
+test.each([
+  [60, 1],
+  [20, 5],
+])(
+  '%i connections that ask for 10 MiB, %i times each, and read nothing take no more than the budget, and nothing from others',
+  async (connections, times) => {
     const client = createClient(service.url)
     client.cookie = cookie
     expect((await client.get(path)).bytes.length).toBeGreaterThan(10_000_000)
     const { pid } = service.process
     const before = memoryOf(pid)
     const request = `GET ${path} HTTP/1.1\r\nhost: x\r\ncookie: session=${cookie}\r\n\r\n`.repeat(times)
-    const sockets = await Promise.all(Array.from({ length: DOWNLOADS }, () => askUnread(service.url, request)))
+    const sockets = await Promise.all(Array.from({ length: connections }, () => askUnread(service.url, request)))
     let most = 0
     for (let i = 0; i < 20; i++) {
       expect((await client.get('/api/user/me')).status).toBe(200)

@@ -111,6 +111,9 @@ test('whoever announces over HTTP, over a socket or over both, all counts are th
     const scraped = await asked.next(() => asked.send({ action: 'scrape', info_hash: binary(infoHash) }))
     expect(scraped['files']).toMatchObject({ [binary(infoHash)]: counts() })
     await eventually(async () => {
+      // As the background does every few seconds; what was counted has to settle first.
+      await tracker.flush()
+      tracker.advance(4_000)
       const { json } = await uploader.client.get(`/api/torrents/${id}`)
       const { seeders, leechers } = json as { seeders: number; leechers: number }
       return format({ complete: seeders, incomplete: leechers }) === format(counts())

@@ -47,6 +47,11 @@ test('workers share port, swarm and metrics; a dead one is replaced; all stop to
   expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
   const metrics = (await rawGet(tracker.url, '/metrics')).bytes.toString('utf8')
   expect(metrics).toMatch(/^tracker_announces_total\{event="started"\} 8$/m)
+  // Of both processes: the worse readiness, the sum of the connections, and one build.
+  for (const check of ['postgres', 'redis', 'swarms'])
+    expect(metrics).toContain(`\nservice_ready{check="${check}"} 1\n`)
+  expect(metrics).toMatch(/^service_build_info\{service="tracker",version="[\d.]+",revision="unknown"\} 1$/m)
+  expect(metrics).toMatch(/^postgres_pool_max_connections 20$/m)
 
   process.kill(first[0] ?? 0, 'SIGKILL')
   await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(first[0] ?? 0))

@@ -1,11 +1,13 @@
 import type { Server } from 'node:http'
-import { documentRoutes, type OpenApiDocument, openApiDocument, serve } from '@vault-and-tracker/rest'
+import { fileURLToPath } from 'node:url'
+import { documentRoutes, type OpenApiDocument, openApiDocument, serve, webApplication } from '@vault-and-tracker/rest'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express } from 'express'
 import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.middleware.ts'
 import { administratorEndpoints } from './admin/administrators.routes.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
+import { consoleEndpoints } from './console/console.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
 import { plainFramingOnly } from './http/authorities.middleware.ts'
@@ -24,6 +26,7 @@ export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...secretAdminEndpoints,
   ...auditEndpoints,
   ...administratorEndpoints,
+  ...consoleEndpoints,
 ]
 
 /** Beside the header `Signature`, which OpenAPI knows as the security scheme. */
@@ -59,6 +62,11 @@ export function describeApi(): OpenApiDocument {
   })
 }
 
+/** What `pnpm build` makes of `web`; the same folder seen from the sources and from what was compiled. */
+const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
+/** The first parts of the console's addresses below `/console`. */
+const WEB_PAGES = ['projects', 'administrators', 'audit'] as const
+
 type Options = { readonly logger: Logger; readonly stopping: AbortSignal }
 
 /**
@@ -88,6 +96,7 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
   const methodNotAllowed = () => apiError('method_not_allowed')
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
   app.use(documentRoutes(describeApi(), { methodNotAllowed }))
+  app.use('/console', webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing: (text) => logger.warn(text) }))
   app.use(unknownPath)
   app.use(rest.noteRefusals, createErrorAnswer(logger))
   return app

@@ -117,3 +117,32 @@ test.each([
     'PUBLIC_URL: must be a comma-separated list of https:// or http:// URLs without a path',
   ])
 })
+
+const withoutKeyring = { ...good, VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '' }
+const transit = { TRANSIT_URL: 'https://bao:8200/', TRANSIT_KEY: 'vault', TRANSIT_TOKEN: 's.secret-token' }
+
+test('a service of keys stands beside a keyring or in its place, and its token is not kept as a value', () => {
+  for (const env of [good, withoutKeyring]) {
+    const config = readConfig({ ...env, ...transit })
+    expect(config.transit).toMatchObject({ url: 'https://bao:8200', key: 'vault', mount: 'transit', wraps: true })
+    expect(config.transit?.readToken()).toBe('s.secret-token')
+    expect(JSON.stringify(config)).not.toContain('s.secret-token')
+  }
+  expect(readConfig({ ...withoutKeyring, ...transit }).keyring.activeId).toBe('')
+})
+
+test.each([
+  ['without TLS to another machine', { TRANSIT_URL: 'http://bao:8200' }, 'TRANSIT_URL'],
+  ['with a path', { TRANSIT_URL: 'https://bao:8200/v1' }, 'TRANSIT_URL'],
+  ['with a password in its address', { TRANSIT_URL: 'https://u:p@bao' }, 'TRANSIT_URL'],
+  ['without a key', { TRANSIT_KEY: '' }, 'TRANSIT_KEY'],
+  ['with a key that is a path', { TRANSIT_KEY: '../sys' }, 'TRANSIT_KEY'],
+  ['with a mount that leaves the API', { TRANSIT_MOUNT: 'transit/../sys' }, 'TRANSIT_MOUNT'],
+  ['without a token', { TRANSIT_TOKEN: '' }, 'TRANSIT_TOKEN, TRANSIT_TOKEN_FILE'],
+  ['with two tokens', { TRANSIT_TOKEN_FILE: '/token' }, 'TRANSIT_TOKEN, TRANSIT_TOKEN_FILE'],
+  ['with a token of two lines', { TRANSIT_TOKEN: 'a\nb' }, 'TRANSIT_TOKEN'],
+])('a service of keys %s is refused', (_name, change, variable) => {
+  const [problem = '', ...others] = problems({ ...withoutKeyring, ...transit, ...change })
+  expect([problem.split(':')[0], others]).toEqual([variable, []])
+  expect(problem).not.toContain('s.secret-token')
+})

@@ -1,10 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
-import { commonEnv, EnvError, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
+import { commonEnv, EnvError, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
 import { errorCode, isError } from '@vault-and-tracker/service-kit/errors'
 import { z } from 'zod'
 import { parsePublicUrls } from './http/authorities.ts'
-import { type Keyring, KeyringError, parseKeyringFile, parseKeyringList } from './keyring/keyring.ts'
+import { createKeyring, type Keyring, KeyringError } from './keyring/keyring.ts'
+import { parseKeyringFile, parseKeyringList } from './keyring/local-keys.ts'
+import type { TransitSettings } from './keyring/transit.http.ts'
+import { isTransitKeyName } from './keyring/transit-keys.ts'
 
 /**
  * At least 32 printable characters, many different ones, in no sequence and without a part of eight that comes twice: what a
@@ -36,10 +39,41 @@ const publicUrls = z
   })
   .default([])
 
+/** Data keys and the token pass in it: without TLS, only on this machine. */
+const transitUrl = z
+  .string()
+  .refine((text) => {
+    if (!URL.canParse(text)) return false
+    const { protocol, hostname, pathname, search, hash, username, password } = new URL(text)
+    const isPlain = pathname === '/' && search + hash + username + password === ''
+    return isPlain && (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.includes(hostname)))
+  }, 'must be an https:// URL without a path; http:// only for this machine')
+  .transform((text) => new URL(text).origin)
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+const token = z.string().regex(/^[!-~]{1,4096}$/, 'must be printable ASCII without spaces')
+
 const keyringEnv = {
   VAULT_KEYRING_FILE: z.string().optional(),
   VAULT_KEYRING: z.string().optional(),
   VAULT_KEYRING_ACTIVE: z.string().optional(),
+  TRANSIT_URL: transitUrl.optional(),
+  TRANSIT_KEY: z
+    .string()
+    .refine(isTransitKeyName, 'must be 1 to 40 letters, digits, dots, dashes and underscores')
+    .optional(),
+  TRANSIT_MOUNT: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/, 'must be the path of a mount, like transit')
+    .default('transit'),
+  TRANSIT_NAMESPACE: z
+    .string()
+    .regex(/^[!-~]{1,200}$/, 'must be printable ASCII without spaces')
+    .optional(),
+  TRANSIT_TOKEN: token.optional(),
+  TRANSIT_TOKEN_FILE: z.string().optional(),
+  TRANSIT_WRAPS: flag(true),
 }
 
 const serviceEnv = z.object({
@@ -80,23 +114,19 @@ export type Config = ReturnType<typeof readConfig>
  * @throws EnvError listing every problem at once; no value is ever repeated
  */
 export function readConfig(env: Env) {
-  const { settings, keyring, problems } = read(serviceEnv, env)
-  if (settings === undefined || keyring === undefined) throw new EnvError(problems)
-  return Object.freeze({ ...withoutKeys(settings), keyring, proxies: trustedProxies(settings.TRUSTED_PROXIES) })
+  const { settings, keys } = read(serviceEnv, env)
+  return Object.freeze({ ...withoutKeys(settings), ...keys, proxies: trustedProxies(settings.TRUSTED_PROXIES) })
 }
 
 /** The configuration of an operator's command, which needs the database and the keyring but no token and no port. */
 export function readCommandConfig(env: Env) {
-  const { settings, keyring, problems } = read(commandEnv, env)
-  if (settings === undefined || keyring === undefined) throw new EnvError(problems)
-  return Object.freeze({ DATABASE_URL: settings.DATABASE_URL, LOG_LEVEL: settings.LOG_LEVEL, keyring })
+  const { settings, keys } = read(commandEnv, env)
+  return Object.freeze({ DATABASE_URL: settings.DATABASE_URL, LOG_LEVEL: settings.LOG_LEVEL, ...keys })
 }
 
-/** The keyring alone, for a command that works as the owner of the tables. */
-export function readKeyringConfig(env: Env): Keyring {
-  const { keyring, problems } = read(z.object(keyringEnv), env)
-  if (keyring === undefined) throw new EnvError(problems)
-  return keyring
+/** The keys alone, for a command that works as the owner of the tables. */
+export function readKeyringConfig(env: Env): Keys {
+  return read(z.object(keyringEnv), env).keys
 }
 
 /** The configuration of a command that makes the first keyring: everything but the keyring. */
@@ -105,18 +135,30 @@ export function readCommandConfigWithoutKeyring(env: Env) {
   return Object.freeze({ DATABASE_URL, LOG_LEVEL, keyringFile })
 }
 
-/** The keyring is parsed; its text goes no further than this file. */
-function withoutKeys<Settings extends { VAULT_KEYRING?: string | undefined }>(settings: Settings) {
+/** The keys are parsed, and tokens are read where they are used; their text goes no further than this file. */
+function withoutKeys<Settings extends { VAULT_KEYRING?: string | undefined; TRANSIT_TOKEN?: string | undefined }>(
+  settings: Settings,
+) {
   const rest = { ...settings }
   delete rest.VAULT_KEYRING
+  delete rest.TRANSIT_TOKEN
   return rest
+}
+
+/** The keys of this process, and where those of a service are. */
+type Keys = {
+  readonly keyring: Keyring
+  readonly transit: (TransitSettings & { readonly wraps: boolean }) | undefined
 }
 
 function read<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, env: Env) {
   const problems: string[] = []
   const settings = attempt(problems, () => parseEnv(schema, env))
   const keyring = attempt(problems, () => readKeyring(env))
-  return { settings, keyring, problems }
+  const transit = attempt(problems, () => ({ settings: readTransit(env) }))
+  if (settings === undefined || keyring === undefined || transit === undefined || problems.length > 0)
+    throw new EnvError([...new Set(problems)])
+  return { settings, keys: { keyring, transit: transit.settings } }
 }
 
 /** Collects what is wrong instead of stopping at the first. */
@@ -137,23 +179,44 @@ function readKeyring(env: Env): Keyring {
   if (file !== '' && list !== '')
     throw new KeyringError(['VAULT_KEYRING_FILE, VAULT_KEYRING: set one of them, not both'])
   if (list !== '') return parseKeyringList(list, env['VAULT_KEYRING_ACTIVE'] ?? '')
+  if (file === '' && (env['TRANSIT_URL'] ?? '') !== '') return createKeyring([])
   if (file === '') {
     throw new KeyringError([
       'VAULT_KEYRING_FILE: is required and not set (or VAULT_KEYRING with VAULT_KEYRING_ACTIVE); the vault generates no key by itself',
     ])
   }
-  return parseKeyringFile(readPrivateFile(file))
+  return parseKeyringFile(readPrivateFile(file, 'VAULT_KEYRING_FILE'))
 }
 
-function readPrivateFile(file: string): string {
+function readTransit(env: Env): Keys['transit'] {
+  if ((env['TRANSIT_URL'] ?? '') === '') return undefined
+  const settings = parseEnv(z.object(keyringEnv), env)
+  const { TRANSIT_URL: url, TRANSIT_KEY: key, TRANSIT_TOKEN: given, TRANSIT_TOKEN_FILE: file } = settings
+  if (url === undefined) return undefined
+  if (key === undefined) throw new KeyringError(['TRANSIT_KEY: is required with TRANSIT_URL'])
+  if ((given === undefined) === (file === undefined))
+    throw new KeyringError(['TRANSIT_TOKEN, TRANSIT_TOKEN_FILE: set one of them with TRANSIT_URL'])
+  const readToken = (): string => given ?? readTokenFile(file ?? '')
+  readToken()
+  const { TRANSIT_MOUNT: mount, TRANSIT_NAMESPACE: namespace, TRANSIT_WRAPS: wraps } = settings
+  return { url, key, mount, namespace, readToken, wraps }
+}
+
+function readTokenFile(file: string): string {
+  const text = readPrivateFile(file, 'TRANSIT_TOKEN_FILE').trim()
+  if (!token.safeParse(text).success) throw new KeyringError([`TRANSIT_TOKEN_FILE: ${file} holds no token`])
+  return text
+}
+
+function readPrivateFile(file: string, variable: string): string {
   try {
     const { mode } = statSync(file)
     if ((mode & 0o077) !== 0)
-      throw new KeyringError([`VAULT_KEYRING_FILE: ${file} is accessible to others; run: chmod 600 ${file}`])
+      throw new KeyringError([`${variable}: ${file} is accessible to others; run: chmod 600 ${file}`])
     return readFileSync(file, 'utf8')
   } catch (error) {
     if (error instanceof KeyringError) throw error
-    throw new KeyringError([`VAULT_KEYRING_FILE: ${file} cannot be read (${errorCode(error) ?? 'unknown error'})`], {
+    throw new KeyringError([`${variable}: ${file} cannot be read (${errorCode(error) ?? 'unknown error'})`], {
       cause: error,
     })
   }

@@ -8,11 +8,12 @@ import type { UnreadAnswers } from '@vault-and-tracker/service-kit/unread-answer
 import type { Config } from './config.ts'
 import { type AuditParts, createAuditParts } from './context/audit.ts'
 import { connect, type Start } from './context/connections.ts'
+import { type ConsoleParts, createConsoleParts } from './context/console.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createProjectsAndSecrets, type ProjectsAndSecrets } from './context/secrets.ts'
 
 /** What handlers call. */
-export type UseCases = ProjectsAndSecrets['useCases'] & Pick<AuditParts, 'audit'>
+export type UseCases = ProjectsAndSecrets['useCases'] & Pick<AuditParts, 'audit'> & ConsoleParts
 
 /** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
 export type Context = {
@@ -24,6 +25,8 @@ export type Context = {
   /** Of the HTTP server that serves this context. */
   readonly unread: UnreadAnswers
   readonly checks: Checks
+  /** The ids of the key-encryption keys, for the log. */
+  readonly keyring: { readonly ids: readonly string[]; readonly activeId: string }
   /** Closes the connections; requests and background tasks must have ended. */
   readonly close: () => Promise<void>
 }
@@ -42,13 +45,14 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const { audit, refusals } = await createAuditParts(connections)
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
-  const { metrics, background, unread, checks } = connections
+  const { metrics, background, unread, checks, keyring } = connections
   return {
-    useCases: { ...useCases, audit },
+    useCases: { ...useCases, audit, ...createConsoleParts(connections, useCases.projects) },
     rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
     unread,
     checks,
+    keyring: { ids: [...keyring.keys.keys()], activeId: keyring.activeId },
   }
 }

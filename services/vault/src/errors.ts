@@ -65,7 +65,7 @@ export const ERRORS = {
     status: 503,
     bare: false,
     meaning:
-      'Postgres or Redis is unavailable, or the project asks for more than it reads; a write may have been carried out.',
+      'Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out.',
   },
 } as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
 

@@ -18,8 +18,5 @@ await run(logger, async (scope) => {
   const server = createHttpServer(context, { logger, stopping: scope.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT }, { unread: context.unread })
   scope.defer('HTTP server', () => running.drain())
-  logger.info(
-    { port: running.port, keyring: [...config.keyring.keys.keys()], active: config.keyring.activeId },
-    'listening',
-  )
+  logger.info({ port: running.port, keyring: context.keyring.ids, active: context.keyring.activeId }, 'listening')
 })

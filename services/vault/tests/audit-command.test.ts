@@ -35,6 +35,18 @@ test('a month without rows to drop is no failure', async () => {
   expect(await audit(['prune', '--before', '2020-01'])).toEqual({ status: 0, stdout: '{"dropped":[]}\n', stderr: '' })
 })
 
+test('the month that still runs is dropped only when it is told to, also twice', async () => {
+  const month = new Date().toISOString().slice(0, 7)
+  const refused = await audit(['prune', '--before', '9999-12'])
+  expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(`${month} is not over`) })
+  expect(JSON.parse((await audit(['verify'])).stdout)).toMatchObject({ intact: true, rows: 1, pruned: 0 })
+
+  const told = ['prune', '--before', '9999-12', '--include-current']
+  const done = { status: 0, stdout: `{"dropped":["${month}"]}\n`, stderr: '' }
+  expect([await audit(told), await audit(told)]).toEqual([done, done])
+  expect(JSON.parse((await audit(['verify'])).stdout)).toMatchObject({ intact: true, rows: 0, pruned: 1 })
+})
+
 test.each([
   [[], 'give a command'],
   [['verify', '--expect', '12'], '--expect takes a seal and its code'],

@@ -64,6 +64,17 @@ test('a rotated key is the new key, and the audit log has it', async () => {
   expect(readFileSync(key, 'utf8')).toContain('"kty":"OKP"')
 })
 
+test('an administrator has the newest entries of the audit log checked, and is told what is not as it was sealed', async () => {
+  await server.seal()
+  expect(await vault('admin', 'verify')).toMatch(/^the newest \d+ entries are as they were sealed, up to seal \d+\n$/)
+  expect(await json('admin', 'verify')).toMatchObject({ intact: true })
+  const [row] = await server.sql<{ id: string }>("select id from audit where action = 'rotate'")
+  await server.sql("update audit set action = 'put' where action = 'rotate'")
+  const refused = vault('admin', 'verify')
+  await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(String(row?.id)) })
+  await server.sql("update audit set action = 'rotate' where id = $1", [row?.id])
+})
+
 test('the key of a project is given a scope, listed and revoked', async () => {
   writeFileSync(key, await vault('admin', 'rotate', 'shop', '--overlap', '0', '--access', 'read', '--envs', 'staging'))
   const [listed] = (await json('admin', 'keys', 'shop')) as { fingerprint: string; scope: object }[]

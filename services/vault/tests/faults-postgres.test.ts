@@ -57,6 +57,24 @@ async function create(name: string): Promise<[number, unknown]> {
 
 const works = () => eventually(async () => (await get())[0] === 200)
 
+test('a client that waits ten seconds is answered while Postgres is frozen, also in the middle of a write', async () => {
+  await works()
+  await sql('begin')
+  await sql('lock table audit in exclusive mode')
+  const body = JSON.stringify({ key: 'FROZEN', value: 'v', env: 'production' })
+  const signed = await signHeaders({ project: 'shop', key, method: 'PUT', url })
+  const headers = { ...signed, 'Content-Type': 'application/json' }
+  const answer = fetch(url, { method: 'PUT', body, headers, signal: AbortSignal.timeout(10_000) })
+  await eventually(
+    async () => (await sql("select 1 from pg_locks where not granted and relation = 'audit'::regclass")).length > 0,
+  )
+  postgres.pause()
+  const { status } = await answer.finally(() => postgres.resume())
+  expect(status).toBe(503)
+  await sql('rollback')
+  await works()
+})
+
 /** How many rows the vault has written, by table. */
 function written(): Promise<unknown> {
   return sql(`select (select count(*)::int from projects) as projects, (select count(*)::int from secrets) as secrets,
@@ -80,9 +98,9 @@ test('while Postgres is stopped every request is unavailable; afterwards the vau
 test('what was answered is there after Postgres was killed, and what was refused is whole or absent', async () => {
   const answered = new Map<string, string>()
   const statuses = new Set<number>()
-  const until = Date.now() + 1_500
+  let isLoading = true
   const load = Array.from({ length: 8 }, async (_, writer) => {
-    for (let i = 0; Date.now() < until; i++) {
+    for (let i = 0; isLoading; i++) {
       const name = `KEY_${String(writer)}_${String(i)}`
       const [status] = await put(name, `value of ${name}`)
       statuses.add(status)
@@ -91,6 +109,8 @@ test('what was answered is there after Postgres was killed, and what was refused
   })
   await eventually(() => answered.size > 20)
   await postgres.kill()
+  await eventually(() => statuses.has(503))
+  isLoading = false
   await Promise.all(load)
   await postgres.restart()
   await works()

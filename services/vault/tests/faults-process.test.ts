@@ -147,9 +147,11 @@ async function putOver(
       },
       (response) => response.resume().on('end', () => resolve(response.statusCode ?? 0)),
     )
-    outgoing.on('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code === 'ECONNREFUSED' ? 'refused' : (error.code ?? error.message)),
-    )
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // A connection that was idle for a while is closed, and a request may meet that: it was not accepted.
+      const isRefused = error.code === 'ECONNREFUSED' || (error.code === 'ECONNRESET' && outgoing.reusedSocket)
+      resolve(isRefused ? 'refused' : (error.code ?? error.message))
+    })
     outgoing.end(body)
   })
 }

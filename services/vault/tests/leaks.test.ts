@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { type DataKeyOwner, parseKeyringList, unwrapKey } from '../src/keyring/keyring.ts'
+import { type DataKeyOwner, unwrapKey } from '../src/keyring/keyring.ts'
+import { parseKeyringList } from '../src/keyring/local-keys.ts'
 import { type Answer, admin, createProject, keyOf, send, signedSend, signHeaders } from './support/client.ts'
 import { ADMIN_TOKEN, KEYS, startVault, type TestVault } from './support/vault.ts'
 
@@ -53,7 +54,7 @@ async function dataKeys(): Promise<Buffer[]> {
     `select kek_id as "kekId", wrapped, 'dek' as purpose, project_uid::text as owner, dek_v as version from project_deks
      union all select kek_id, wrapped, 'audit', 'audit', key_no from audit_keys`,
   )
-  return rows.map((row) => unwrapKey(keyring, row, row).export())
+  return Promise.all(rows.map(async (row) => (await unwrapKey(keyring, row, row)).export()))
 }
 
 /** A secret in every form it could stand in. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { routesOf } from '@vault-and-tracker/rest/testing'
+import { openBodiesIn, routesOf } from '@vault-and-tracker/rest/testing'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'
@@ -40,6 +40,10 @@ test('every route that is served is described, and every described one served', 
   expect(served).toEqual(described.map(({ path }) => path).toSorted())
 })
 
+test('every object in every body refuses unknown members', () => {
+  expect(openBodiesIn(describeApi().paths)).toEqual([])
+})
+
 test('operation ids are unique', () => {
   const ids = ENDPOINTS.map(({ operationId }) => operationId)
   expect(new Set(ids).size).toBe(ids.length)
@@ -73,7 +77,7 @@ test('every error is described for some endpoint, but for the one that the descr
 
 test('the README and .env.example have every variable, and no other', () => {
   const source = readFileSync(join(SERVICE, 'src/config.ts'), 'utf8')
-  const common = ['HOST', 'DATABASE_URL', 'DATABASE_POOL_SIZE', 'REDIS_URL', 'TRUSTED_PROXIES', 'LOG_LEVEL']
+  const common = ['HOST', 'DATABASE_URL', 'DATABASE_POOL_SIZE', 'REDIS_URL', 'TRUSTED_PROXIES', 'LOG_LEVEL', 'REVISION']
   const own = [...source.matchAll(/^ {2}([A-Z_]{4,}): /gm)].map(([, name]) => String(name))
   const expected = [...new Set([...common, ...own])].toSorted()
   const example = readFileSync(join(SERVICE, '.env.example'), 'utf8')

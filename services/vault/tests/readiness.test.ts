@@ -96,7 +96,7 @@ test('while a right of the run-time role is missing the vault is not ready', asy
 
 test('while Postgres is read-only the vault is not ready', async () => {
   const [database] = await vault.sql<{ name: string }>('select current_database() as name')
-  const reconnect = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'vault'`
+  const reconnect = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'vault' and datname = current_database()`
   await vault.sql(`alter database ${String(database?.name)} set default_transaction_read_only = on`)
   await vault.sql(`begin read write; ${reconnect}; commit`)
   let during: unknown

@@ -70,7 +70,7 @@ export function banner(demo: Demo, place: Place): string {
   const tries = commandsToTry(demo, place).flatMap(([what, command]) => ['', `  # ${what}`, `  ${command}`])
   return [
     '',
-    `Vault    ${vault.url}`,
+    `Vault    ${vault.url}, its console ${vault.url}/console`,
     `Tracker  ${tracker.url}`,
     '',
     `Vault's admin token  ${vault.adminToken}`,

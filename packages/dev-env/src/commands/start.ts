@@ -1,7 +1,7 @@
 import { describeError, Fault } from '../processes/command.mjs'
 import { killAll, type ManagedProcess, stopAll } from '../processes/managed-process.ts'
 import { portProblem } from '../processes/ports.ts'
-import { type BuildOptions, build, watchWebApplication } from '../world/build.ts'
+import { type BuildOptions, build, watchWebApplications } from '../world/build.ts'
 import { SERVICES, stopLeftoverServices, type WorldOptions } from '../world/services.ts'
 import { startWorld } from '../world/world.ts'
 import { banner } from './banner.ts'
@@ -21,7 +21,7 @@ export interface StartOptions extends BuildOptions, Pick<WorldOptions, 'fromSour
 
 /**
  * `npm start`: both services with everything they need, until a signal comes. From their sources (`pnpm dev`) they are
- * restarted on change, and the web application is built on change; a service that ends by itself is started again at the
+ * restarted on change, and the web applications are built on change; a service that ends by itself is started again at the
  * next change.
  */
 export async function start(options: StartOptions): Promise<void> {
@@ -53,8 +53,8 @@ export async function start(options: StartOptions): Promise<void> {
       console.log('The last run was interrupted; its services have been stopped.')
     }
     await requireFreePorts(settings)
-    if (fromSource) await options.step('web application', () => watchWebApplication(options))
-    const world = await startWorld({ ...options, ...settings })
+    if (fromSource) await options.step('web applications', () => watchWebApplications(options))
+    const world = await startWorld({ ...options, ...settings, say: (text) => console.log(text) })
     world.servers.forEach(endWith)
     if (fromSource) await restartOnChange(world, options, () => ending.isRunning)
     else Object.values(world.services).forEach(endWith)

@@ -1,7 +1,9 @@
-/** How many tests, or gates, passed and failed. */
+/** How many tests, or gates, passed and failed, and what was left out. */
 export interface Result {
   passed: number
   failed: number
+  /** The names of tests that were skipped, with the reason where one is given. */
+  skipped: readonly string[]
 }
 
 /** What jest writes with --json, as far as it is needed here. */
@@ -9,36 +11,52 @@ export interface JestReport {
   numPassedTests: number
   numFailedTests: number
   numRuntimeErrorTestSuites: number
+  testResults: readonly {
+    name: string
+    assertionResults: readonly { fullName: string; status: string }[]
+  }[]
 }
 
 /** A gate is one thing that passes or fails. */
 export function gateResult(code: number): Result {
-  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
+  return { ...(code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }), skipped: [] }
 }
 
 /**
  * Counts what jest wrote with --json. A file that could not be loaded has no tests, and a run that failed for another
- * reason has no failed tests; both count as one failure.
+ * reason has no failed tests; both count as one failure. Jest knows no reason for a test that is skipped.
  */
 export function jestResult(code: number, report: JestReport | undefined): Result {
   if (report === undefined) return gateResult(code === 0 ? 1 : code)
   const failed = report.numFailedTests + report.numRuntimeErrorTestSuites
-  return { passed: report.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed }
+  const skipped = report.testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status !== 'passed' && status !== 'failed')
+      .map(({ fullName }) => `${fullName} (${name}): the file says so`),
+  )
+  return { passed: report.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed, skipped }
 }
 
 /** Counts what Node's own test runner wrote in TAP. */
 export function tapResult(code: number, output: string): Result {
   const count = (name: string): number => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
   const failed = count('fail') + count('cancelled')
-  return { passed: count('pass'), failed: failed === 0 && code !== 0 ? 1 : failed }
+  const skipped = [...output.matchAll(/^ *ok \d+ - (.*) # SKIP(?: (.*))?$/gm)].map(([, name = '', reason]) =>
+    reason === undefined ? name : `${name}: ${reason}`,
+  )
+  return { passed: count('pass'), failed: failed === 0 && code !== 0 ? 1 : failed, skipped }
 }
 
 /** Adds up. */
 export function sum(results: readonly Result[]): Result {
-  return results.reduce((all, one) => ({ passed: all.passed + one.passed, failed: all.failed + one.failed }), {
-    passed: 0,
-    failed: 0,
-  })
+  return results.reduce(
+    (all, one) => ({
+      passed: all.passed + one.passed,
+      failed: all.failed + one.failed,
+      skipped: [...all.skipped, ...one.skipped],
+    }),
+    { passed: 0, failed: 0, skipped: [] },
+  )
 }
 
 /** The scripts that `pnpm check` chains, in order. */

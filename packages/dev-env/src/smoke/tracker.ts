@@ -24,7 +24,10 @@ export async function checkTracker(check: Check): Promise<void> {
   const member = await signUp(check, 'member')
   ok('two users are created and sign in')
 
-  if ((await categories(uploader)).length === 0) await bytesOf(await uploader('POST', '/api/admin/categories/seed'))
+  if ((await categories(uploader)).length === 0) {
+    await bytesOf(await uploader('POST', '/api/admin/categories/seed'))
+    later('the categories', async () => bytesOf(await uploader('DELETE', '/api/admin/categories')))
+  }
   const folder = mkdtempSync(join(tmpdir(), 'smoke-'))
   later(folder, () => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, `${runId}.bin`)

@@ -40,7 +40,8 @@ export async function checkVault({ url, runId, settings, compose, ok, later }: C
   const nonce = randomBytes(16).toString('hex')
   const created = Math.floor(Date.now() / 1000)
   const signed = { ...signRequest({ ...request, project: runId, key: importPrivateKey(privateKey), created, nonce }) }
-  const [first, replay] = [await fetch(request.url, { headers: signed }), await fetch(request.url, { headers: signed })]
+  const ask = (): Promise<Response> => send('GET', request.url, { headers: signed })
+  const [first, replay] = [await ask(), await ask()]
   const refusal = (await replay.json()) as { error?: string }
   expect(first.status === 200, `a signed request was answered ${first.status}`)
   expect(replay.status === 401 && refusal.error === 'replayed_nonce', `a replay was answered ${replay.status}`)

@@ -1,4 +1,4 @@
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { findProgram } from '../processes/command.mjs'
 
 /** Starts the Chromium of this machine. */
@@ -7,6 +7,8 @@ export async function launchChromium(args: readonly string[] = []): Promise<Brow
     .map((name) => findProgram(name))
     .find(Boolean)
   if (executablePath === undefined) throw new Error('Chromium is not on this machine')
+  // Loading it takes half of the time in which a test file is loaded, and few of them need it.
+  const { chromium } = await import('playwright-core')
   // For root there is no sandbox.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', ...args] })
 }

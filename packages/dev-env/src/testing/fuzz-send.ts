@@ -1,8 +1,15 @@
 import { type Agent, request as httpRequest } from 'node:http'
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { FuzzedRequest } from './fuzz-bodies.ts'
 
 /** What came back. */
 type FuzzedAnswer = { readonly status: number; readonly text: string }
+
+const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+  deflate: inflateSync,
+}
 
 /** Who gets no answer in this time waits for something that never comes. */
 const HANG_MS = 30_000
@@ -11,14 +18,25 @@ const HANG_MS = 30_000
  * Sends a request.
  *
  * @param own headers that stay as they are, such as those of a session
- * @throws Error when there is no answer
+ * @throws Error when there is no answer, or one that is not encoded as it says
  */
-export function sendFuzzed(
+export async function sendFuzzed(
+  url: string,
+  request: FuzzedRequest,
+  own: Readonly<Record<string, string>>,
+  agent: Agent,
+): Promise<FuzzedAnswer> {
+  const { status, encoding, bytes } = await exchange(url, request, own, agent)
+  const decode = bytes.length === 0 ? undefined : DECODERS[encoding]
+  return { status, text: (decode?.(bytes) ?? bytes).toString() }
+}
+
+function exchange(
   url: string,
   { method, target, headers, bytes }: FuzzedRequest,
   own: Readonly<Record<string, string>>,
   agent: Agent,
-): Promise<FuzzedAnswer> {
+): Promise<{ status: number; encoding: string; bytes: Buffer }> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(
@@ -32,7 +50,8 @@ export function sendFuzzed(
         response.on('error', reject)
         response.on('end', () => {
           clearTimeout(hang)
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() })
+          const encoding = response.headers['content-encoding'] ?? ''
+          resolve({ status: response.statusCode ?? 0, encoding, bytes: Buffer.concat(chunks) })
         })
       },
     )

@@ -19,7 +19,8 @@ export async function send(method: string, url: string, { headers, body }: Reque
   for (;;) {
     const response = await fetch(url, {
       method,
-      headers: { ...headers, ...(isJson && { 'content-type': 'application/json' }) },
+      // A connection of its own: one that was idle may have been closed at the other end meanwhile.
+      headers: { connection: 'close', ...headers, ...(isJson && { 'content-type': 'application/json' }) },
       body: isJson ? JSON.stringify(body) : (body ?? null),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })

@@ -15,8 +15,8 @@ export interface Code {
   fromSource: boolean
 }
 
-/** Runs a part of the start and reports it. */
-export type Step = <T>(label: string, work: () => Promise<T>) => Promise<T>
+/** Runs a part of the start, or of the tests, and reports it. `note` says how far it is while it runs. */
+export type Step = <T>(label: string, work: () => Promise<T>, note?: () => string) => Promise<T>
 
 /** The data directory, the ports, and servers to use instead of private ones. */
 export interface WorldOptions extends Code {
@@ -29,6 +29,8 @@ export interface WorldOptions extends Code {
   /** Environment variables of each service, besides those that are decided here. */
   variables: Record<ServiceName, Record<string, string>>
   step: Step
+  /** Tells the user something. */
+  say: (text: string) => void
 }
 
 /** A service, and the complete environment of its process. */
@@ -89,7 +91,10 @@ export async function migrateService(service: Service): Promise<void> {
 }
 
 /** Where a service of a data directory notes its process, and where its log is. */
-export function servicePaths(dataDir: string, name: ServiceName | 'web'): { pidFile: string; logFile: string } {
+export function servicePaths(
+  dataDir: string,
+  name: ServiceName | `${ServiceName}-web`,
+): { pidFile: string; logFile: string } {
   for (const folder of ['services', 'logs']) mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 })
   return { pidFile: join(dataDir, 'services', `${name}.json`), logFile: join(dataDir, 'logs', `${name}.log`) }
 }

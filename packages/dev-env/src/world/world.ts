@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { withRole } from '../databases/admin.ts'
+import { plannedChanges, requirePostgres, requireRedis } from '../databases/given-servers.ts'
 import { databasePlan, provisionDatabase } from '../databases/provision.ts'
 import { startPostgres } from '../postgres/postgres.ts'
 import type { ManagedProcess } from '../processes/managed-process.ts'
@@ -40,13 +41,17 @@ const START = { postgres: startPostgres, redis: startRedis }
 /** Starts Postgres and Redis, migrates, starts both services and fills them with demo data. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { step, dataDir, databaseUrl, redisUrl } = options
+  // Before anything is written.
+  if (databaseUrl !== undefined)
+    await step('Postgres of DATABASE_URL', () => requirePostgres({ url: databaseUrl, variable: 'DATABASE_URL' }))
+  if (redisUrl !== undefined)
+    await step('Redis of REDIS_URL', () => requireRedis({ url: redisUrl, variable: 'REDIS_URL' }))
   const file = openState(dataDir)
-  const postgres = await step(databaseUrl ? 'Postgres of DATABASE_URL' : 'PostgreSQL 18', () =>
-    ensureServer('postgres', databaseUrl, dataDir, file),
-  )
-  const redis = await step(redisUrl ? 'Redis of REDIS_URL' : 'Redis', () =>
-    ensureServer('redis', redisUrl, dataDir, file),
-  )
+  const known = new Set(Object.keys(file.state.passwords))
+  const ensure = (kind: keyof typeof START, label: string, given: string | undefined): Promise<Server> =>
+    given === undefined ? step(label, () => startPrivate(kind, dataDir, file)) : Promise.resolve({ url: given })
+  const postgres = await ensure('postgres', 'PostgreSQL 18', databaseUrl)
+  const redis = await ensure('redis', 'Redis', redisUrl)
   const prepared = { vault: prepare('vault'), tracker: prepare('tracker') }
   function prepare(name: ServiceName) {
     const plan = databasePlan(`${databasePrefix(postgres.url)}${name}`, (role) => rolePassword(file, role))
@@ -66,6 +71,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     }
   }
   const { vault, tracker } = prepared
+  if (databaseUrl !== undefined) {
+    const plans = [vault.plan, tracker.plan]
+    const given = { url: databaseUrl, variable: 'DATABASE_URL' }
+    for (const sentence of await plannedChanges(given, plans, (role) => known.has(role))) options.say(sentence)
+  }
   await step('databases migrated', async () => {
     await Promise.all(
       [vault, tracker].map(async ({ plan, migrate }) => {
@@ -90,14 +100,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
 }
 
-/** The server that the user names, or a private one whose data is kept. */
-async function ensureServer(
-  kind: keyof typeof START,
-  given: string | undefined,
-  dataDir: string,
-  { state, save }: StateFile,
-): Promise<Server> {
-  if (given !== undefined) return { url: given }
+/** Starts a private server, whose data is kept. */
+async function startPrivate(kind: keyof typeof START, dataDir: string, { state, save }: StateFile): Promise<Server> {
   // The same port as last time, so that open clients can reconnect, unless another program uses it.
   const last = state.ports[kind]
   const port = last !== undefined && (await portProblem(last)) === undefined ? last : await freePort()

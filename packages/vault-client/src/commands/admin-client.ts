@@ -39,6 +39,7 @@ export async function adminClient(options: GlobalOptions, terminal: Terminal) {
     addAdministrator: async (administrator: object) =>
       (await send('POST', '/administrators', administrator, true)) as Row,
     removeAdministrator: (id: string) => send('DELETE', `/administrators/${at(id)}`),
+    verification: async () => (await send('GET', '/audit/verification')) as Row,
     audit: (filters: Readonly<Record<string, string | undefined>>) => rows(`/audit${query(filters)}`),
   }
 }

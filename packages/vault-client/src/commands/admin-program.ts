@@ -75,6 +75,10 @@ export function addAdmin(program: Command, terminal: Terminal): void {
     .option('--before <id>', 'what is older than this entry')
     .addOption(new Option('--limit <count>', 'how many').argParser(readCount).default(100))
     .action((_options, command: Command) => adminCommands.audit(command.optsWithGlobals(), terminal))
+  admin
+    .command('verify')
+    .description('have the newest entries of the audit log checked against their chain')
+    .action((_options, command: Command) => adminCommands.verify(command.optsWithGlobals(), terminal))
 }
 
 function addAdministrators(admin: Command, terminal: Terminal): void {

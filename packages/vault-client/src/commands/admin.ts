@@ -141,4 +141,16 @@ export const adminCommands = {
     const rows = await admin.audit({ projectId: project, action, before, limit: String(limit) })
     print(rows, COLUMNS.audit, options, terminal)
   },
+
+  /** The vault checks its newest entries; the whole log is checked beside it, by `audit verify`. */
+  verify: async (options: GlobalOptions, terminal: Terminal) => {
+    const verdict = await (await adminClient(options, terminal)).verification()
+    if (verdict['intact'] !== true) {
+      if (options.json === true) terminal.stdout.write(`${JSON.stringify(verdict)}\n`)
+      const entry = verdict['id'] === undefined ? '' : `, entry ${cell(verdict['id'])}`
+      throw new CommandError(`the audit log is not what was sealed: ${cell(verdict['problem'])}${entry}`)
+    }
+    const text = `the newest ${cell(verdict['rows'])} entries are as they were sealed, up to seal ${cell(verdict['sealNo'])}`
+    done(options, terminal, text, verdict)
+  },
 }

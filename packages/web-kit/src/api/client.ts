@@ -8,29 +8,47 @@ export function createApi<Paths extends object>(): Client<Paths> {
 
 type Outcome<Data> = { data?: Data; error?: unknown; response: Response }
 
-/**
- * The body of an answer.
- *
- * @throws ApiError when the server refused or was not reached
- */
-export async function read<Data>(request: Promise<Outcome<Data>>): Promise<Data> {
-  const { data, error, response } = await request.catch((cause: unknown) => {
-    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-    throw new ApiError({ status: 0, code: 'UNREACHABLE', message: 'The server was not reached.' })
-  })
-  if (!response.ok) throw toApiError(error, response)
-  return data as Data
+/** Returns the body of an answer. @throws ApiError when the server refused or was not reached */
+export type Read = <Data>(request: Promise<Outcome<Data>>) => Promise<Data>
+
+/** Makes a `read` that has a sentence for codes that the server answers without one. */
+export function createRead(sentences: Readonly<Record<string, string>>): Read {
+  return async <Data>(request: Promise<Outcome<Data>>) => {
+    const { data, error, response } = await request.catch((cause: unknown) => {
+      if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
+      throw new ApiError({ status: 0, code: 'UNREACHABLE', message: 'The server was not reached.' })
+    })
+    if (!response.ok) throw toApiError(error, response, sentences)
+    return data as Data
+  }
 }
 
-function toApiError(body: unknown, { status, headers }: Response): ApiError {
-  const { code, message } = describedIn(body) ?? { code: 'UNKNOWN', message: `The server answered ${status}.` }
+/** For services that answer a sentence with every error. */
+export const read: Read = createRead({})
+
+function toApiError(
+  body: unknown,
+  { status, headers }: Response,
+  sentences: Readonly<Record<string, string>>,
+): ApiError {
+  const { code, message } = describedIn(body)
   const wait = Number(headers.get('Retry-After') ?? Number.NaN)
-  return new ApiError({ status, code, message, retryAfter: Number.isFinite(wait) ? wait : undefined })
+  return new ApiError({
+    status,
+    code,
+    message: message ?? sentences[code] ?? `The server answered ${status}.`,
+    retryAfter: Number.isFinite(wait) ? wait : undefined,
+  })
 }
 
-/** The `{"error":{"code","message"}}` of both services' answers. */
-function describedIn(body: unknown): { code: string; message: string } | undefined {
-  const error = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined
-  if (typeof error !== 'object' || error === null || !('code' in error) || !('message' in error)) return undefined
-  return { code: String(error.code), message: String(error.message) }
+/** The tracker answers `{"error":{"code","message"}}`, the vault `{"error":code}` with or without `message`. */
+function describedIn(body: unknown): { code: string; message?: string } {
+  const { error, message } = membersOf(body)
+  const inner = typeof error === 'string' ? { code: error, message } : membersOf(error)
+  if (typeof inner['code'] !== 'string') return { code: 'UNKNOWN' }
+  return { code: inner['code'], ...(typeof inner['message'] === 'string' && { message: inner['message'] }) }
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

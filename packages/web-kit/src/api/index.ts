@@ -1,2 +1,2 @@
-export { createApi, read } from './client.ts'
+export { createApi, createRead, read } from './client.ts'
 export { ApiError, isSignedOut } from './error.ts'

@@ -1,3 +1,4 @@
+export { ConfirmByName } from './confirm-by-name.tsx'
 export { Confirm, Dialog } from './dialog.tsx'
 export { FormDialog } from './form-dialog.tsx'
 export { Gauge } from './gauge.tsx'

@@ -1,4 +1,5 @@
 export { Button } from './button.tsx'
 export { Field, TextArea, TextField } from './field.tsx'
 export { Form } from './form.tsx'
+export { SearchField } from './search-field.tsx'
 export { CopyButton, Secret } from './secret.tsx'

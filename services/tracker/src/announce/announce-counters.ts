@@ -11,3 +11,8 @@ export type AnnounceCounters = {
   /** Something unusual about an announce that the reply does not show; see `SwarmAnswer`. */
   countAnomaly(anomaly: 'rejoined' | 'implausible' | 'elsewhere'): void
 }
+
+/** How long announces and scrapes over HTTP take, from the parsed request to its reply. */
+export type AnswerTimes = {
+  timeAnswer(action: TrackerAction, seconds: number): void
+}

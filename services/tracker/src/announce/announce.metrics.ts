@@ -1,9 +1,9 @@
 import { FAILURES, WARNINGS } from '@vault-and-tracker/bencode-tracker'
-import { Counter, type Registry } from 'prom-client'
-import type { AnnounceCounters } from './announce-counters.ts'
+import { Counter, Histogram, type Registry } from 'prom-client'
+import type { AnnounceCounters, AnswerTimes } from './announce-counters.ts'
 
 /** Announces and scrapes in Prometheus. Every series exists from the start, so that its first increase is visible. */
-export function createAnnounceMetrics(registry: Registry): AnnounceCounters {
+export function createAnnounceMetrics(registry: Registry): AnnounceCounters & AnswerTimes {
   const announces = new Counter({
     name: 'tracker_announces_total',
     help: 'Announces carried out, by event.',
@@ -33,6 +33,13 @@ export function createAnnounceMetrics(registry: Registry): AnnounceCounters {
     help: 'Torrents returned in scrapes.',
     registers: [registry],
   })
+  const durations = new Histogram({
+    name: 'tracker_announce_duration_seconds',
+    help: 'Duration of announces and scrapes over HTTP in seconds, by action, from the request to its reply.',
+    labelNames: ['action'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [registry],
+  })
   for (const rule of Object.keys(FAILURES)) {
     failures.labels('announce', rule).inc(0)
     failures.labels('scrape', rule).inc(0)
@@ -46,7 +53,9 @@ export function createAnnounceMetrics(registry: Registry): AnnounceCounters {
     stopped: announces.labels('stopped'),
     paused: announces.labels('paused'),
   }
+  const answers = { announce: durations.labels('announce'), scrape: durations.labels('scrape') }
   return {
+    timeAnswer: (action, seconds) => answers[action].observe(seconds),
     countAnnounce: (event) => events[event].inc(),
     countScrape: (torrents) => scrapes.inc(torrents),
     countFailure: (action, failure) => failures.labels(action, failure).inc(),

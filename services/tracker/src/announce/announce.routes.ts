@@ -16,6 +16,7 @@ import {
 import type { ClientConnection } from '@vault-and-tracker/service-kit/client-address'
 import type { AddressLimits } from './address-limits.ts'
 import type { Announces } from './announce.ts'
+import type { AnswerTimes } from './announce-counters.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import type { ScrapeOutcome, Scrapes } from './scrape.ts'
 
@@ -28,6 +29,7 @@ export type AnnounceRouteOptions = {
   readonly scrapes: Scrapes
   readonly refusals: Refusals
   readonly limits: AddressLimits
+  readonly times: AnswerTimes
   /** The address a request came from, as text. */
   readonly addressOf: (sender: Sender) => string
 }
@@ -57,6 +59,7 @@ export function announceRoutes({
   scrapes,
   refusals,
   limits,
+  times,
   addressOf,
 }: AnnounceRouteOptions): AnnounceRoutes {
   const announce = async (sender: Sender, target: Target): Promise<Reply> => {
@@ -101,8 +104,11 @@ export function announceRoutes({
     if (target === undefined) return undefined
     const { action } = target
     if (!target.ok) return refusalReply(refusals.refuse(action, target.failure))
+    const startedMs = performance.now()
     const reply = action === 'announce' ? announce(sender, target) : scrape(sender, target)
-    return reply.catch((error: unknown) => refusalReply(refusals.refuseError(action, error)))
+    return reply
+      .catch((error: unknown) => refusalReply(refusals.refuseError(action, error)))
+      .finally(() => times.timeAnswer(action, (performance.now() - startedMs) / 1_000))
   }
 
   const answer = (request: IncomingMessage, response: ServerResponse): boolean => {

@@ -1,5 +1,6 @@
 import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
-import type { Cluster, Redis } from 'ioredis'
+import { createRedisMetrics } from '@vault-and-tracker/service-kit/operational-metrics'
+import { type Cluster, Redis } from 'ioredis'
 import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
 import { changesOf, createFlusher, type Flusher } from '../accounting/accounting.ts'
 import { createAccountingQueue } from '../accounting/accounting-queue.redis.ts'
@@ -63,6 +64,9 @@ export const SETTLE_SECONDS = 3
 export async function createAnnounceEngine(connections: Connections): Promise<AnnounceEngine> {
   const { config, db, logger, clock } = connections
   const redis = await connectSwarmRedis(connections)
+  // The nodes of a Cluster are watched by themselves.
+  const stores = redis instanceof Redis && redis !== connections.redis ? { swarms: redis } : {}
+  createRedisMetrics(connections.metrics.registry, { main: connections.redis, ...stores })
   const swarms = createRedisSwarms({
     redis,
     clock: connections.swarmClock,
@@ -116,7 +120,8 @@ function createUseCases(
   const mode = config.TRACKER_MODE
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)
-  const counters = statistics.countedByTime(createAnnounceMetrics(metrics.registry))
+  const times = createAnnounceMetrics(metrics.registry)
+  const counters = statistics.countedByTime(times)
   const refusals = createRefusals({
     interval,
     minInterval,
@@ -150,7 +155,7 @@ function createUseCases(
     clock,
   })
   const addressOf = (request: Sender): string => clientAddress(request, config.proxies)
-  const routes = announceRoutes({ announces, scrapes, refusals, limits, addressOf })
+  const routes = announceRoutes({ announces, scrapes, refusals, limits, times, addressOf })
   return { routes, checkAnnounce, scrapes, identify, refusals, counters }
 }
 

@@ -1,11 +1,14 @@
 import { type Background, createBackground } from '@vault-and-tracker/service-kit/background'
+import { readBuild } from '@vault-and-tracker/service-kit/build'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { createBuildMetrics, createPoolMetrics } from '@vault-and-tracker/service-kit/operational-metrics'
 import { createKysely, createPool, pingPostgres } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import type { Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
@@ -38,20 +41,35 @@ const CLUSTER_REMEDY =
   'REDIS_URL must be a single Redis, with replicas if need be; a Cluster can hold the swarms (SWARM_REDIS_URL)'
 
 /**
- * Connects to Postgres and Redis, and subscribes to what other processes change.
+ * Connects to Postgres and Redis, and subscribes to what other processes change. A Postgres that is away is waited for by
+ * `/ready`.
  *
- * @throws UnavailableError when Redis does not respond; Error when it is a node of a Cluster
+ * @throws UnavailableError when Redis does not respond; Error when it is a node of a Cluster, or when Postgres has no
+ *   tables or gives the role no rights
  */
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, resources } = start
   const pool = createPool({ url: config.DATABASE_URL, name: 'tracker', size: config.DATABASE_POOL_SIZE, logger })
   const db = createKysely<Schema>(pool)
   resources.defer(() => db.destroy())
+  await assertReadable(db)
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'tracker', logger, clusterRemedy: CLUSTER_REMEDY })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
   const invalidations = await createInvalidations({ url: config.REDIS_URL, redis, logger, resources })
   const metrics = withMetricsOfAllWorkers(createMetrics())
+  const build = readBuild('tracker', new URL('../../package.json', import.meta.url), config.REVISION)
+  createBuildMetrics(metrics.registry, build)
+  createPoolMetrics(metrics.registry, pool, config.DATABASE_POOL_SIZE)
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) }
   return { ...start, db, redis, invalidations, metrics, background: createBackground(), checks }
+}
+
+/** The members are read in every request; what keeps them from being read does not heal by itself. */
+async function assertReadable(db: Db): Promise<void> {
+  try {
+    await db.selectFrom('users').select('id').limit(0).execute()
+  } catch (error) {
+    if (!isUnavailable(error)) throw error
+  }
 }

@@ -26,6 +26,9 @@ type Swarms = {
   readonly refused: number
 }
 
+/** What is cheap enough to be read twice a minute. */
+export type Figures = SiteCounts & Swarms
+
 const DAY_MS = 86_400_000
 
 export type Overview = ReturnType<typeof createOverview>
@@ -38,16 +41,24 @@ export function createOverview(deps: {
   torznabLastDay: () => Promise<{ readonly requests: number; readonly errors: number }>
   clock: { now(): number }
 }) {
+  const figures = async (): Promise<Figures> => {
+    const activeSince = new Date(deps.clock.now() - DAY_MS)
+    const [counts, swarms] = await Promise.all([deps.store.counts(activeSince), deps.swarms()])
+    return { ...counts, ...swarms }
+  }
+
   return {
+    /** Counts of the catalogue, the accounts and the swarms. @throws as `read` does */
+    figures,
+
     /** @throws what `isUnavailable` recognises when Postgres or Redis is unavailable */
     async read() {
-      const [counts, swarms, blockedAddresses, torznab] = await Promise.all([
-        deps.store.counts(new Date(deps.clock.now() - DAY_MS)),
-        deps.swarms(),
+      const [counts, blockedAddresses, torznab] = await Promise.all([
+        figures(),
         deps.blockedAddresses(),
         deps.torznabLastDay(),
       ])
-      return { ...counts, ...swarms, blockedAddresses, torznab }
+      return { ...counts, blockedAddresses, torznab }
     },
   }
 }

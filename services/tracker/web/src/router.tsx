@@ -1,7 +1,8 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { parseSearch, stringifySearch } from '@vault-and-tracker/web-kit/address'
+import { PagePending } from '@vault-and-tracker/web-kit/frame'
 import { adminRoutes } from './admin/routes.tsx'
-import { PagePending } from './frame/page-pending.tsx'
 import { PageProblem } from './frame/page-problem.tsx'
 import { rootRoute } from './frame/root-route.tsx'
 import { meRoutes } from './me/routes.tsx'
@@ -31,12 +32,8 @@ export function createAppRouter(queries: QueryClient) {
   return createRouter({
     routeTree,
     context: { queries },
-    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-    stringifySearch: (search: Readonly<Record<string, unknown>>) => {
-      const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
-      const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-      return text === '' ? '' : `?${text}`
-    },
+    parseSearch,
+    stringifySearch,
     defaultErrorComponent: PageProblem,
     defaultPreload: 'intent',
     // Query decides what is fresh.

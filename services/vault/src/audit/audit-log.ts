@@ -3,7 +3,16 @@ import { type Action, type AuditStore, type By, LISTED_ACTIONS, type ListedEntry
 
 /** What an administrator reads: the list, and the project that it is of; without one it is of several. */
 export type Read = {
-  readonly what: 'projects' | 'keys' | 'secrets' | 'versions' | 'audit' | 'administrators'
+  readonly what:
+    | 'projects'
+    | 'keys'
+    | 'secrets'
+    | 'versions'
+    | 'audit'
+    | 'administrators'
+    | 'overview'
+    | 'activity'
+    | 'verification'
   readonly projectId?: string
   readonly env?: string | undefined
 }

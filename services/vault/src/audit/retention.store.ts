@@ -36,6 +36,7 @@ export function createRetentionStore(db: Db): RetentionStore {
           values (${`${month}-01`}, ${first}, ${last}, ${rows}, ${keyNo}, ${code}, ${prunedAt})`.execute(trx)
         await sql`alter table audit detach partition ${table}`.execute(trx)
         await sql`drop table ${table}`.execute(trx)
+        await sql`select audit_ensure_partitions()`.execute(trx)
         return 'dropped'
       })
     },

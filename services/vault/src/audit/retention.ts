@@ -10,8 +10,8 @@ export type RetentionStore = {
   /** Months that have a partition of their own, the oldest first. */
   months(): Promise<readonly string[]>
   /**
-   * Drops the partition of a month and stores the record that `seal` makes of it, as one transaction. Requests wait for
-   * milliseconds, whatever the number of rows.
+   * Drops the partition of a month and stores the record that `seal` makes of it, as one transaction; the month that
+   * still runs gets a new partition. Requests wait for milliseconds, whatever the number of rows.
    *
    * @returns `unsealed` when rows of the month have no seal yet, and `busy` when another session reads the log for
    *   longer than a second; then nothing is dropped
@@ -21,14 +21,18 @@ export type RetentionStore = {
 
 /**
  * Drops all months before a month and records each, so that a verification can tell a dropped month from deleted rows.
+ * Months to come are never dropped.
  *
  * @param before `YYYY-MM`; this month and later ones stay
+ * @param options `includeCurrent`: the month that still runs is dropped too, when it is before that one
  * @returns the dropped months
- * @throws Error when a month cannot be dropped now; earlier months stay dropped
+ * @throws Error when the month that still runs would be dropped and need not be: then nothing is; Error when a month
+ *   cannot be dropped now: earlier months stay dropped
  */
 export async function pruneAudit(
   deps: { store: RetentionStore; chainKey: ChainKey; clock: Clock },
   before: string,
+  { includeCurrent }: { includeCurrent: boolean },
 ): Promise<readonly string[]> {
   const { store, chainKey, clock } = deps
   const seal = (pruning: Pruning): SealedPruning => ({
@@ -37,7 +41,10 @@ export async function pruneAudit(
     code: pruningCode(chainKey.key, pruning),
     prunedAt: new Date(clock.now()),
   })
-  const months = (await store.months()).filter((month) => month < before)
+  const current = new Date(clock.now()).toISOString().slice(0, 7)
+  if (current < before && !includeCurrent)
+    throw new Error(`${current} is not over: give ${current} or an earlier month, or --include-current to drop it too`)
+  const months = (await store.months()).filter((month) => month < before && month <= current)
   for (const month of months) {
     const result = await store.dropMonth(month, seal)
     if (result === 'unsealed')

@@ -54,31 +54,19 @@ export async function verifyAudit(
 ): Promise<Verdict> {
   const { store, keyOf } = deps
   const prunings = await store.prunings()
-  for (const pruning of prunings)
-    if (!pruningCode(await keyOf(pruning.keyNo), pruning).equals(pruning.code))
-      return broken(`the pruning of ${pruning.month} was changed, or was not made with the keyring`)
-  const isPruned = (seq: number) =>
-    prunings.some(({ first, last }) => first !== null && last !== null && seq >= first && seq <= last)
+  const forged = await findForged(prunings, keyOf)
+  if (forged !== undefined) return forged
+  const isPruned = pruned(prunings)
   const reached: Reached = { sealNo: 0, code: CHAIN_START, position: 0, rows: 0, pruned: 0 }
 
   for (let seals = await store.seals(0, 50); seals.length > 0; seals = await store.seals(reached.sealNo, 50)) {
     for (const seal of seals) {
       if (seal.sealNo !== reached.sealNo + 1) return broken(`seal ${reached.sealNo + 1} is missing`)
-      const key = await keyOf(seal.keyNo)
-      const found = await store.rows(seal.seqs)
-      const rows = new Map(found.map((row) => [row.seq, row]))
-      const duplicate = found.find((row) => rows.get(row.seq) !== row)
-      if (duplicate !== undefined) return broken(`row ${duplicate.seq} (${duplicate.id}) occurs twice`, duplicate)
-      for (const [i, seq] of seal.seqs.entries()) {
-        const code = seal.codes[i] ?? CHAIN_START
-        const row = rows.get(seq)
-        if (row === undefined && !isPruned(seq)) return broken(`row ${seq} is missing`, { seq })
-        if (row !== undefined && !chainCode(key, reached.code, row).equals(code))
-          return broken(`row ${seq} (${row.id}) was changed, or its seal was`, { seq, id: row.id })
-        if (row === undefined) reached.pruned++
-        else reached.rows++
-        reached.code = code
-      }
+      const checked = await checkSeal(seal, { store, keyOf, previous: reached.code, isPruned })
+      if ('problem' in checked) return checked
+      reached.code = checked.code
+      reached.rows += checked.rows.length
+      reached.pruned += seal.seqs.length - checked.rows.length
       reached.sealNo = seal.sealNo
       reached.position = seal.position
       if (expected?.sealNo === seal.sealNo && expected.code !== reached.code.toString('hex'))
@@ -91,6 +79,56 @@ export async function verifyAudit(
   if (reached.pruned !== dropped)
     return broken(`${String(reached.pruned)} rows are missing, and ${String(dropped)} were pruned`)
   return checkUnsealedRows(store, reached)
+}
+
+/** The verdict of a log that does not match its chain. */
+export type Broken = Extract<Verdict, { intact: false }>
+
+type KeyOf = (keyNo: number) => Promise<KeyObject>
+
+/** The first record of a dropped month that was not made with the keyring. */
+export async function findForged(prunings: readonly StoredPruning[], keyOf: KeyOf): Promise<Broken | undefined> {
+  for (const pruning of prunings)
+    if (!pruningCode(await keyOf(pruning.keyNo), pruning).equals(pruning.code))
+      return broken(`the pruning of ${pruning.month} was changed, or was not made with the keyring`)
+  return undefined
+}
+
+/** Whether the row with a number was dropped with its month. */
+export function pruned(prunings: readonly StoredPruning[]): (seq: number) => boolean {
+  return (seq) => prunings.some(({ first, last }) => first !== null && last !== null && seq >= first && seq <= last)
+}
+
+/**
+ * Recomputes the codes of the rows of a seal.
+ *
+ * @param chain `previous` is the code before the first of them
+ * @returns the rows that are there and the last code, or the first row that does not match
+ */
+export async function checkSeal(
+  seal: StoredSeal,
+  chain: {
+    store: Pick<VerificationStore, 'rows'>
+    keyOf: KeyOf
+    previous: Buffer
+    isPruned: (seq: number) => boolean
+  },
+): Promise<{ rows: readonly ChainedRow[]; code: Buffer } | Broken> {
+  const key = await chain.keyOf(seal.keyNo)
+  const found = await chain.store.rows(seal.seqs)
+  const rows = new Map(found.map((row) => [row.seq, row]))
+  const duplicate = found.find((row) => rows.get(row.seq) !== row)
+  if (duplicate !== undefined) return broken(`row ${duplicate.seq} (${duplicate.id}) occurs twice`, duplicate)
+  let reached = chain.previous
+  for (const [i, seq] of seal.seqs.entries()) {
+    const code = seal.codes[i] ?? CHAIN_START
+    const row = rows.get(seq)
+    if (row === undefined && !chain.isPruned(seq)) return broken(`row ${seq} is missing`, { seq })
+    if (row !== undefined && !chainCode(key, reached, row).equals(code))
+      return broken(`row ${seq} (${row.id}) was changed, or its seal was`, { seq, id: row.id })
+    reached = code
+  }
+  return { rows: found, code: reached }
 }
 
 type Reached = { sealNo: number; code: Buffer; position: number; rows: number; pruned: number }
@@ -115,6 +153,7 @@ async function checkUnsealedRows(store: VerificationStore, reached: Reached): Pr
   }
 }
 
-function broken(problem: string, row?: { seq: number; id?: string }): Verdict {
+/** What is wrong, and with which row. */
+export function broken(problem: string, row?: { seq: number; id?: string }): Broken {
   return { intact: false, problem, ...(row && { seq: row.seq }), ...(row?.id !== undefined && { id: row.id }) }
 }

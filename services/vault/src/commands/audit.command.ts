@@ -1,5 +1,12 @@
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
-import { type Command, defineAction, option, runIfMain, type Terminal } from '@vault-and-tracker/service-kit/command'
+import {
+  type Command,
+  defineAction,
+  flag,
+  option,
+  runIfMain,
+  type Terminal,
+} from '@vault-and-tracker/service-kit/command'
 import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/env'
 import { type CommandDatabase, withDatabase } from '@vault-and-tracker/service-kit/postgres'
 import { z } from 'zod'
@@ -8,6 +15,7 @@ import { pruneAudit } from '../audit/retention.ts'
 import { createVerificationStore } from '../audit/seals.store.ts'
 import { verifyAudit } from '../audit/verification.ts'
 import { readCommandConfig, readKeyringConfig } from '../config.ts'
+import { openKeyring } from '../context/keyring.ts'
 import type { Db } from '../db/schema.ts'
 import { createChainKeys } from '../keyring/chain-keys.ts'
 import { createChainKeyStore } from '../keyring/keyring.store.ts'
@@ -27,8 +35,9 @@ const verify = defineAction({
   summary: 'Recomputes the chain of the whole log and prints the verdict. --expect: the chain must contain this seal.',
   inputs: { expect: option('SEAL:CODE', seal.optional()) },
   run: ({ expect }, { env, stdout, stderr }) => {
-    const { DATABASE_URL: url, LOG_LEVEL: level, keyring } = readCommandConfig(env)
+    const { DATABASE_URL: url, LOG_LEVEL: level, ...settings } = readCommandConfig(env)
     return withDatabase(databaseOf(url, level, stderr), async (db: Db) => {
+      const keyring = await openKeyring(settings)
       const keys = createChainKeys({ keyring, store: createChainKeyStore(db), clock: systemClock })
       const store = createVerificationStore(db)
       const verdict = await verifyAudit({ store, keyOf: (keyNo) => keys.byNumber(keyNo) }, expect)
@@ -39,18 +48,21 @@ const verify = defineAction({
 })
 
 const prune = defineAction({
-  summary: 'Drops the months before a month. Runs as the owner of the database, with MIGRATION_DATABASE_URL.',
+  summary:
+    'Drops the months before a month. --include-current: the month that still runs too, where it is before that one.',
   inputs: {
     before: option('YYYY-MM', z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'takes a month, like 2027-01')),
+    'include-current': flag(),
   },
-  run: ({ before }, { env, stdout, stderr }) => {
+  run: ({ before, 'include-current': includeCurrent }, { env, stdout, stderr }) => {
     const schema = z.object({ MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql') })
     const { MIGRATION_DATABASE_URL: url } = parseEnv(schema, env)
-    const keyring = readKeyringConfig(env)
+    const settings = readKeyringConfig(env)
     return withDatabase(databaseOf(url, 'warn', stderr), async (db: Db) => {
+      const keyring = await openKeyring(settings)
       const keys = createChainKeys({ keyring, store: createChainKeyStore(db), clock: systemClock })
       const deps = { store: createRetentionStore(db), chainKey: await keys.current(), clock: systemClock }
-      stdout.write(`${JSON.stringify({ dropped: await pruneAudit(deps, before) })}\n`)
+      stdout.write(`${JSON.stringify({ dropped: await pruneAudit(deps, before, { includeCurrent }) })}\n`)
       return 0
     })
   },
@@ -64,7 +76,8 @@ function databaseOf(url: string, level: string, destination: Terminal['stderr'])
 export const auditCommand: Command = {
   name: 'audit',
   actions: { verify, prune },
-  notes: `Both read the keyring like the service. verify also reads DATABASE_URL. The service logs the end of the chain
+  notes: `Both read the keyring like the service. verify also reads DATABASE_URL; prune runs as the owner of the database,
+with MIGRATION_DATABASE_URL. The service logs the end of the chain
 as sealNo and code: --expect SEAL:CODE proves that nothing up to there was removed or replaced.
 
 Exit status: 0 done, and the chain is intact; 1 the chain is broken, the verdict names the first row that does not

@@ -12,6 +12,7 @@ import {
 import { type CommandDatabase, withDatabase } from '@vault-and-tracker/service-kit/postgres'
 import { z } from 'zod'
 import { readCommandConfig, readCommandConfigWithoutKeyring } from '../config.ts'
+import { openKeyring } from '../context/keyring.ts'
 import type { Db } from '../db/schema.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { assertIdIsFree, checkKeyring } from '../keyring/key-check.ts'
@@ -96,9 +97,10 @@ function keyringFile({ env }: Terminal): string {
 
 /** Runs work after the keyring was checked against the database, as the service does when it starts. */
 function withRotation<T>(terminal: Terminal, work: (rotation: KeyRotation, db: Db) => Promise<T>): Promise<T> {
-  const { DATABASE_URL: url, LOG_LEVEL: level, keyring } = readCommandConfig(terminal.env)
+  const { DATABASE_URL: url, LOG_LEVEL: level, ...settings } = readCommandConfig(terminal.env)
   const clock = systemClock
   return withDatabase(databaseOf(url, level, terminal), async (db: Db) => {
+    const keyring = await openKeyring(settings)
     await checkKeyring({ keyring, store: createKekStore(db), clock })
     const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
     return work(createKeyRotation({ keyring, store: createKeyRotationStore(db), dataKeys, clock }), db)

@@ -3,6 +3,7 @@ import { type Command, defineAction, option, runIfMain, type Terminal } from '@v
 import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
 import { z } from 'zod'
 import { readCommandConfig } from '../config.ts'
+import { openKeyring } from '../context/keyring.ts'
 import type { Db } from '../db/schema.ts'
 import { createChainKeys } from '../keyring/chain-keys.ts'
 import { checkKeyring } from '../keyring/key-check.ts'
@@ -38,9 +39,10 @@ function withRows(
   { env, stderr: destination }: Terminal,
   work: (rows: ReturnType<typeof createRowAuthentication>) => Promise<number>,
 ): Promise<number> {
-  const { DATABASE_URL: url, LOG_LEVEL: level, keyring } = readCommandConfig(env)
+  const { DATABASE_URL: url, LOG_LEVEL: level, ...keys } = readCommandConfig(env)
   const clock = systemClock
   return withDatabase({ url, name: 'rows', level, destination, statementTimeoutMs: 600_000 }, async (db: Db) => {
+    const keyring = await openKeyring(keys)
     await checkKeyring({ keyring, store: createKekStore(db), clock })
     const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
     const codes = createRowCodes(await chainKeys.first())

@@ -21,10 +21,10 @@ const WRITE_REFUSALS_EVERY_MS = 10_000
 export type AuditParts = Awaited<ReturnType<typeof createAuditParts>>
 
 /** Joins the audit log; in the background it is sealed, and its next months are prepared. */
-export async function createAuditParts({ config, db, clock, logger, metrics, background }: Connections) {
+export async function createAuditParts({ keyring, db, clock, logger, metrics, background }: Connections) {
   const store = createAuditStore(db)
   await store.ensurePartitions()
-  const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
+  const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const seals = createSealMetrics(metrics.registry)
   const sealer = createSealer({
     store: createSealStore(db),

@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Background, createBackground } from '@vault-and-tracker/service-kit/background'
+import { readBuild } from '@vault-and-tracker/service-kit/build'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
+import {
+  createBuildMetrics,
+  createPoolMetrics,
+  createReadinessMetrics,
+  createRedisMetrics,
+} from '@vault-and-tracker/service-kit/operational-metrics'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
@@ -15,10 +22,15 @@ import type { Db, Schema } from '../db/schema.ts'
 import { checkWrites } from '../db/write-check.store.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
 import { createKekStore } from '../keyring/keyring.store.ts'
+import type { Keyring } from '../keyring/keyring.ts'
 import { createEpochStore } from '../signed-requests/nonce-memory.store.ts'
 import { createNonceMemory } from '../signed-requests/nonce-memory.ts'
 import { createNonceStore } from '../signed-requests/nonces.redis.ts'
 import type { NonceStore } from '../signed-requests/signed-requests.ts'
+import { openKeyring } from './keyring.ts'
+
+/** With the two seconds that a frozen Postgres is given in addition, less than the ten that clients wait. */
+const STATEMENT_MS = 6_000
 
 /** A replica that freezes inside a transaction holds its locks for so long: less than other replicas wait for them. */
 const IDLE_TRANSACTION_MS = 4_000
@@ -41,6 +53,8 @@ export type Start = {
 
 /** What every part of the service is joined from. */
 export type Connections = Start & {
+  /** The key-encryption keys of this process and of a service. */
+  readonly keyring: Keyring
   /** For statements that Kysely does not build. */
   readonly pool: Pool
   readonly db: Db
@@ -59,9 +73,10 @@ export type Connections = Start & {
  */
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, clock, resources } = start
-  const { keyring } = config
+  const keyring = await openKeyring(config)
   const pool = createPool({
     ...{ url: config.DATABASE_URL, name: 'vault', size: config.DATABASE_POOL_SIZE, logger },
+    statementTimeoutMs: STATEMENT_MS,
     idleTransactionTimeoutMs: IDLE_TRANSACTION_MS,
   })
   const db = createKysely<Schema>(pool)
@@ -88,11 +103,20 @@ export async function connect(start: Start): Promise<Connections> {
   const checks: Checks = {
     postgres: () => checkWrites(db),
     redis: () => memory.check(),
-    keyring: async () => assertMatches(keyring, await keks.list()),
+    keyring: async () => {
+      assertMatches(keyring, await keks.list())
+      await Promise.all(keyring.providers.map((provider) => provider.check()))
+    },
   }
   const unread = createUnreadAnswers({
     ...UNREAD_LIMITS,
     maxBytesPerConnection: ANSWERS_PER_CONNECTION * JSON_BYTES_PER_BYTE * config.MAX_ENVIRONMENT_BYTES,
   })
-  return { ...start, unread, pool, db, redis, nonces, metrics: createMetrics(), background, checks }
+  const metrics = createMetrics()
+  const build = readBuild('vault', new URL('../../package.json', import.meta.url), config.REVISION)
+  createBuildMetrics(metrics.registry, build)
+  createPoolMetrics(metrics.registry, pool, config.DATABASE_POOL_SIZE)
+  createRedisMetrics(metrics.registry, { main: redis })
+  createReadinessMetrics(metrics.registry, checks)
+  return { ...start, keyring, unread, pool, db, redis, nonces, metrics, background, checks }
 }

@@ -22,12 +22,15 @@ import type { Connections } from './connections.ts'
 /** How far behind `lastUsedAt` of a key is. */
 const NOTE_USES_EVERY_MS = 10_000
 
+/** A data key stays in memory for up to six minutes after it was unwrapped. */
+const DROP_KEYS_EVERY_MS = 60_000
+
 /** Projects and secrets, joined. */
 export type ProjectsAndSecrets = Awaited<ReturnType<typeof createProjectsAndSecrets>>
 
 /** What makes and checks the codes of rows; those that are refused are counted and logged. */
-async function createRowChecks({ config, db, clock, logger, metrics }: Connections) {
-  const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
+async function createRowChecks({ keyring, db, clock, logger, metrics }: Connections) {
+  const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const refusedRows = createRefusedRowMetrics(metrics.registry)
   return {
     codes: createRowCodes(await chainKeys.first()),
@@ -40,11 +43,19 @@ async function createRowChecks({ config, db, clock, logger, metrics }: Connectio
 
 /** Joins projects, their secrets and the checks of their signed requests. */
 export async function createProjectsAndSecrets(connections: Connections) {
-  const { config, pool, db, nonces, clock, logger, metrics, background } = connections
+  const { config, keyring, pool, db, nonces, clock, logger, metrics, background } = connections
   const { codes, onRefused } = await createRowChecks(connections)
   const authentic = createAuthenticProjects({ codes, onRefused })
   const environments = createEnvironments({ codes, onRefused })
-  const dataKeys = createDataKeys({ keyring: config.keyring, store: createDataKeyStore(db), clock })
+  const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
+  background.add({
+    everyMs: DROP_KEYS_EVERY_MS,
+    task: () => {
+      dataKeys.dropStale()
+      return Promise.resolve()
+    },
+    onError: (error) => logger.error({ err: error }, 'could not forget data keys'),
+  })
   const signingProjects = createSigningProjects({ read: (name) => projects.findWithVerifyKeys(name), clock })
   const onChange = (name: string) => signingProjects.forget(name)
   const projects = createProjects({ store: createProjectStore(db), authentic, dataKeys, clock, onChange })

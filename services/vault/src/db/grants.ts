@@ -33,6 +33,6 @@ export function grants(role: string): readonly string[] {
     `grant select, insert on audit_seals, nonce_memory to ${role}`,
     `grant select on audit_prunings to ${role}`,
     `grant usage on sequence audit_seq to ${role}`,
-    `grant execute on function audit_ensure_partitions(integer) to ${role}`,
+    `grant execute on function audit_ensure_partitions(integer), drop_old_versions(uuid, integer) to ${role}`,
   ]
 }

@@ -4,6 +4,8 @@ import { init } from './migrations/0001-init.ts'
 import { sealedPrunings } from './migrations/0002-sealed-prunings.ts'
 import { authenticatedRows } from './migrations/0003-authenticated-rows.ts'
 import { nonceMemory } from './migrations/0004-nonce-memory.ts'
+import { droppedVersions } from './migrations/0005-dropped-versions.ts'
+import { repeatedPrunings } from './migrations/0006-repeated-prunings.ts'
 
 /**
  * Brings the vault's database to the newest schema. A new migration is added at the end, a released one never changed.
@@ -14,6 +16,8 @@ export const migrate: Migrate = createMigrate({
     '0002-sealed-prunings': sealedPrunings,
     '0003-authenticated-rows': authenticatedRows,
     '0004-nonce-memory': nonceMemory,
+    '0005-dropped-versions': droppedVersions,
+    '0006-repeated-prunings': repeatedPrunings,
   },
   grants,
 })

@@ -31,14 +31,14 @@ export function createChainKeys(deps: { keyring: Keyring; store: ChainKeyStore; 
   const unwrapped = new Map<number, KeyObject>()
   let current: number | undefined
 
-  function unwrap(stored: StoredChainKey): KeyObject {
-    const key = unwrapped.get(stored.keyNo) ?? unwrapKey(keyring, stored, chainKeyOwner(stored.keyNo))
+  async function unwrap(stored: StoredChainKey): Promise<KeyObject> {
+    const key = unwrapped.get(stored.keyNo) ?? (await unwrapKey(keyring, stored, chainKeyOwner(stored.keyNo)))
     unwrapped.set(stored.keyNo, key)
     return key
   }
 
   async function firstKey(): Promise<StoredChainKey> {
-    const wrapped = wrapKey(keyring, generateKeySync('aes', { length: 256 }), chainKeyOwner(FIRST))
+    const wrapped = await wrapKey(keyring, generateKeySync('aes', { length: 256 }), chainKeyOwner(FIRST))
     await store.addFirst({ keyNo: FIRST, ...wrapped }, new Date(clock.now()))
     // Another replica may have inserted the first key at the same time; then that one is used.
     const stored = await store.newest()
@@ -57,7 +57,7 @@ export function createChainKeys(deps: { keyring: Keyring; store: ChainKeyStore; 
   async function newest(): Promise<{ keyNo: number; key: KeyObject }> {
     if (current === undefined) {
       const stored = (await store.newest()) ?? (await firstKey())
-      unwrap(stored)
+      await unwrap(stored)
       current = stored.keyNo
     }
     return { keyNo: current, key: await byNumber(current) }

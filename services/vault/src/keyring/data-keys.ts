@@ -1,7 +1,7 @@
 import { generateKeySync, type KeyObject } from 'node:crypto'
 import { createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { type Keyring, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
+import { isRemote, type Keyring, KeyringError, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
 
 /** A project's data key as it is stored. */
 export type StoredDataKey = WrappedKey & { readonly dekV: number }
@@ -10,21 +10,28 @@ export type StoredDataKey = WrappedKey & { readonly dekV: number }
 export type DataKeyStore = {
   /** The wrapped key; undefined when the project or the version was deleted. */
   findDataKey(projectUid: string, dekV: number): Promise<StoredDataKey | undefined>
+  /** The newest key of a project, which encrypts its values; undefined when the project was deleted. */
+  findNewestDataKey(projectUid: string): Promise<StoredDataKey | undefined>
 }
 
 /** The data keys of projects, unwrapped on demand. */
 export type DataKeys = {
   /** A new data key for a project, wrapped with the active key-encryption key. */
-  create(projectUid: string, dekV: number): StoredDataKey
+  create(projectUid: string, dekV: number): Promise<StoredDataKey>
   /**
-   * Unwraps a stored key, to encrypt with it. Never from the cache: no value may be encrypted with a key whose stored
-   * form does not unwrap any more.
+   * Unwraps a stored key, to encrypt with it. No value may be encrypted with a key whose stored form does not unwrap any
+   * more, so what a service has unwrapped is remembered for exactly these bytes, and nothing else is.
    *
-   * @throws DecryptionError when it was damaged; KeyringError when its key-encryption key is missing
+   * @throws DecryptionError when it was damaged; KeyringError when its key-encryption key is missing;
+   *   UnavailableError when a service does not respond
    */
-  unwrap(projectUid: string, stored: StoredDataKey): KeyObject
+  unwrap(projectUid: string, stored: StoredDataKey): Promise<KeyObject>
+  /** Unwraps the key that the next write of a project uses, so that no transaction waits for a service. */
+  prepare(projectUid: string): Promise<void>
   /** The unwrapped key by its version, at once where it is cached; undefined when it is not stored any more. */
   find(projectUid: string, dekV: number): Lookup<KeyObject>
+  /** Forgets keys that were unwrapped more than five minutes ago. */
+  dropStale(): void
 }
 
 const MAX_CACHED = 1_000
@@ -38,34 +45,68 @@ const CACHED_MS = 300_000
  */
 export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; clock: Clock }): DataKeys {
   const { keyring, store, clock } = deps
+  const cacheOf = <Key extends string>(load: (key: Key) => Promise<KeyObject | undefined>) =>
+    createLookupCache<Key, KeyObject>({
+      load,
+      clock,
+      maxValues: MAX_CACHED,
+      valueTtlMs: CACHED_MS,
+      // A key that is missing is looked for again.
+      maxAbsences: 1,
+      absenceTtlMs: 0,
+      serveStale: false,
+    })
 
-  function unwrap(projectUid: string, stored: StoredDataKey): KeyObject {
-    return unwrapKey(keyring, stored, dataKeyOwner(projectUid, stored.dekV))
-  }
-
-  const cache = createLookupCache<`${string}/${number}`, KeyObject>({
-    load: async (id) => {
-      const [projectUid = '', dekV] = id.split('/')
-      const stored = await store.findDataKey(projectUid, Number(dekV))
-      return stored && unwrap(projectUid, stored)
-    },
-    clock,
-    maxValues: MAX_CACHED,
-    valueTtlMs: CACHED_MS,
-    // A key that is missing is looked for again.
-    maxAbsences: 1,
-    absenceTtlMs: 0,
-    serveStale: false,
+  const byVersion = cacheOf<`${string}/${number}`>(async (id) => {
+    const [projectUid = '', dekV] = id.split('/')
+    const stored = await store.findDataKey(projectUid, Number(dekV))
+    return stored && unwrap(projectUid, stored)
   })
+
+  /** Everything that unwrapping depends on is in the key of the cache. */
+  const byBytes = cacheOf<string>((text) => {
+    const { projectUid, dekV, kekId, wrapped } = JSON.parse(text) as Described
+    const stored = { dekV, kekId, wrapped: Buffer.from(wrapped, 'base64') }
+    return unwrapKey(keyring, stored, dataKeyOwner(projectUid, dekV))
+  })
+
+  async function unwrap(projectUid: string, stored: StoredDataKey): Promise<KeyObject> {
+    const { dekV, kekId, wrapped } = stored
+    if (!isRemote(keyring)) return unwrapKey(keyring, stored, dataKeyOwner(projectUid, dekV))
+    const described: Described = { projectUid, dekV, kekId, wrapped: wrapped.toString('base64') }
+    const key = await byBytes.get(JSON.stringify(described))
+    if (key === undefined) throw new KeyringError([`data key ${String(dekV)} was not unwrapped`])
+    return key
+  }
 
   return {
     unwrap,
-    create: (projectUid, dekV) => {
+
+    create: async (projectUid, dekV) => {
       const key = generateKeySync('aes', { length: 256 })
-      return { dekV, ...wrapKey(keyring, key, dataKeyOwner(projectUid, dekV)) }
+      return { dekV, ...(await wrapKey(keyring, key, dataKeyOwner(projectUid, dekV))) }
     },
-    find: (projectUid, dekV) => cache.get(`${projectUid}/${dekV}`),
+
+    prepare: async (projectUid) => {
+      if (!isRemote(keyring)) return
+      const newest = await store.findNewestDataKey(projectUid)
+      if (newest !== undefined) await unwrap(projectUid, newest)
+    },
+
+    find: (projectUid, dekV) => byVersion.get(`${projectUid}/${dekV}`),
+
+    dropStale: () => {
+      byVersion.dropStale()
+      byBytes.dropStale()
+    },
   }
+}
+
+type Described = {
+  readonly projectUid: string
+  readonly dekV: number
+  readonly kekId: string
+  readonly wrapped: string
 }
 
 /** The owner that a data key is wrapped for. */

@@ -1,5 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { type Keyring, KeyringError } from './keyring.ts'
+import { canUnwrap, type Keyring, KeyringError } from './keyring.ts'
 
 /** What the database holds about a key-encryption key (KEK). `used` tells whether it wraps a data key now. */
 export type KnownKek = {
@@ -39,7 +39,9 @@ export function assertMatches(keyring: Keyring, known: readonly KnownKek[]): voi
   const problems = known.flatMap((kek) => {
     const own = keyring.keys.get(kek.id)
     if (own === undefined)
-      return kek.used ? [`key ${kek.id} (fingerprint ${kek.fingerprint}) is in use and not in the keyring`] : []
+      return kek.used && !canUnwrap(keyring, kek.id)
+        ? [`key ${kek.id} (fingerprint ${kek.fingerprint}) is in use and not in the keyring`]
+        : []
     if (own.fingerprint !== kek.fingerprint)
       return [
         `key ${kek.id} differs: the database was written with fingerprint ${kek.fingerprint}, the keyring holds ${own.fingerprint}`,

@@ -66,7 +66,7 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
             wrapped: row.wrapped,
           }),
         )
-        const wrapped = keys.map((key) => rewrap(key).wrapped)
+        const wrapped = (await rewrap(keys)).map((key) => key.wrapped)
         await sql`update project_deks d set kek_id = ${activeId}, wrapped = new.wrapped
           from unnest(${keys.map((key) => key.projectUid)}::uuid[], ${keys.map((key) => key.dekV)}::int[],
             ${wrapped}::bytea[]) as new (project_uid, dek_v, wrapped)
@@ -87,14 +87,13 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
           .where('kek_id', '!=', activeId)
           .forUpdate()
           .execute()
-        for (const row of rows) {
-          const { wrapped } = rewrap({ keyNo: row.key_no, kekId: row.kek_id, wrapped: row.wrapped })
+        const keys = rows.map((row) => ({ keyNo: row.key_no, kekId: row.kek_id, wrapped: row.wrapped }))
+        for (const [i, { wrapped }] of (await rewrap(keys)).entries())
           await trx
             .updateTable('audit_keys')
             .set({ kek_id: activeId, wrapped })
-            .where('key_no', '=', row.key_no)
+            .where('key_no', '=', keys[i]?.keyNo ?? 0)
             .execute()
-        }
         return rows.length
       }),
 
@@ -118,7 +117,7 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
           order by p.uid limit ${limit} for no key update of p skip locked`.execute(trx)
         let made = 0
         for (const { uid, name, dek_v: dekV } of rows) {
-          const key = create(uid, dekV + 1)
+          const key = await create(uid, dekV + 1)
           await lockKek(trx, key.kekId)
           const inserted = await trx
             .insertInto('project_deks')
@@ -143,7 +142,8 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
           order by n.project_uid limit ${limit}
           for key share of p skip locked for update of v skip locked`.execute(trx)
         if (rows.length === 0) return { moved: 0, last: undefined }
-        const values = rows.map((row) => ({ row, blob: reencrypt(toValue(row)) }))
+        const values: { row: ValueRow; blob: Buffer }[] = []
+        for (const row of rows) values.push({ row, blob: await reencrypt(toValue(row)) })
         await sql`update secret_versions v set dek_v = new.dek_v, blob = new.blob
           from unnest(${values.map(({ row }) => row.secret_id)}::uuid[], ${values.map(({ row }) => row.version)}::int[],
             ${values.map(({ row }) => row.to_v)}::int[], ${values.map(({ blob }) => blob)}::bytea[])

@@ -5,7 +5,7 @@ import { chainKeyOwner, type StoredChainKey } from './chain-keys.ts'
 import { type DataKeys, dataKeyOwner, type StoredDataKey } from './data-keys.ts'
 import { DecryptionError, decryptValue, encryptValue, type ValuePlace } from './envelope.ts'
 import type { KnownKek } from './key-check.ts'
-import { type DataKeyOwner, type Keyring, KeyringError, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
+import { type Keyring, KeyringError, rewrapKeys, type WrappedKey } from './keyring.ts'
 
 /** A data key with its project. */
 export type ProjectDataKey = StoredDataKey & { readonly projectUid: string; readonly project: string }
@@ -41,11 +41,14 @@ export type KeyRotationStore = {
   rewrapDataKeys(
     activeId: string,
     limit: number,
-    rewrap: (key: ProjectDataKey) => WrappedKey,
+    rewrap: (keys: readonly ProjectDataKey[]) => Promise<readonly WrappedKey[]>,
     entryFor: (key: ProjectDataKey) => NewEntry,
   ): Promise<number>
   /** Wraps all keys of the audit chain again that another key-encryption key wraps. Returns how many. */
-  rewrapChainKeys(activeId: string, rewrap: (key: StoredChainKey) => WrappedKey): Promise<number>
+  rewrapChainKeys(
+    activeId: string,
+    rewrap: (keys: readonly StoredChainKey[]) => Promise<readonly WrappedKey[]>,
+  ): Promise<number>
   /** How many data keys are wrapped by another key-encryption key. */
   countDataKeysToRewrap(activeId: string): Promise<number>
   /** Adds a new data key to up to `limit` projects whose newest one is older or used more often than the limits. */
@@ -53,7 +56,7 @@ export type KeyRotationStore = {
     limits: { before: Date; encryptions: number },
     limit: number,
     now: Date,
-    create: (projectUid: string, dekV: number) => StoredDataKey,
+    create: (projectUid: string, dekV: number) => Promise<StoredDataKey>,
     entryFor: (dekV: number) => NewEntry,
   ): Promise<number>
   /**
@@ -63,7 +66,7 @@ export type KeyRotationStore = {
   reencryptValues(
     fromUid: string,
     limit: number,
-    reencrypt: (value: ValueToReencrypt) => Buffer,
+    reencrypt: (value: ValueToReencrypt) => Promise<Buffer>,
   ): Promise<{ moved: number; last: string | undefined }>
   /** How many values do not use the newest data key of their project. */
   countValuesToReencrypt(): Promise<number>
@@ -94,14 +97,10 @@ export function createKeyRotation(deps: {
 }) {
   const { keyring, store, dataKeys, clock } = deps
 
-  function rewrapped(key: WrappedKey, owner: DataKeyOwner): WrappedKey {
-    return wrapKey(keyring, unwrapKey(keyring, key, owner), owner)
-  }
-
-  function reencrypt({ place, project, blob, from, to }: ValueToReencrypt): Buffer {
+  async function reencrypt({ place, project, blob, from, to }: ValueToReencrypt): Promise<Buffer> {
     try {
-      const value = decryptValue(dataKeys.unwrap(place.projectUid, from), place, blob)
-      return encryptValue(dataKeys.unwrap(place.projectUid, to), to.dekV, place, value)
+      const value = decryptValue(await dataKeys.unwrap(place.projectUid, from), place, blob)
+      return encryptValue(await dataKeys.unwrap(place.projectUid, to), to.dekV, place, value)
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error
       const { env, key, version } = place
@@ -129,8 +128,17 @@ export function createKeyRotation(deps: {
 
     /** Wraps every data key with the active key-encryption key. It can be interrupted and run again at any time. */
     rewrap: async (): Promise<{ rewrapped: number }> => {
-      let total = await store.rewrapChainKeys(keyring.activeId, (key) => rewrapped(key, chainKeyOwner(key.keyNo)))
-      const rewrapDataKey = (key: ProjectDataKey) => rewrapped(key, dataKeyOwner(key.projectUid, key.dekV))
+      let total = await store.rewrapChainKeys(keyring.activeId, (keys) =>
+        rewrapKeys(
+          keyring,
+          keys.map((key) => ({ ...key, owner: chainKeyOwner(key.keyNo) })),
+        ),
+      )
+      const rewrapDataKeys = (keys: readonly ProjectDataKey[]) =>
+        rewrapKeys(
+          keyring,
+          keys.map((key) => ({ ...key, owner: dataKeyOwner(key.projectUid, key.dekV) })),
+        )
       const entryFor = (key: ProjectDataKey) =>
         newEntry(clock, {
           action: 'key.rewrap',
@@ -139,7 +147,7 @@ export function createKeyRotation(deps: {
         })
       await repeatUntilDone(
         async () => {
-          const done = await store.rewrapDataKeys(keyring.activeId, REWRAP_BATCH, rewrapDataKey, entryFor)
+          const done = await store.rewrapDataKeys(keyring.activeId, REWRAP_BATCH, rewrapDataKeys, entryFor)
           total += done
           return done
         },

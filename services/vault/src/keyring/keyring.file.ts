@@ -13,7 +13,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode } from '@vault-and-tracker/service-kit/errors'
-import { isKeyId, KeyringError, parseKeyringFile } from './keyring.ts'
+import { isKeyId, KeyringError } from './keyring.ts'
+import { parseKeyringFile } from './local-keys.ts'
 
 /** A parsed keyring file. It holds key material: never log it. */
 type KeyringFile = { active: string; keys: Record<string, string> }

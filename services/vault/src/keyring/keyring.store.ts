@@ -15,6 +15,17 @@ export function createDataKeyStore(db: Db): DataKeyStore {
         .executeTakeFirst()
       return row && { dekV: row.dek_v, kekId: row.kek_id, wrapped: row.wrapped }
     },
+
+    findNewestDataKey: async (projectUid) => {
+      const row = await db
+        .selectFrom('project_deks')
+        .select(['dek_v', 'kek_id', 'wrapped'])
+        .where('project_uid', '=', projectUid)
+        .orderBy('dek_v', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      return row && { dekV: row.dek_v, kekId: row.kek_id, wrapped: row.wrapped }
+    },
   }
 }
 

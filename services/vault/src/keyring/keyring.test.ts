@@ -2,7 +2,8 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { DecryptionError, dataKeyVersionOf, decrypt, decryptValue, encrypt, encryptValue } from './envelope.ts'
 import { assertMatches } from './key-check.ts'
-import { KeyringError, parseKeyringFile, parseKeyringList, unwrapKey, wrapKey } from './keyring.ts'
+import { KeyringError, unwrapKey, wrapKey } from './keyring.ts'
+import { parseKeyringFile, parseKeyringList } from './local-keys.ts'
 
 const newKey = () => randomBytes(32).toString('base64')
 const [one, two] = [newKey(), newKey()]
@@ -53,20 +54,20 @@ test('all problems of a list come at once', () => {
 
 const owner = { purpose: 'dek', owner: '01890a5d-ac96-774b-bcce-b302099a8057', version: 1 } as const
 
-test('a data key is wrapped with the active key and unwraps for its owner only', () => {
+test('a data key is wrapped with the active key and unwraps for its owner only', async () => {
   const dataKey = createSecretKey(randomBytes(32))
-  const stored = wrapKey(keyring, dataKey, owner)
+  const stored = await wrapKey(keyring, dataKey, owner)
   expect(stored.kekId).toBe('k1')
-  expect(unwrapKey(keyring, stored, owner).equals(dataKey)).toBe(true)
+  expect((await unwrapKey(keyring, stored, owner)).equals(dataKey)).toBe(true)
   const wrongOwners = [
     { ...owner, version: 2 },
     { ...owner, owner: 'other' },
     { ...owner, purpose: 'audit' as const },
   ]
-  for (const wrong of wrongOwners) expect(() => unwrapKey(keyring, stored, wrong)).toThrow(DecryptionError)
-  expect(() => unwrapKey(keyring, { ...stored, kekId: 'k2' }, owner)).toThrow(DecryptionError)
-  expect(() => unwrapKey(keyring, { ...stored, kekId: 'k3' }, owner)).toThrow('k3 is not in the keyring')
-  expect(wrapKey(keyring, dataKey, owner).wrapped).not.toEqual(stored.wrapped)
+  for (const wrong of wrongOwners) await expect(unwrapKey(keyring, stored, wrong)).rejects.toThrow(DecryptionError)
+  await expect(unwrapKey(keyring, { ...stored, kekId: 'k2' }, owner)).rejects.toThrow(DecryptionError)
+  await expect(unwrapKey(keyring, { ...stored, kekId: 'k3' }, owner)).rejects.toThrow('k3 is not in the keyring')
+  expect((await wrapKey(keyring, dataKey, owner)).wrapped).not.toEqual(stored.wrapped)
 })
 
 const place = { projectUid: owner.owner, env: 'ab', key: 'c', version: 3 }

@@ -1,6 +1,5 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { parseStrictJson } from '../json/strict-json.ts'
-import { decrypt, encrypt, uint32 } from './envelope.ts'
+import type { KeyObject } from 'node:crypto'
+import { uint32 } from './envelope.ts'
 
 /** A keyring that cannot be used, or a key that cannot be used as asked. Lists every problem; holds no key material. */
 export class KeyringError extends Error {
@@ -13,14 +12,55 @@ export class KeyringError extends Error {
   }
 }
 
-/** A key-encryption key (KEK): wraps data keys, never values. */
-export type KeyEncryptionKey = { readonly id: string; readonly fingerprint: string; readonly key: KeyObject }
+/** A key-encryption key (KEK) by its id, with what tells it from another one of the same id. */
+export type KeyName = { readonly id: string; readonly fingerprint: string }
 
-/** The key-encryption keys of this process by id. The active one wraps new data keys; each of them unwraps its own. */
-export type Keyring = { readonly activeId: string; readonly keys: ReadonlyMap<string, KeyEncryptionKey> }
+/** What a data key belongs to. It is authenticated with the wrapped key, which unwraps for no other owner. */
+export type DataKeyOwner = { purpose: 'dek' | 'audit'; owner: string; version: number }
 
 /** A data key as it is stored: encrypted with the key-encryption key `kekId`. */
 export type WrappedKey = { readonly kekId: string; readonly wrapped: Buffer }
+
+/** A data key with its owner. */
+export type OwnedKey = { readonly key: KeyObject; readonly owner: DataKeyOwner }
+
+/** A stored data key with its owner. */
+export type OwnedWrappedKey = WrappedKey & { readonly owner: DataKeyOwner }
+
+/**
+ * Key-encryption keys of one kind, in this process or in a service. A service of another kind is one more file with a
+ * function that returns this; `context/keyring.ts` adds it to the keyring.
+ */
+export type KeyProvider = {
+  /** The key that wraps. */
+  readonly activeId: string
+  /** The keys that it has, as far as it knows. */
+  readonly keys: readonly KeyName[]
+  /** Whether another machine is asked, which takes time and may fail. */
+  readonly isRemote: boolean
+  /** Whether it unwraps what the key of this id has wrapped. */
+  has(id: string): boolean
+  /** Wraps data keys with the active key. @throws UnavailableError, KeyringError */
+  wrap(keys: readonly OwnedKey[]): Promise<readonly Buffer[]>
+  /**
+   * Unwraps data keys.
+   *
+   * @throws DecryptionError when one was changed or has another owner; UnavailableError, KeyringError
+   */
+  unwrap(keys: readonly OwnedWrappedKey[]): Promise<readonly KeyObject[]>
+  /** Wraps what it has wrapped again with the active key, where it can without showing the data keys to this process. */
+  rewrap?(keys: readonly OwnedWrappedKey[]): Promise<readonly Buffer[]>
+  /** Fails when it could neither wrap nor unwrap now. @throws UnavailableError, KeyringError */
+  check(): Promise<void>
+}
+
+/** The key-encryption keys of this process. The active one wraps new data keys; each of them unwraps its own. */
+export type Keyring = {
+  readonly activeId: string
+  readonly keys: ReadonlyMap<string, KeyName>
+  /** The first one wraps. */
+  readonly providers: readonly KeyProvider[]
+}
 
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
@@ -29,128 +69,101 @@ export function isKeyId(text: string): boolean {
   return KEY_ID.test(text)
 }
 
-/**
- * Reads a keyring file: `{"active":"2026-11","keys":{"2026-11":"<base64 of 32 bytes>"}}`.
- *
- * @throws KeyringError listing every problem, without key material
- */
-export function parseKeyringFile(text: string): Keyring {
-  const file = parseJsonObject(text)
-  const keys = file?.['keys']
-  const active = file?.['active']
-  if (typeof keys !== 'object' || keys === null || Array.isArray(keys) || typeof active !== 'string')
-    throw new KeyringError([
-      'VAULT_KEYRING_FILE: must be JSON, no name twice, like {"active":"id","keys":{"id":"<base64>"}}',
-    ])
-  return createKeyring('VAULT_KEYRING_FILE', Object.entries(keys), active)
-}
-
-/**
- * Reads VAULT_KEYRING, `id:base64,id:base64`, and VAULT_KEYRING_ACTIVE.
- *
- * @throws KeyringError listing every problem, without key material
- */
-export function parseKeyringList(list: string, active: string): Keyring {
-  const entries = list.split(',').map((entry): [string, unknown] => {
-    const colon = entry.indexOf(':')
-    return [entry.slice(0, colon).trim(), colon === -1 ? undefined : entry.slice(colon + 1).trim()]
+/** Joins providers. The first one wraps new data keys. */
+export function createKeyring(providers: readonly KeyProvider[]): Keyring {
+  return Object.freeze({
+    activeId: providers[0]?.activeId ?? '',
+    keys: new Map(providers.flatMap(({ keys }) => keys.map((key) => [key.id, key] as const))),
+    providers,
   })
-  return createKeyring('VAULT_KEYRING', entries, active)
 }
 
-function createKeyring(source: string, entries: readonly (readonly [string, unknown])[], activeId: string): Keyring {
-  const problems: string[] = []
-  const keys = new Map<string, KeyEncryptionKey>()
-  for (const [id, encoded] of entries) {
-    const problem = problemOf(id, encoded, keys)
-    if (problem === undefined) keys.set(id, createKek(id, Buffer.from(String(encoded), 'base64')))
-    else problems.push(`${source}: ${problem}`)
-  }
-  const duplicate = [...keys.values()].find((a) => [...keys.values()].some((b) => a.id < b.id && a.key.equals(b.key)))
-  if (duplicate)
-    problems.push(`${source}: key ${duplicate.id} occurs under a second id; every id needs a key of its own`)
-  if (activeId === '') problems.push(`${source}: no key is named as the active one`)
-  else if (entries.every(([id]) => id !== activeId)) problems.push(`${source}: the active key is not in the keyring`)
-  if (problems.length > 0) throw new KeyringError(problems)
-  return Object.freeze({ activeId, keys })
+/** Whether a keyring unwraps what the key of this id has wrapped. */
+export function canUnwrap(keyring: Keyring, id: string): boolean {
+  return keyring.providers.some((provider) => provider.has(id))
 }
 
-function problemOf(id: string, encoded: unknown, keys: ReadonlyMap<string, unknown>): string | undefined {
-  if (!isKeyId(id)) return 'a key id must be 1 to 64 letters, digits, dots, dashes and underscores'
-  if (keys.has(id)) return `key ${id} occurs twice`
-  const material = typeof encoded === 'string' ? Buffer.from(encoded, 'base64') : Buffer.alloc(0)
-  if (material.length !== 32 || material.toString('base64') !== encoded)
-    return `key ${id} must be the base64 of exactly 32 bytes; make one with: openssl rand -base64 32`
-  if (new Set(material).size < 12) return `key ${id} is not random; make one with: openssl rand -base64 32`
-  return undefined
+/** Whether another machine is asked for some of the keys. */
+export function isRemote(keyring: Keyring): boolean {
+  return keyring.providers.some((provider) => provider.isRemote)
 }
 
-function parseJsonObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value = parseStrictJson(Buffer.from(text))
-    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function createKek(id: string, material: Buffer): KeyEncryptionKey {
-  const key = createSecretKey(material)
-  material.fill(0)
-  return { id, fingerprint: fingerprintOf(key), key }
-}
-
-/** 16 hex digits that identify a key and reveal nothing about it. */
-function fingerprintOf(key: KeyObject): string {
-  return createHmac('sha256', key).update('vault/kek-fp/1').digest('hex').slice(0, 16)
-}
-
-/** What a data key belongs to. It is authenticated with the wrapped key, which unwraps for no other owner. */
-export type DataKeyOwner = { purpose: 'dek' | 'audit'; owner: string; version: number }
-
-/** Wraps a data key with the active key-encryption key. */
-export function wrapKey(keyring: Keyring, dataKey: KeyObject, owner: DataKeyOwner): WrappedKey {
-  const kek = keyring.keys.get(keyring.activeId)
-  if (kek === undefined) throw new KeyringError([`the active key ${keyring.activeId} is not in the keyring`])
-  const header = wrapHeader(kek.id)
-  const material = dataKey.export()
-  const encrypted = encrypt(kek.key, material, additionalDataOf(header, owner))
-  material.fill(0)
-  return { kekId: kek.id, wrapped: Buffer.concat([header, encrypted]) }
+/** Wraps a data key with the active key-encryption key. @throws UnavailableError, KeyringError */
+export async function wrapKey(keyring: Keyring, key: KeyObject, owner: DataKeyOwner): Promise<WrappedKey> {
+  return first(await wrapKeys(keyring, [{ key, owner }]))
 }
 
 /**
  * Unwraps a data key.
  *
  * @throws KeyringError when its key-encryption key is not in the keyring; DecryptionError when the wrapped key was
- *   changed or has another owner
+ *   changed or has another owner; UnavailableError when a service does not respond
  */
-export function unwrapKey(keyring: Keyring, stored: WrappedKey, owner: DataKeyOwner): KeyObject {
-  const kek = keyring.keys.get(stored.kekId)
-  if (kek === undefined) throw new KeyringError([`key ${stored.kekId} is not in the keyring`])
-  const header = wrapHeader(kek.id)
-  const material = decrypt(
-    kek.key,
-    stored.wrapped.subarray(header.length),
-    additionalDataOf(stored.wrapped.subarray(0, header.length), owner),
-  )
-  const key = createSecretKey(material)
-  material.fill(0)
-  return key
+export async function unwrapKey(keyring: Keyring, stored: WrappedKey, owner: DataKeyOwner): Promise<KeyObject> {
+  return first(await providerOf(keyring, stored.kekId).unwrap([{ ...stored, owner }]))
 }
 
-/** Format 1, algorithm 1 (AES-256-GCM), then the id of the key-encryption key with its length. */
-function wrapHeader(kekId: string): Buffer {
-  return Buffer.concat([Buffer.from([1, 1, kekId.length]), Buffer.from(kekId, 'latin1')])
+/**
+ * Wraps stored data keys again with the active key-encryption key, in the order in which they are given.
+ *
+ * @throws like `unwrapKey`
+ */
+export async function rewrapKeys(keyring: Keyring, stored: readonly OwnedWrappedKey[]): Promise<readonly WrappedKey[]> {
+  const rewrapped = new Map<OwnedWrappedKey, WrappedKey>()
+  for (const [provider, own] of byProvider(keyring, stored)) {
+    const made =
+      provider === keyring.providers[0] && provider.rewrap !== undefined
+        ? (await provider.rewrap(own)).map((wrapped) => ({ kekId: keyring.activeId, wrapped }))
+        : await wrapKeys(keyring, withOwners(await provider.unwrap(own), own))
+    own.forEach((each, i) => rewrapped.set(each, at(made, i)))
+  }
+  return stored.map((each) => first([rewrapped.get(each)]))
 }
 
-function additionalDataOf(header: Buffer, owner: DataKeyOwner): Buffer {
-  return Buffer.concat([
-    Buffer.from(`vault/${owner.purpose}/1`),
-    header,
-    lengthPrefixed(owner.owner),
-    uint32(owner.version),
-  ])
+async function wrapKeys(keyring: Keyring, keys: readonly OwnedKey[]): Promise<readonly WrappedKey[]> {
+  const [active] = keyring.providers
+  if (active === undefined) throw new KeyringError(['the keyring has no key that wraps'])
+  const wrapped = await active.wrap(keys)
+  return keys.map((_key, i) => ({ kekId: active.activeId, wrapped: at(wrapped, i) }))
+}
+
+function withOwners(keys: readonly KeyObject[], stored: readonly OwnedWrappedKey[]): OwnedKey[] {
+  return stored.map(({ owner }, i) => ({ key: at(keys, i), owner }))
+}
+
+function byProvider(keyring: Keyring, stored: readonly OwnedWrappedKey[]): Map<KeyProvider, OwnedWrappedKey[]> {
+  const groups = new Map<KeyProvider, OwnedWrappedKey[]>()
+  for (const each of stored) {
+    const provider = providerOf(keyring, each.kekId)
+    groups.set(provider, [...(groups.get(provider) ?? []), each])
+  }
+  return groups
+}
+
+function providerOf(keyring: Keyring, kekId: string): KeyProvider {
+  const provider = keyring.providers.find((each) => each.has(kekId))
+  if (provider === undefined) throw new KeyringError([`key ${kekId} is not in the keyring`])
+  return provider
+}
+
+function first<T>(items: readonly (T | undefined)[]): T {
+  return at(items, 0)
+}
+
+function at<T>(items: readonly (T | undefined)[], i: number): T {
+  const item = items[i]
+  if (item === undefined) throw new KeyringError(['a provider of keys answered fewer than it was asked for'])
+  return item
+}
+
+/** Format 1, the algorithm, then the id of the key-encryption key with its length. */
+export function wrapHeader(algorithm: number, kekId: string): Buffer {
+  return Buffer.concat([Buffer.from([1, algorithm, kekId.length]), Buffer.from(kekId, 'latin1')])
+}
+
+/** What a data key belongs to, as bytes to authenticate it with; `header` is authenticated too. */
+export function ownerOf({ purpose, owner, version }: DataKeyOwner, header: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`vault/${purpose}/1`), header, lengthPrefixed(owner), uint32(version)])
 }
 
 /** A text after its length. With a delimiter instead, `a:b` and `c` would give the same bytes as `a` and `b:c`. */

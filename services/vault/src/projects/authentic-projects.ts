@@ -20,7 +20,8 @@ export type SealedProject = Omit<StoredProject, 'keys'> & {
 }
 
 /** A table of which rows can be refused. */
-export type RefusedTable = 'projects' | 'project_keys' | 'environments' | 'administrators'
+export const REFUSED_TABLES = ['projects', 'project_keys', 'environments', 'administrators'] as const
+export type RefusedTable = (typeof REFUSED_TABLES)[number]
 
 /** Is told of every row that was refused because its code is missing or wrong. */
 export type OnRefused = (table: RefusedTable, place: object) => void
@@ -64,12 +65,17 @@ export function createAuthenticProjects(deps: { codes: RowCodes; onRefused: OnRe
     /**
      * The project after a change, sealed as its next generation. Keys that are not authentic are not among its keys.
      *
+     * @param change undefined where there is nothing to change: then the project is returned as it is
      * @throws ApiError decryption_failed when the project itself is not authentic: the change would make it so
      */
-    change: (sealed: SealedProject, change: (project: StoredProject) => Partial<StoredProject>): SealedProject => {
+    change: (
+      sealed: SealedProject,
+      change: (project: StoredProject) => Partial<StoredProject> | undefined,
+    ): SealedProject => {
       if (!isAuthentic(sealed)) throw apiError('decryption_failed', 'The stored project was not written by the vault.')
       const project = open(sealed)
-      return seal({ ...project, ...change(project), generation: project.generation + 1 })
+      const changed = change(project)
+      return changed === undefined ? sealed : seal({ ...project, ...changed, generation: project.generation + 1 })
     },
   }
 }

@@ -4,7 +4,7 @@ import type { AuditLog } from '../audit/audit-log.ts'
 import { idParams, OK, ok, time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { ENV } from '../secrets/secrets.ts'
-import { ACCESS, fingerprintOf, OVERLAP_MS } from './project-keys.ts'
+import { ACCESS, fingerprintOf, OVERLAP_MS, type ProjectKey } from './project-keys.ts'
 import { PROJECT_NAME, type Projects } from './projects.ts'
 
 /** Any other type than a string is an invalid key, not a malformed request. */
@@ -49,6 +49,16 @@ const projectKey = z
     scope: z.strictObject({ access: z.enum(ACCESS), envs: z.array(z.string()).nullable() }),
   })
   .meta({ id: 'ProjectKey', description: 'A valid key of a project' })
+
+function presentKey({ publicKey, createdAt, notAfter, lastUsedAt, scope }: ProjectKey): z.output<typeof projectKey> {
+  return {
+    fingerprint: fingerprintOf(publicKey),
+    since: createdAt.toISOString(),
+    until: notAfter?.toISOString() ?? null,
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    scope: { access: scope.access, envs: scope.envs === null ? null : [...scope.envs] },
+  }
+}
 
 const endpoint = endpoints<{ projects: Projects; audit: AuditLog }>()
 const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
@@ -174,13 +184,20 @@ export const projectEndpoints = [
     handle: async ({ params, caller }, { projects, audit }) => {
       const keys = await projects.keysOf(params.id)
       await audit.noteRead(caller, { what: 'keys', projectId: params.id })
-      return keys.map(({ publicKey: bytes, createdAt, notAfter, lastUsedAt, scope }) => ({
-        fingerprint: fingerprintOf(bytes),
-        since: createdAt.toISOString(),
-        until: notAfter?.toISOString() ?? null,
-        lastUsedAt: lastUsedAt?.toISOString() ?? null,
-        scope: { access: scope.access, envs: scope.envs === null ? null : [...scope.envs] },
-      }))
+      return keys.map(presentKey)
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'GET',
+    path: '/v1/admin/keys',
+    operationId: 'listKeys',
+    summary: 'The valid keys of all projects, of each the newest first',
+    answer: z.array(projectKey.extend({ project: z.string() }).meta({ id: 'KeyOfProject' })),
+    handle: async ({ caller }, { projects, audit }) => {
+      const keys = (await projects.allKeys()).filter(({ project }) => touches(caller, project))
+      await audit.noteRead(caller, { what: 'keys' })
+      return keys.map(({ project, ...key }) => ({ project, ...presentKey(key) }))
     },
   }),
   endpoint({

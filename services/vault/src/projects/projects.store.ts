@@ -63,7 +63,7 @@ export function createProjectStore(db: Db): ProjectStore {
         const before = await readProject(trx, name)
         if (before === undefined) return false
         const after = decide(before)
-        await writeProject(trx, before, after)
+        if (after !== before) await writeProject(trx, before, after)
         await insertAuditEntry(trx, entryFor(after), after)
         return true
       }),

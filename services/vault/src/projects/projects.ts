@@ -108,7 +108,7 @@ export function createProjects(deps: {
         generation: 1,
         keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null, scope: input.scope, lastUsedAt: null }],
       }
-      await store.create(authentic.seal(project), dataKeys.create(uid, 1), entry)
+      await store.create(authentic.seal(project), await dataKeys.create(uid, 1), entry)
       onChange(input.name)
     },
 
@@ -152,7 +152,10 @@ export function createProjects(deps: {
     /** @throws ApiError not_found */
     setRequireContentDigest: async (input: { name: string; required: boolean; by: By }): Promise<void> => {
       const { name, required, by } = input
-      const decide = (sealed: SealedProject) => authentic.change(sealed, () => ({ requireContentDigest: required }))
+      const decide = (sealed: SealedProject) =>
+        authentic.change(sealed, (project) =>
+          project.requireContentDigest === required ? undefined : { requireContentDigest: required },
+        )
       const entryFor = ({ generation }: SealedProject) =>
         newEntry(clock, { action: 'project.update', by, detail: { requireContentDigest: required, generation } })
       if (!isProjectName(name) || !(await store.change(name, decide, entryFor))) throw apiError('not_found')
@@ -170,11 +173,15 @@ export function createProjects(deps: {
     keysOf: async (name: string): Promise<readonly ProjectKey[]> => {
       const sealed = isProjectName(name) ? await store.find(name) : undefined
       if (sealed === undefined) throw apiError('not_found')
+      return validKeys(authentic.open(sealed), new Date(clock.now()))
+    },
+
+    /** The valid keys of all projects, in the order of their names, and of a project the newest first. */
+    allKeys: async (): Promise<readonly (ProjectKey & { readonly project: string })[]> => {
       const now = new Date(clock.now())
-      return authentic
-        .open(sealed)
-        .keys.filter((key) => !isExpired(key, now))
-        .toReversed()
+      return (await store.list()).flatMap((sealed) =>
+        validKeys(authentic.open(sealed), now).map((key) => ({ ...key, project: sealed.name })),
+      )
     },
 
     /** Makes a valid key invalid for every replica, also where it is the only one. @throws ApiError not_found */
@@ -209,6 +216,11 @@ export function createProjects(deps: {
       }
     },
   }
+}
+
+/** The newest first. */
+function validKeys({ keys }: StoredProject, now: Date): readonly ProjectKey[] {
+  return keys.filter((key) => !isExpired(key, now)).toReversed()
 }
 
 /** A scope in the audit log; nothing for one that allows everything. */

@@ -54,10 +54,22 @@ test('the reason why a stale caller is refused is passed on', async () => {
   await expect(secrets.fetch(caller, 'production')).rejects.toMatchObject({ code: 'unknown_project' })
 })
 
-test('a caller who is stale after being confirmed is refused, without a third attempt', async () => {
+test('a caller who is stale although nothing has changed since they were confirmed is refused', async () => {
   const { secrets, asked } = secretsOf('a third project', confirmed)
   await expect(secrets.fetch(caller, 'production')).rejects.toMatchObject({ code: 'invalid_signature' })
   expect(asked).toEqual(['cached', 'stored'])
+})
+
+test('a caller is confirmed again while the project changes under them, and told to come again where it goes on', async () => {
+  let changes = 0
+  const changing = () => Promise.resolve({ ...caller, projectUid: `change ${String(++changes)}` })
+  const settled = secretsOf('change 3', changing)
+  expect(await settled.secrets.fetch(caller, 'production')).toEqual({ json: '{}' })
+  expect(settled.asked).toEqual(['cached', 'change 1', 'change 2', 'change 3'])
+  changes = 0
+  const endless = secretsOf('never', changing)
+  await expect(endless.secrets.fetch(caller, 'production')).rejects.toMatchObject({ code: 'unavailable' })
+  expect(endless.asked).toHaveLength(6)
 })
 
 test('a caller whose key has got a narrower scope meanwhile is refused after they are confirmed', async () => {

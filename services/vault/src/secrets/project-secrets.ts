@@ -8,13 +8,16 @@ import type { Secrets, Stale } from './secrets.ts'
 /** What a project does with its own secrets, by signed requests. */
 export type ProjectSecrets = ReturnType<typeof createProjectSecrets>
 
+/** A project that changes as often while one request is carried out is changed without end. */
+const MAX_CONFIRMATIONS = 5
+
 /** What a caller wants to do; `env` is undefined where the store finds out. */
 type Wanted = { readonly access: 'read' | 'write'; readonly env: string | undefined }
 
 /**
  * Acts for verified callers, within the scope of their key. A signature is verified against a cached project, and each
  * statement compares the caller with the stored one. Where the two differ the caller is confirmed, and the statement
- * repeated, once.
+ * repeated, a few times: an administrator may change the project between the two.
  *
  * @param deps `confirm` compares a caller with the project in the database, or throws the reason to refuse them
  */
@@ -31,14 +34,22 @@ export function createProjectSecrets(deps: {
     action: (caller: VerifiedCaller) => Promise<T | Stale>,
   ): Promise<T> {
     if (!allows(caller.scope, access, env)) throw forbidden(caller.actor, caller.project)
-    const first = await action(caller)
-    if (first !== 'stale') return first
-    const confirmed = await confirm(caller)
-    if (!allows(confirmed.scope, access, env)) throw forbidden(caller.actor, caller.project)
-    const second = await action(confirmed)
-    if (second === 'stale') throw apiError('invalid_signature')
-    return second
+    let current = caller
+    let outcome = await action(current)
+    for (let times = 0; outcome === 'stale'; times++) {
+      if (times === MAX_CONFIRMATIONS) throw apiError('unavailable')
+      const before = current
+      current = await confirm(before)
+      // Nothing has changed since they were confirmed, and they still are not the stored one.
+      if (times > 0 && isSame(before, current)) throw apiError('invalid_signature')
+      if (!allows(current.scope, access, env)) throw forbidden(caller.actor, caller.project)
+      outcome = await action(current)
+    }
+    return outcome
   }
+
+  const isSame = (one: VerifiedCaller, other: VerifiedCaller): boolean =>
+    one.projectUid === other.projectUid && one.generation === other.generation
 
   return {
     /** All values of an environment. @throws ApiError forbidden, unknown_project, invalid_signature, decryption_failed */

@@ -66,7 +66,7 @@ export function createSecretStore(
           )
           .returning(['id', 'version'])
           .executeTakeFirstOrThrow()
-        await addVersion(trx, { id, version, dataKey, blob: encrypt(version, dataKey), now: secret.now })
+        await addVersion(trx, { id, version, dataKey, blob: await encrypt(version, dataKey), now: secret.now })
         if (version === 1) await requireFewEnvironments(trx, caller.projectUid, limits)
         await requireSpace(trx, caller.projectUid, secret.env, limits)
         await dropOldVersions(trx, id, version, limits)
@@ -166,7 +166,7 @@ export function createSecretStore(
         if (old === undefined) return undefined
         const next = secret.version + 1
         const place = { projectUid: secret.project_uid, project: secret.name, env: secret.env, key: secret.key }
-        const blob = reencrypt({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
+        const blob = await reencrypt({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
         await addVersion(trx, { id, version: next, dataKey, blob, now })
         await requireSpace(trx, secret.project_uid, secret.env, limits)

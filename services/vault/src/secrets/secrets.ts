@@ -5,10 +5,10 @@ import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
-import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue, type ValuePlace } from '../keyring/envelope.ts'
-import { KeyringError } from '../keyring/keyring.ts'
+import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue } from '../keyring/envelope.ts'
 import type { Scope } from '../projects/project-keys.ts'
 import { isProjectName } from '../projects/projects.ts'
+import { createDecryptionReports, type NamedPlace } from './decryption-errors.ts'
 import type { StoredEnvironment } from './environments.ts'
 import { createWriteTurns } from './write-turns.ts'
 
@@ -73,11 +73,8 @@ export type Theirs = readonly string[] | null
 /** An administrator who acts on a secret by its id: those of other projects are unknown to them. */
 export type Acting = By & { readonly projects: Theirs }
 
-/** The place of a value, with the name of the project for log lines. */
-type NamedPlace = ValuePlace & { readonly project: string }
-
 /** Encrypts a value for the version that the transaction reserved, with the data key that it read. */
-export type EncryptForVersion = (version: number, dataKey: StoredDataKey) => Buffer
+export type EncryptForVersion = (version: number, dataKey: StoredDataKey) => Promise<Buffer>
 
 /** Makes the audit entry of a deleted secret. */
 export type EntryForDeleted = (deleted: { env: string; key: string; revision: number }) => NewEntry
@@ -117,7 +114,7 @@ export type SecretStore = {
   /** Adds a version with the value of an older one, which `reencrypt` encrypts for the new version. */
   restore(
     wanted: { id: string; version: number; projects: Theirs; now: Date },
-    reencrypt: (old: StoredVersion, oldKey: StoredDataKey, version: number) => Buffer,
+    reencrypt: (old: StoredVersion, oldKey: StoredDataKey, version: number) => Promise<Buffer>,
     entryFor: (env: string, version: number, revision: number) => NewEntry,
   ): Promise<number | undefined>
 }
@@ -160,22 +157,8 @@ export function createSecrets(deps: {
   onDecryptionError: (error: unknown, place: NamedPlace) => void
 }) {
   const { store, dataKeys, clock } = deps
+  const { reportingErrors, reportingLaterErrors } = createDecryptionReports(deps.onDecryptionError)
   const inTurn = createWriteTurns()
-
-  /** Reports a failed decryption and returns the error to throw. */
-  function toApiError(error: unknown, place: NamedPlace): unknown {
-    if (!(error instanceof DecryptionError || error instanceof KeyringError)) return error
-    deps.onDecryptionError(error, place)
-    return apiError('decryption_failed', undefined, { cause: error })
-  }
-
-  function reportingErrors<T>(place: NamedPlace, step: () => T): T {
-    try {
-      return step()
-    } catch (error) {
-      throw toApiError(error, place)
-    }
-  }
 
   function deletionEntry(secretId: string, by: By): EntryForDeleted {
     return ({ env, key, revision }) =>
@@ -188,14 +171,12 @@ export function createSecrets(deps: {
     place: NamedPlace,
     dekV: number,
   ): Promise<KeyObject | undefined> {
-    try {
+    return reportingLaterErrors(place, async () => {
       const key = await found
       if (key === undefined && (await store.hasProject(place.projectUid)))
         throw new DecryptionError(`data key ${dekV} is not stored`)
       return key
-    } catch (error) {
-      throw toApiError(error, place)
-    }
+    })
   }
 
   return {
@@ -216,16 +197,25 @@ export function createSecrets(deps: {
       )
     },
 
-    put: (caller: Caller, secret: { env: string; key: string; value: string }): Promise<'stored' | Stale> => {
+    put: async (caller: Caller, secret: { env: string; key: string; value: string }): Promise<'stored' | Stale> => {
       const { env, key, value } = secret
+      const placeOf = (version: number) => ({
+        projectUid: caller.projectUid,
+        project: caller.project,
+        env,
+        key,
+        version,
+      })
       const encrypt: EncryptForVersion = (version, stored) => {
-        const place = { projectUid: caller.projectUid, project: caller.project, env, key, version }
-        return reportingErrors(place, () =>
-          encryptValue(dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value),
+        const place = placeOf(version)
+        return reportingLaterErrors(place, async () =>
+          encryptValue(await dataKeys.unwrap(caller.projectUid, stored), stored.dekV, place, value),
         )
       }
       const entryFor = (secretId: string, version: number, revision: number) =>
         newEntry(clock, { action: 'put', env, by: caller, detail: { secretId, key, version, revision } })
+      // Before their turn: while a service of keys is away, all of them fail at once instead of one after the other.
+      await reportingLaterErrors(placeOf(0), () => dataKeys.prepare(caller.projectUid))
       return inTurn(caller.projectUid, () =>
         store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, entryFor),
       )
@@ -265,13 +255,16 @@ export function createSecrets(deps: {
      * @throws ApiError not_found, decryption_failed
      */
     restore: async (id: string, version: number, by: Acting): Promise<number> => {
-      const reencrypt = (old: StoredVersion, oldKey: StoredDataKey, next: number): Buffer => {
+      const reencrypt = (old: StoredVersion, oldKey: StoredDataKey, next: number): Promise<Buffer> => {
         const { projectUid, project, env, key } = old
         const place = { projectUid, project, env, key, version: old.version }
-        return reportingErrors(place, () => {
-          const value = decryptValue(dataKeys.unwrap(old.projectUid, oldKey), place, old.blob)
+        return reportingLaterErrors(place, async () => {
+          const [from, to] = await Promise.all([
+            dataKeys.unwrap(old.projectUid, oldKey),
+            dataKeys.unwrap(old.projectUid, old.dataKey),
+          ])
           const target = { ...place, version: next }
-          return encryptValue(dataKeys.unwrap(old.projectUid, old.dataKey), old.dataKey.dekV, target, value)
+          return encryptValue(to, old.dataKey.dekV, target, decryptValue(from, place, old.blob))
         })
       }
       const entryFor = (env: string, next: number, revision: number) =>

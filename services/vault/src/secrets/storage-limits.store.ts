@@ -39,10 +39,5 @@ export async function requireFewEnvironments(trx: Db, projectUid: string, limits
 
 /** Keeps the newest versions of a secret. */
 export async function dropOldVersions(trx: Db, id: string, newest: number, limits: StorageLimits): Promise<void> {
-  if (newest <= limits.versions) return
-  await trx
-    .deleteFrom('secret_versions')
-    .where('secret_id', '=', id)
-    .where('version', '<=', newest - limits.versions)
-    .execute()
+  if (newest > limits.versions) await sql`select drop_old_versions(${id}, ${limits.versions})`.execute(trx)
 }

@@ -17,6 +17,7 @@ import { createAuditStore } from '../../src/audit/audit.store.ts'
 import { createSealer } from '../../src/audit/sealer.ts'
 import { createSealStore } from '../../src/audit/seals.store.ts'
 import { readConfig } from '../../src/config.ts'
+import { openKeyring } from '../../src/context/keyring.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import { migrate } from '../../src/db/migrations.ts'
 import type { Schema } from '../../src/db/schema.ts'
@@ -95,7 +96,7 @@ export async function startVault(
   given: Env = {},
   servers: { postgres?: { url: string }; database?: TestDatabase; redisUrl?: string } = {},
 ): Promise<TestVault> {
-  const env = given['PUBLIC_URL'] === undefined ? given : withOwnPort(given, String(await freePort()))
+  const env = given['PUBLIC_URL'] === undefined ? given : withOwnPort(given, given['PORT'] ?? String(await freePort()))
   const database = servers.database ?? (await createVaultDatabase(servers.postgres))
   const redisUrl = servers.redisUrl ?? (await testRedis()).url
   const lines: string[] = []
@@ -108,7 +109,8 @@ export async function startVault(
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT }, { unread: context.unread })
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
-  const chainKeys = createChainKeys({ keyring: config.keyring, store: createChainKeyStore(db), clock })
+  const keyring = await openKeyring(config)
+  const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const sealer = createSealer({
     store: createSealStore(db),
     chainKey: () => chainKeys.current(),

@@ -2,8 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { toast } from '@vault-and-tracker/web-kit/feedback'
-import { applyTheme, rememberedTheme, themeAfter } from '@vault-and-tracker/web-kit/theme'
-import { useRef, useState } from 'react'
+import { ThemeButton } from '@vault-and-tracker/web-kit/frame'
+import { useRef } from 'react'
 import { api } from '../api/client.ts'
 
 const ID = 'account-menu'
@@ -13,7 +13,6 @@ export function AccountMenu({ username, onShowKeys }: { username: string | undef
   const queries = useQueryClient()
   const navigate = useNavigate()
   const menu = useRef<HTMLDivElement>(null)
-  const [theme, setTheme] = useState(rememberedTheme)
   const close = (): void => menu.current?.hidePopover()
   const signOut = useMutation({
     mutationFn: () => read(api.POST('/api/auth/logout')),
@@ -23,11 +22,6 @@ export function AccountMenu({ username, onShowKeys }: { username: string | undef
     },
     onError: () => toast('You are still signed in: the server was not reached.', 'bad'),
   })
-  const switchTheme = (): void => {
-    const next = themeAfter(theme)
-    applyTheme(next)
-    setTheme(next)
-  }
   return (
     <div className="account">
       <button type="button" className="account-button" popoverTarget={ID}>
@@ -41,9 +35,7 @@ export function AccountMenu({ username, onShowKeys }: { username: string | undef
         <Link to="/me" search={{ tab: 'keys' }} onClick={close}>
           Passkey and Torznab
         </Link>
-        <button type="button" onClick={switchTheme}>
-          Theme: {theme}
-        </button>
+        <ThemeButton />
         <button
           type="button"
           onClick={() => {

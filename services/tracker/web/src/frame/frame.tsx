@@ -1,8 +1,8 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Toasts } from '@vault-and-tracker/web-kit/feedback'
+import { useFocusOnNewPage } from '@vault-and-tracker/web-kit/frame'
 import { lazy, Suspense, useState } from 'react'
 import { Bar } from './bar.tsx'
-import { useFocusOnNewPage } from './use-focus-on-new-page.ts'
 import { useKeys } from './use-keys.ts'
 
 /** Pages for those who are not signed in have no bar. */
@@ -14,7 +14,7 @@ export function Frame() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const [showsKeys, setShowsKeys] = useState(false)
   useKeys(() => setShowsKeys(true))
-  useFocusOnNewPage()
+  useFocusOnNewPage(useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname }))
   const isBare = BARE.has(path)
   return (
     <>

@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty } from '@vault-and-tracker/web-kit/feedback'
-import { EXACT } from '../frame/exact.ts'
+import { EXACT } from '@vault-and-tracker/web-kit/frame'
 import { usePageTitle } from '../frame/page-title.ts'
 import { userStats } from '../standing/queries.ts'
 import { TransferCharts } from '../standing/transfer-charts.tsx'

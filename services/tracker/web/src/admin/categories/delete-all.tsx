@@ -1,9 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { toast } from '@vault-and-tracker/web-kit/feedback'
+import { ConfirmByName, toast } from '@vault-and-tracker/web-kit/feedback'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { api } from '../../api/client.ts'
-import { ConfirmByName } from '../parts/confirm-by-name.tsx'
 import { forgetCategories } from './queries.ts'
 import type { TreeRow } from './tree.ts'
 

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
 import { started } from '../../api/queries.ts'
 import { adminRoute } from '../admin-route.tsx'
-import { type RawSearch, textIn } from '../parts/search.ts'
 import { managedCategories } from './queries.ts'
 
 /** `edit` is the slug of the category whose form is open; `new` is the slug of its parent, or `root`. */

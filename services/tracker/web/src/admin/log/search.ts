@@ -1,6 +1,6 @@
+import { oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
 import type { AdminLogEntry } from '../../api/client.ts'
 import { ACTIONS } from '../parts/actions.ts'
-import { oneOf, pageIn, type RawSearch, textIn } from '../parts/search.ts'
 
 /** What the address of the log says. Days are `2026-01-31`, in the reader's time zone, and both are included. */
 export type LogSearch = {

@@ -1,4 +1,4 @@
-import { oneOf, pageIn, type RawSearch, textIn } from '../parts/search.ts'
+import { oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
 
 export const STATES = ['pending', 'approved', 'rejected'] as const
 export type State = (typeof STATES)[number]

@@ -1,10 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { toast } from '@vault-and-tracker/web-kit/feedback'
+import { ConfirmByName, toast } from '@vault-and-tracker/web-kit/feedback'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { api } from '../../api/client.ts'
 import { ownUser } from '../../api/queries.ts'
-import { ConfirmByName } from './confirm-by-name.tsx'
 
 /**
  * Gives a user a new passkey, once it was said what stops working.

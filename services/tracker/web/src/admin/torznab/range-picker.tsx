@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Button, TextField } from '@vault-and-tracker/web-kit/form'
+import { EXACT } from '@vault-and-tracker/web-kit/frame'
 import { Ranges } from '@vault-and-tracker/web-kit/layout'
-import { EXACT } from '../../frame/exact.ts'
 import { formText } from './form-text.ts'
 import { fromLocalInput, toLocalInput } from './local-time.ts'
 import { RANGES, type TorznabSearch } from './search.ts'

@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { EXACT } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
-import { EXACT } from '../../frame/exact.ts'
 import { usePageTitle } from '../../frame/page-title.ts'
 import '../manage.css'
 import { Blocks } from './blocks.tsx'

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { given } from '@vault-and-tracker/web-kit/address'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { api } from '../../api/client.ts'
-import { given } from '../parts/search.ts'
 import type { UsersSearch } from './search.ts'
 
 const PAGE_SIZE = 50

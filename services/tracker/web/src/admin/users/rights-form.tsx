@@ -1,11 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { toast } from '@vault-and-tracker/web-kit/feedback'
+import { ConfirmByName, toast } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Field, Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type ManagedUser } from '../../api/client.ts'
 import { FactorFields } from '../../release/factors-form.tsx'
-import { ConfirmByName } from '../parts/confirm-by-name.tsx'
 import { changeOf, consequences, type Rights, rightsOf } from './rights.ts'
 import { ROLE_NAMES, ROLES, STATE_NAMES, STATES } from './search.ts'
 

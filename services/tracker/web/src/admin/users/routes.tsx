@@ -1,8 +1,8 @@
 import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router'
+import { oneOf, type RawSearch } from '@vault-and-tracker/web-kit/address'
 import { ApiError } from '@vault-and-tracker/web-kit/api'
 import { started } from '../../api/queries.ts'
 import { adminRoute } from '../admin-route.tsx'
-import { oneOf, type RawSearch } from '../parts/search.ts'
 import { oneUser, userList } from './queries.ts'
 import { readUsersSearch } from './search.ts'
 

@@ -1,4 +1,4 @@
-import { oneOf, pageIn, type RawSearch, textIn } from '../parts/search.ts'
+import { oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
 
 export const ROLES = ['member', 'moderator', 'admin'] as const
 export const STATES = ['active', 'suspended', 'banned'] as const

@@ -1,13 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Empty, Pending, toast } from '@vault-and-tracker/web-kit/feedback'
+import { ConfirmByName, Empty, Pending, toast } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { Ago } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, type ManagedUser, type UserSession } from '../../api/client.ts'
 import { nameOfProgram } from '../../api/user-agent.ts'
-import { ConfirmByName } from '../parts/confirm-by-name.tsx'
 import { userSessions } from './queries.ts'
 
 /** Where a user is signed in, and the way to end that. */

@@ -6,7 +6,7 @@ import { type Column, Pages, Table, totalText } from '@vault-and-tracker/web-kit
 import type { ManagedUser } from '../../api/client.ts'
 import { usePageTitle } from '../../frame/page-title.ts'
 import '../manage.css'
-import { SearchField } from '../parts/search-field.tsx'
+import { SearchField } from '@vault-and-tracker/web-kit/form'
 import { userList } from './queries.ts'
 import { ROLE_NAMES, ROLES, STATE_NAMES, STATES, type UsersSearch } from './search.ts'
 import { UserTags } from './user-tags.tsx'

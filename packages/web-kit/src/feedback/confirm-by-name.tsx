@@ -1,7 +1,7 @@
-import type { ApiError } from '@vault-and-tracker/web-kit/api'
-import { FormDialog } from '@vault-and-tracker/web-kit/feedback'
-import { TextField } from '@vault-and-tracker/web-kit/form'
 import type { ReactNode } from 'react'
+import type { ApiError } from '../api/error.ts'
+import { TextField } from '../form/field.tsx'
+import { FormDialog } from './form-dialog.tsx'
 
 /** Asks before something that cannot be undone, and for the name of what it is done to. */
 export function ConfirmByName(props: {

@@ -1,4 +1,4 @@
-import { Pending } from '@vault-and-tracker/web-kit/feedback'
+import { Pending } from '../feedback/states.tsx'
 
 /** What stands where a page will be while its code or its data is on its way. */
 export function PagePending() {

@@ -1,0 +1,2 @@
+export { given, oneOf, pageIn, type RawSearch, textIn } from './search.ts'
+export { parseSearch, stringifySearch } from './text.ts'

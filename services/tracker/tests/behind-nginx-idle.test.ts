@@ -1,0 +1,57 @@
+import { Agent } from 'node:https'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { idleTimeOf, meetIdleEnds, type Nginx, sendThrough, startNginx } from '@vault-and-tracker/dev-env'
+import { listen, type RunningServer } from '@vault-and-tracker/service-kit/http-server'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createHttpServer } from '../src/app.ts'
+import type { Client } from './support/client.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+/** Both sides keep idle connections for this part of the time of production, so that many ends are met in a short test. */
+const SCALE = 1 / 30
+/** The default of nginx. */
+const NGINX_KEEPS_MS = 60_000 * SCALE
+const CLIENTS = 64
+const ROUNDS = 3
+
+let tracker: TestTracker
+let member: Client
+let running: RunningServer
+let nginx: Nginx
+let agent: Agent
+
+beforeAll(async () => {
+  tracker = await startTracker({ TRUSTED_PROXIES: '127.0.0.1' })
+  member = await tracker.signedIn('member')
+  const { server, front } = createHttpServer(tracker.context, {
+    logger: createLogger({ name: 'tracker', level: 'silent' }),
+    stopping: new AbortController().signal,
+  })
+  running = await listen(server, { host: '127.0.0.1', port: 0 }, { front })
+  server.keepAliveTimeout *= SCALE
+  nginx = await startNginx({ tracker: [`127.0.0.1:${String(running.port)}`] }, { keepAliveMs: NGINX_KEEPS_MS })
+  agent = new Agent({ keepAlive: true, ca: nginx.certificate })
+})
+afterAll(async () => {
+  agent.destroy()
+  await nginx.stop()
+  await running.drain()
+  await tracker.stop()
+})
+
+/** What nginx has sent once it may not send again. */
+function change(): Promise<string> {
+  return sendThrough(nginx, agent, {
+    ...{ host: 'tracker.example.org', method: 'PATCH', path: '/api/user/me' },
+    headers: { cookie: `session=${member.cookie ?? ''}` },
+    body: '{"statsPublic":true}',
+  })
+}
+
+test('no request is lost that meets the end of an idle connection, of whichever side', async () => {
+  const ends = [NGINX_KEEPS_MS, await idleTimeOf(running.port)]
+  const outcomes = await meetIdleEnds(nginx, Array.from({ length: ROUNDS }, () => ends).flat(), () =>
+    Promise.resolve(Array.from({ length: CLIENTS }, () => change)),
+  )
+  expect(outcomes).toEqual({ '200': CLIENTS * (1 + 2 * ROUNDS) })
+})

@@ -1,5 +1,0 @@
-// The theme that this browser remembers, before anything is painted. The key is that of packages/web-kit/src/theme.
-{
-  const theme = localStorage.getItem('theme')
-  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
-}

@@ -1,0 +1,37 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/schema.ts'
+import type { OverviewStore } from './overview.ts'
+
+/** What the overview reads from Postgres. */
+export function createOverviewStore(db: Db): OverviewStore {
+  return {
+    countSecrets: async (projects) => {
+      const { count } = await db
+        .selectFrom('secrets as s')
+        .innerJoin('projects as p', 'p.uid', 's.project_uid')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .$if(projects !== undefined, (query) => query.where('p.name', 'in', projects ?? []))
+        .executeTakeFirstOrThrow()
+      return count
+    },
+
+    sealState: async (most) => {
+      const last = await db
+        .selectFrom('audit_seals')
+        .select(['seal_no', 'sealed_at', 'position'])
+        .orderBy('seal_no', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      const { rows } = await sql<{ unsealed: number; since: Date | null }>`
+        select count(*) as unsealed, min(requested_at) as since
+        from (
+          select requested_at from audit where seq > ${last?.position ?? 0} order by seq limit ${most}
+        ) as waiting`.execute(db)
+      return {
+        last: last === undefined ? null : { sealNo: last.seal_no, at: last.sealed_at },
+        unsealed: rows[0]?.unsealed ?? 0,
+        waitingSince: rows[0]?.since ?? null,
+      }
+    },
+  }
+}

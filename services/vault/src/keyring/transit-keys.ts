@@ -1,0 +1,148 @@
+import { createHash, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { DecryptionError } from './envelope.ts'
+import { type KeyName, type KeyProvider, KeyringError, type OwnedKey, ownerOf, wrapHeader } from './keyring.ts'
+import { encodeColumns } from './row-codes.ts'
+
+/** A key of the service: the time at which each of its versions was made, in seconds since the Unix epoch. */
+export type TransitKey = {
+  readonly type: string
+  readonly derived: boolean
+  readonly versions: ReadonlyMap<number, number>
+}
+
+/** A service with the transit API of HashiCorp Vault and OpenBao. Each method is one request, for any number of items. */
+export type TransitClient = {
+  readKey(): Promise<TransitKey>
+  /** Returns `vault:v<version>:<base64>` of each. */
+  encrypt(plaintexts: readonly Buffer[], version: number): Promise<readonly string[]>
+  /** @throws DecryptionError when the service refuses one of them */
+  decrypt(ciphertexts: readonly string[]): Promise<readonly Buffer[]>
+  /** Encrypts again with another version, without showing the plaintext. @throws DecryptionError */
+  rewrap(ciphertexts: readonly string[], version: number): Promise<readonly string[]>
+}
+
+/** Encrypted by a service: the format of the ciphertext is its own. */
+const ALGORITHM = 2
+
+/** The types of keys that authenticate what they encrypt. Without that, what a data key belongs to would bind nothing. */
+const TYPES = ['aes256-gcm96', 'aes128-gcm96', 'chacha20-poly1305', 'xchacha20-poly1305']
+
+/** Longer names would make ids that are too long. */
+const KEY_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
+
+/** Whether a text can be the name of a key of the service. */
+export function isTransitKeyName(text: string): boolean {
+  return KEY_NAME.test(text)
+}
+
+/**
+ * Wraps data keys with a key of a transit service, which this process never has. Each version of it is a key-encryption
+ * key of its own, `transit.<name>.v<version>`; the newest one at the start wraps.
+ *
+ * The service is told nothing of what a data key belongs to: a digest of that is encrypted with it. So the service can
+ * wrap it again with a newer version, which its API does not do for ciphertexts with associated data.
+ *
+ * @throws KeyringError when the key cannot be used; UnavailableError when the service does not respond
+ */
+export async function createTransitKeys(client: TransitClient, name: string): Promise<KeyProvider> {
+  const { keys, newest } = await readVersions()
+  const activeId = idOf(newest)
+
+  function idOf(version: number): string {
+    return `transit.${name}.v${String(version)}`
+  }
+
+  function versionOf(id: string): number | undefined {
+    const prefix = `transit.${name}.v`
+    return id.startsWith(prefix) && /^[1-9]\d{0,8}$/.test(id.slice(prefix.length))
+      ? Number(id.slice(prefix.length))
+      : undefined
+  }
+
+  async function readVersions(): Promise<{ keys: readonly KeyName[]; newest: number }> {
+    const { type, derived, versions } = await client.readKey()
+    if (!TYPES.includes(type)) throw new KeyringError([`the transit key ${name} must be of type ${TYPES.join(' or ')}`])
+    if (derived) throw new KeyringError([`the transit key ${name} must not be a derived one`])
+    const known = [...versions].map(([version, made]) => ({
+      id: idOf(version),
+      fingerprint: fingerprintOf(version, made),
+    }))
+    const last = Math.max(0, ...versions.keys())
+    if (last === 0) throw new KeyringError([`the transit key ${name} has no version`])
+    return { keys: known, newest: last }
+  }
+
+  /** Tells a key from another one that was made under its name later. */
+  function fingerprintOf(version: number, made: number): string {
+    const text = encodeColumns(['vault/transit-fp/1', name, String(version), String(made)])
+    return createHash('sha256').update(text).digest('hex').slice(0, 16)
+  }
+
+  function toWrapped(ciphertext: string): Buffer {
+    if (!ciphertext.startsWith(`vault:v${String(newest)}:`))
+      throw new KeyringError([`the transit key ${name} encrypted with another version than ${String(newest)}`])
+    return Buffer.concat([wrapHeader(ALGORITHM, activeId), Buffer.from(ciphertext)])
+  }
+
+  return {
+    activeId,
+    keys,
+    isRemote: true,
+    has: (id) => versionOf(id) !== undefined,
+
+    wrap: async (dataKeys) => {
+      const plaintexts = dataKeys.map(withOwner)
+      const ciphertexts = await client.encrypt(plaintexts, newest)
+      for (const plaintext of plaintexts) plaintext.fill(0)
+      return ciphertexts.map(toWrapped)
+    },
+
+    unwrap: async (stored) => {
+      const plaintexts = await client.decrypt(stored.map(({ kekId, wrapped }) => ciphertextOf(kekId, wrapped)))
+      return plaintexts.map((plaintext, i) => {
+        const { owner } = stored[i] ?? {}
+        if (owner === undefined) throw new KeyringError([`the transit key ${name} answered more than it was asked for`])
+        return withoutOwner(plaintext, digestOf(owner))
+      })
+    },
+
+    rewrap: async (stored) => {
+      const ciphertexts = stored.map(({ kekId, wrapped }) => ciphertextOf(kekId, wrapped))
+      return (await client.rewrap(ciphertexts, newest)).map(toWrapped)
+    },
+
+    check: async () => {
+      await readVersions()
+    },
+  }
+}
+
+function digestOf(owner: OwnedKey['owner']): Buffer {
+  return createHash('sha256')
+    .update('vault/transit/1')
+    .update(ownerOf(owner, Buffer.alloc(0)))
+    .digest()
+}
+
+/** A digest of the owner, 32 bytes, and the key. */
+function withOwner({ key, owner }: OwnedKey): Buffer {
+  const material = key.export()
+  const plaintext = Buffer.concat([digestOf(owner), material])
+  material.fill(0)
+  return plaintext
+}
+
+function withoutOwner(plaintext: Buffer, digest: Buffer): KeyObject {
+  if (plaintext.length !== 64 || !timingSafeEqual(plaintext.subarray(0, 32), digest))
+    throw new DecryptionError('the data key was wrapped for another owner')
+  const key = createSecretKey(plaintext.subarray(32))
+  plaintext.fill(0)
+  return key
+}
+
+function ciphertextOf(kekId: string, wrapped: Buffer): string {
+  const header = wrapHeader(ALGORITHM, kekId)
+  if (!wrapped.subarray(0, header.length).equals(header))
+    throw new DecryptionError('the wrapped data key has an unknown format')
+  return wrapped.subarray(header.length).toString('latin1')
+}

@@ -1,0 +1,51 @@
+import { Agent } from 'node:https'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { idleTimeOf, meetIdleEnds, type Nginx, startNginx } from '@vault-and-tracker/dev-env'
+import { listen, type RunningServer } from '@vault-and-tracker/service-kit/http-server'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createHttpServer } from '../src/app.ts'
+import { createProject } from './support/client.ts'
+import { createProxiedRequests } from './support/proxied.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+
+/** Both sides keep idle connections for this part of the time of production, so that many ends are met in a short test. */
+const SCALE = 1 / 30
+/** The default of nginx. */
+const NGINX_KEEPS_MS = 60_000 * SCALE
+const CLIENTS = 64
+const ROUNDS = 3
+
+let vault: TestVault
+let running: RunningServer
+let nginx: Nginx
+let agent: Agent
+
+beforeAll(async () => {
+  vault = await startVault({
+    PUBLIC_URL: 'https://vault.example.org,http://127.0.0.1:0',
+    TRUSTED_PROXIES: '127.0.0.1',
+  })
+  const server = createHttpServer(vault.context, {
+    logger: createLogger({ name: 'vault', level: 'silent' }),
+    stopping: new AbortController().signal,
+  })
+  running = await listen(server, { host: '127.0.0.1', port: 0 })
+  server.keepAliveTimeout *= SCALE
+  nginx = await startNginx({ vault: [`127.0.0.1:${String(running.port)}`] }, { keepAliveMs: NGINX_KEEPS_MS })
+  agent = new Agent({ keepAlive: true, ca: nginx.certificate })
+})
+afterAll(async () => {
+  agent.destroy()
+  await nginx.stop()
+  await running.drain()
+  await vault.stop()
+})
+
+test('no request is lost that meets the end of an idle connection, of whichever side', async () => {
+  const prepare = createProxiedRequests(nginx, agent, await createProject(vault.url, 'shop'))
+  const ends = [NGINX_KEEPS_MS, await idleTimeOf(running.port)]
+  const outcomes = await meetIdleEnds(nginx, Array.from({ length: ROUNDS }, () => ends).flat(), () =>
+    Promise.all(Array.from({ length: CLIENTS }, (_, i) => prepare(i))),
+  )
+  expect(outcomes).toEqual({ '200': CLIENTS * (1 + 2 * ROUNDS) })
+})

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { newId } from '@vault-and-tracker/service-kit/ids'
+import { admin, createProject, type Key, send, signerAtClockOf, statusAndError } from './support/client.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+
+const HOUR_MS = 3_600_000
+const SECOND_SEAL = 2
+
+let vault: TestVault
+let shop: Key
+
+const signed = signerAtClockOf(() => vault)
+
+beforeAll(async () => {
+  vault = await startVault()
+  shop = await createProject(vault.url, 'shop')
+  await createProject(vault.url, 'blog')
+})
+afterAll(() => vault.stop())
+
+async function tokenOf(administrator: object): Promise<string> {
+  return ((await admin(vault.url, 'POST', '/administrators', administrator)).body as { token: string }).token
+}
+
+const as = (token: string, path: string) =>
+  send(`${vault.url}/v1/admin${path}`, { headers: { Authorization: `Bearer ${token}` } })
+
+const read = async (path: string) => (await admin(vault.url, 'GET', path)).body
+
+type Hour = { start: string; fetches: number | null; writes: number | null; refused: number | null }
+
+const hoursOf = async (query: string) => ((await read(`/activity${query}`)) as { items: Hour[] }).items
+
+test('an administrator learns who they are', async () => {
+  expect(await read('/me')).toEqual({ actor: 'administrator', role: 'holder', projects: null })
+  const auditor = await tokenOf({ name: 'Ada', role: 'auditor', projects: ['shop'] })
+  expect((await as(auditor, '/me')).body).toEqual({
+    ...{ actor: expect.stringMatching(/^administrator:[0-9a-f-]{36}$/), role: 'auditor', projects: ['shop'] },
+  })
+  expect(statusAndError(await send(`${vault.url}/v1/admin/me`))).toEqual([401, 'unauthorized'])
+})
+
+test('the overview counts what the administrator may touch, and an auditor may read all of it', async () => {
+  await signed('shop', shop, 'PUT', { key: 'A', value: 'v', env: 'production' })
+  await admin(vault.url, 'PUT', '/projects/shop/rotate')
+  const [key] = (await read('/projects/blog/keys')) as { fingerprint: string }[]
+  await admin(vault.url, 'DELETE', `/projects/blog/keys/${key?.fingerprint ?? ''}`)
+  const counts = { projects: 2, projectsWithoutKey: 1, secrets: 1, endingKeys: 1 }
+  expect(await read('/overview')).toMatchObject(counts)
+  const auditor = await tokenOf({ name: 'Bob', role: 'auditor', projects: ['blog'] })
+  expect((await as(auditor, '/overview')).body).toMatchObject({
+    ...{ projects: 1, projectsWithoutKey: 1, secrets: 0, endingKeys: 0 },
+  })
+  for (const path of ['/activity', '/keys', '/audit/verification', '/activity?projectId=blog'])
+    expect((await as(auditor, path)).status).toBe(200)
+  expect(statusAndError(await as(auditor, '/activity?projectId=shop'))).toEqual([403, 'forbidden'])
+  expect((await as(auditor, '/keys')).body).toEqual([])
+})
+
+test('the overview tells how far the log is sealed, and what waits', async () => {
+  await vault.seal()
+  const { seal } = (await read('/overview')) as { seal: { last: object; unsealed: number; waitingSince: string } }
+  expect(seal).toEqual({
+    ...{ last: { sealNo: expect.any(Number), at: expect.any(String) }, unsealed: 0, waitingSince: null },
+  })
+  await signed('shop', shop, 'PUT', { key: 'B', value: 'v', env: 'production' })
+  expect(await read('/overview')).toMatchObject({
+    seal: { unsealed: expect.any(Number), waitingSince: expect.stringMatching(/Z$/) },
+  })
+})
+
+test('the keys of all projects are those of each', async () => {
+  const own = (await read('/projects/shop/keys')) as object[]
+  expect(own).toHaveLength(2)
+  expect(await read('/keys')).toEqual(own.map((key) => ({ ...key, project: 'shop' })))
+})
+
+test('requests are counted by hour: fetches, writes of applications, and refused ones', async () => {
+  // An hour may begin meanwhile.
+  const sumOf = (hours: readonly Hour[], count: 'fetches' | 'writes' | 'refused'): number =>
+    hours.reduce((sum, hour) => sum + (hour[count] ?? 0), 0)
+  const before = await hoursOf('?projectId=shop')
+  await signed('shop', shop)
+  await signed('shop', shop)
+  await signed('shop', shop, 'PUT', { key: 'C', value: 'v', env: 'production' })
+  const after = await hoursOf('?projectId=shop')
+  expect(after).toHaveLength(24)
+  expect(after.map(({ start }) => Date.parse(start) % HOUR_MS)).toEqual(after.map(() => 0))
+  expect(vault.now() - Date.parse(after.at(-1)?.start ?? '')).toBeLessThan(2 * HOUR_MS)
+  expect({
+    fetches: sumOf(after, 'fetches') - sumOf(before, 'fetches'),
+    writes: sumOf(after, 'writes') - sumOf(before, 'writes'),
+    refused: sumOf(after, 'refused'),
+  }).toEqual({ fetches: 2, writes: 1, refused: 0 })
+  await vault.sql(
+    `insert into audit (id, project_id, action, requested_at, ip, actor, detail)
+      values ($1, '', 'refused', $2, '10.1.2.3', 'unknown', '{"since": "x", "unauthorized": 3, "rate_limited": 4}')`,
+    [newId(), new Date(vault.now())],
+  )
+  expect((await hoursOf('?range=7d')).at(-1)).toMatchObject({ refused: 7 })
+  expect(await hoursOf('?range=7d')).toHaveLength(168)
+  expect((await hoursOf('?projectId=blog')).at(-1)).toMatchObject({ fetches: 0, writes: 0, refused: 0 })
+  expect(statusAndError(await admin(vault.url, 'GET', '/activity?range=1y'))).toEqual([400, 'invalid_request'])
+})
+
+test('the newest entries are checked against the chain; a changed one, a missing one and an added one are named', async () => {
+  await vault.seal()
+  expect(await read('/audit/verification')).toMatchObject({ intact: true, rows: expect.any(Number) })
+  const [row] = await vault.sql<{ id: string; seq: string; project_id: string }>(
+    `select id, seq, project_id from audit where action = 'put' order by seq desc limit 1`,
+  )
+  const problem = { intact: false, seq: Number(row?.seq), id: row?.id }
+  await vault.sql(`update audit set project_id = 'other' where id = $1`, [row?.id])
+  expect(await read('/audit/verification')).toMatchObject(problem)
+  await vault.sql(`update audit set project_id = $2 where id = $1`, [row?.id, row?.project_id])
+  expect(await read('/audit/verification')).toMatchObject({ intact: true })
+
+  const [seal] = await vault.sql<{ position: string }>('select max(position) as position from audit_seals')
+  const added = newId()
+  await vault.sql(
+    `insert into audit (id, seq, project_id, action, requested_at, ip)
+      select $1, seq + 0, 'shop', 'fetch', requested_at, ip from audit where seq = $2`,
+    [added, seal?.position],
+  )
+  expect(await read('/audit/verification')).toMatchObject({ intact: false, problem: expect.stringContaining('twice') })
+  await vault.sql('delete from audit where id = $1', [added])
+  await vault.sql('delete from audit where id = $1', [row?.id])
+  expect(await read('/audit/verification')).toEqual({
+    ...{ intact: false, problem: `row ${row?.seq ?? ''} is missing`, seq: Number(row?.seq) },
+  })
+})
+
+test('a missing seal is named', async () => {
+  await vault.seal()
+  await vault.sql('delete from audit_seals where seal_no = $1', [SECOND_SEAL])
+  expect(await read('/audit/verification')).toMatchObject({ intact: false })
+})
+
+test('what administrators read here is in the audit log', async () => {
+  const entries = (await read('/audit?action=read&limit=1000')) as { detail: { what: string } }[]
+  const read_ = new Set(entries.map(({ detail }) => detail.what))
+  for (const what of ['overview', 'activity', 'keys', 'verification']) expect(read_).toContain(what)
+})

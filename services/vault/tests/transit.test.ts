@@ -1,0 +1,207 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { captureCommand, type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
+import { runCommand } from '@vault-and-tracker/service-kit/command'
+import { keyringCommand } from '../src/commands/keyring.command.ts'
+import { activateInKeyringFile, addToKeyringFile } from '../src/keyring/keyring.file.ts'
+import { admin, createProject, type Key, newKey, signedSend, statusAndError } from './support/client.ts'
+import { startTransitServer, type TransitServer } from './support/transit-server.ts'
+import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+const TOKEN = 's.token-of-the-vault'
+const NO_KEYRING = { VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '' }
+const UNAVAILABLE = [503, 'unavailable']
+
+let service: TransitServer
+let database: TestDatabase
+let folder: string
+let tokenFile: string
+let redisUrl: string
+const running: TestVault[] = []
+
+beforeEach(async () => {
+  service = await startTransitServer('vault')
+  database = await createVaultDatabase()
+  redisUrl = (await testRedis()).url
+  folder = mkdtempSync(join(tmpdir(), 'transit-'))
+  tokenFile = join(folder, 'token')
+  writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 })
+})
+afterEach(async () => {
+  for (const vault of running.splice(0)) await vault.stop()
+  await service.stop()
+  await database.drop()
+  rmSync(folder, { recursive: true })
+})
+
+const transit = () => ({ TRANSIT_URL: service.url, TRANSIT_KEY: 'vault', TRANSIT_TOKEN_FILE: tokenFile })
+
+async function start(env: Record<string, string>): Promise<TestVault> {
+  const vault = await startVault({ ...NO_KEYRING, ...env }, { database, redisUrl })
+  running.push(vault)
+  return vault
+}
+
+const keys = (env: Record<string, string>, ...args: string[]) =>
+  captureCommand((terminal) => runCommand(keyringCommand, terminal), {
+    args,
+    env: { DATABASE_URL: database.appUrl, ...env },
+  })
+
+const request = (vault: TestVault, project: string, key: Key, method: string, body?: unknown) =>
+  signedSend({ project, key, method, url: `${vault.url}/v1/secrets`, body, created: Math.floor(vault.now() / 1000) })
+
+const put = (vault: TestVault, project: string, key: Key, name = 'A') =>
+  request(vault, project, key, 'PUT', { key: name, value: `value of ${name}`, env: 'production' })
+
+const read = (vault: TestVault, project: string, key: Key) => request(vault, project, key, 'GET')
+
+async function kekIds(vault: TestVault): Promise<string[]> {
+  const rows = await vault.sql<{ kek_id: string }>(
+    'select kek_id from project_deks union select kek_id from audit_keys order by 1',
+  )
+  return rows.map(({ kek_id: id }) => id)
+}
+
+const ready = async (vault: TestVault) => (await fetch(`${vault.url}/ready`)).status
+
+test('a vault whose only key-encryption key is in a service stores and reads, also after a restart', async () => {
+  const first = await start(transit())
+  const key = await createProject(first.url, 'shop')
+  expect((await put(first, 'shop', key)).status).toBe(200)
+  expect((await read(first, 'shop', key)).body).toEqual({ A: 'value of A' })
+  expect(await kekIds(first)).toEqual(['transit.vault.v1'])
+  expect(await ready(first)).toBe(200)
+  const second = await start(transit())
+  expect((await read(second, 'shop', key)).body).toEqual({ A: 'value of A' })
+  expect(first.logged()).not.toContain(TOKEN)
+})
+
+test('data keys move from the file to the service and back, and the vault reads with either alone', async () => {
+  const file = join(folder, 'keyring.json')
+  addToKeyringFile(file, 'k1')
+  const local = { VAULT_KEYRING_FILE: file }
+  const before = await start(local)
+  const key = await createProject(before.url, 'shop')
+  await put(before, 'shop', key)
+  expect(await keys({ ...local, ...transit() }, 'rewrap')).toMatchObject({ status: 0, stderr: '' })
+  expect(await kekIds(before)).toEqual(['transit.vault.v1'])
+  expect((await keys({ ...local, ...transit() }, 'retire', 'k1')).status).toBe(0)
+  const alone = await start(transit())
+  expect((await read(alone, 'shop', key)).body).toEqual({ A: 'value of A' })
+  expect((await admin(alone.url, 'GET', '/audit?action=key.rewrap')).body).toMatchObject([
+    { detail: { from: 'k1', to: 'transit.vault.v1' } },
+  ])
+  const back = { VAULT_KEYRING_FILE: file, ...transit(), TRANSIT_WRAPS: 'false' }
+  addToKeyringFile(file, 'k2')
+  activateInKeyringFile(file, 'k2')
+  expect(await keys(back, 'rewrap')).toMatchObject({ status: 0, stderr: '' })
+  expect(await kekIds(alone)).toEqual(['k2'])
+  const afterwards = await start(local)
+  expect((await read(afterwards, 'shop', key)).body).toEqual({ A: 'value of A' })
+})
+
+test('after the service made a new version, running replicas go on, and a rewrap moves to it without showing a data key', async () => {
+  const old = await start(transit())
+  const key = await createProject(old.url, 'shop')
+  await put(old, 'shop', key)
+  service.rotate()
+  const replica = await start(transit())
+  const blog = await createProject(replica.url, 'blog')
+  await put(replica, 'blog', blog)
+  expect(await kekIds(replica)).toEqual(['transit.vault.v1', 'transit.vault.v2'])
+  // It has never heard of the second version.
+  expect((await read(old, 'blog', blog)).body).toEqual({ A: 'value of A' })
+  expect(await ready(old)).toBe(200)
+  service.requests.length = 0
+  expect(JSON.parse((await keys(transit(), 'rewrap')).stdout)).toEqual({ rewrapped: 2 })
+  expect(service.requests).toEqual(['GET keys', 'POST rewrap', 'POST rewrap'])
+  expect((await keys(transit(), 'retire', 'transit.vault.v1')).status).toBe(0)
+  service.minDecryptionVersion = 2
+  const fresh = await start(transit())
+  expect((await read(fresh, 'shop', key)).body).toEqual({ A: 'value of A' })
+})
+
+test('while the service is away, what was read lately is read, everything else is 503, and it heals by itself', async () => {
+  const vault = await start(transit())
+  const shop = await createProject(vault.url, 'shop')
+  const blog = await createProject(vault.url, 'blog')
+  await put(vault, 'shop', shop)
+  expect((await read(vault, 'shop', shop)).status).toBe(200)
+  await put(vault, 'blog', blog)
+  service.mode = 'drops'
+  expect((await read(vault, 'shop', shop)).body).toEqual({ A: 'value of A' })
+  expect(await ready(vault)).toBe(503)
+  const register = await admin(vault.url, 'POST', '/projects', { name: 'new', publicKey: newKey().publicKeyHex })
+  expect(statusAndError(register)).toEqual(UNAVAILABLE)
+  vault.advance(301_000)
+  expect(statusAndError(await read(vault, 'shop', shop))).toEqual(UNAVAILABLE)
+  expect(statusAndError(await put(vault, 'shop', shop, 'B'))).toEqual(UNAVAILABLE)
+  service.mode = 'answers'
+  expect((await put(vault, 'shop', shop, 'B')).status).toBe(200)
+  expect((await read(vault, 'shop', shop)).body).toEqual({ A: 'value of A', B: 'value of B' })
+  expect(await ready(vault)).toBe(200)
+})
+
+test('a service that hangs is given up, and none of the connections to Postgres waits for it', async () => {
+  const vault = await start({ ...transit(), DATABASE_POOL_SIZE: '2' })
+  const shop = await createProject(vault.url, 'shop')
+  await put(vault, 'shop', shop)
+  vault.advance(301_000)
+  service.mode = 'hangs'
+  const puts = Promise.all(Array.from({ length: 20 }, (_, i) => put(vault, 'shop', shop, `K${String(i)}`)))
+  expect((await admin(vault.url, 'GET', '/projects')).status).toBe(200)
+  expect((await puts).map(statusAndError)).toEqual(Array.from({ length: 20 }, () => UNAVAILABLE))
+})
+
+test.each([429, 500, 502, 503])('an answer %i of the service is asked for again', async (status) => {
+  const vault = await start(transit())
+  service.mode = { status, times: 2 }
+  const key = await createProject(vault.url, 'shop')
+  expect((await put(vault, 'shop', key)).status).toBe(200)
+})
+
+test('a token that was renewed in its file is used from then on', async () => {
+  const vault = await start(transit())
+  service.tokens.clear()
+  service.tokens.add('s.renewed')
+  expect(await ready(vault)).toBe(503)
+  writeFileSync(tokenFile, 's.renewed')
+  expect(await ready(vault)).toBe(200)
+})
+
+test('a wrapped data key that was changed, or moved to another project, opens nothing', async () => {
+  const vault = await start(transit())
+  const shop = await createProject(vault.url, 'shop')
+  const blog = await createProject(vault.url, 'blog')
+  for (const [project, key] of [
+    ['shop', shop],
+    ['blog', blog],
+  ] as const)
+    await put(vault, project, key)
+  const ofBlog = `project_uid = (select uid from projects where name = 'blog')`
+  await vault.sql(`update project_deks set wrapped = (select d.wrapped from project_deks d join projects p on p.uid = d.project_uid
+    where p.name = 'shop') where ${ofBlog}`)
+  const other = await start(transit())
+  expect(statusAndError(await read(other, 'blog', blog))).toEqual([500, 'decryption_failed'])
+  expect(statusAndError(await put(other, 'blog', blog, 'B'))).toEqual([500, 'decryption_failed'])
+  expect((await read(other, 'shop', shop)).status).toBe(200)
+  await vault.sql(`update project_deks set wrapped = set_byte(wrapped, 60, get_byte(wrapped, 60) # 1) where ${ofBlog}`)
+  expect((await read(await start(transit()), 'blog', blog)).status).toBe(500)
+})
+
+test('another key under the same name, or one that cannot be used, refuses the start in words', async () => {
+  await start(transit())
+  service.rotate()
+  service.replace()
+  await expect(start(transit())).rejects.toThrow('key transit.vault.v1 differs')
+  service.replace({ derived: true })
+  await expect(start(transit())).rejects.toThrow('must not be a derived one')
+  service.replace({ type: 'rsa-4096' })
+  await expect(start(transit())).rejects.toThrow('must be of type aes256-gcm96')
+  await expect(start({ ...transit(), TRANSIT_KEY: 'unknown' })).rejects.toThrow('key service is unavailable')
+  service.tokens.clear()
+  await expect(start(transit())).rejects.toThrow('key service is unavailable')
+})

@@ -1,0 +1,13 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { administrators, start } from '../api/queries.ts'
+import { rootRoute } from '../frame/root-route.tsx'
+
+/** The named administrators. */
+export const administratorRoutes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/administrators',
+    loader: ({ context }) => start(context.queries, (queries) => [queries.query(administrators)]),
+    component: lazyRouteComponent(() => import('./administrators-page.tsx'), 'AdministratorsPage'),
+  }),
+] as const

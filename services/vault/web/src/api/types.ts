@@ -1,0 +1,12 @@
+import type { components } from './schema.ts'
+
+type Schemas = components['schemas']
+export type SignedInAdministrator = Schemas['SignedInAdministrator']
+export type Administrator = Schemas['Administrator']
+export type Project = Schemas['Project']
+export type ProjectKey = Schemas['ProjectKey']
+export type KeyOfProject = Schemas['KeyOfProject']
+export type SecretMetadata = Schemas['SecretMetadata']
+export type AuditEntry = Schemas['AuditEntry']
+export type Overview = Schemas['Overview']
+export type Activity = Schemas['Activity']

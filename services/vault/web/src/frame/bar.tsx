@@ -1,0 +1,30 @@
+import { Link } from '@tanstack/react-router'
+import { useAdministrator } from '../api/use-administrator.ts'
+import { AccountMenu } from './account-menu.tsx'
+
+/** The bar of every page: where to go, and oneself. */
+export function Bar() {
+  const { seesAdministrators } = useAdministrator()
+  return (
+    <header className="bar">
+      <div className="bar-row">
+        <Link to="/" className="brand">
+          Vault
+        </Link>
+        <nav aria-label="Main" className="bar-links">
+          <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>
+            Overview
+          </Link>
+          <Link to="/projects" activeOptions={{ includeSearch: false }}>
+            Projects
+          </Link>
+          {seesAdministrators && <Link to="/administrators">Administrators</Link>}
+          <Link to="/audit" activeOptions={{ includeSearch: false }}>
+            Audit log
+          </Link>
+        </nav>
+        <AccountMenu />
+      </div>
+    </header>
+  )
+}

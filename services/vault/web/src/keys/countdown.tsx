@@ -1,0 +1,26 @@
+import { formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { useEffect, useState } from 'react'
+
+const SECOND_MS = 1_000
+
+/** How long a replaced key still opens, to the second. */
+export function Countdown({ until }: { until: string }) {
+  const [now, setNow] = useState(() => Date.now())
+  const end = Date.parse(until)
+  const isOver = now >= end
+  useEffect(() => {
+    if (isOver) return undefined
+    const timer = setInterval(() => setNow(Date.now()), SECOND_MS)
+    return () => clearInterval(timer)
+  }, [isOver])
+  if (isOver) return <span className="muted">ended</span>
+  return (
+    <time dateTime={until} title={formatExactTime(until)} className="countdown">
+      ends in {clock(Math.ceil((end - now) / SECOND_MS))}
+    </time>
+  )
+}
+
+function clock(seconds: number): string {
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}

@@ -1,0 +1,132 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Confirm, Empty, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Button } from '@vault-and-tracker/web-kit/form'
+import { Ago, formatAge } from '@vault-and-tracker/web-kit/format'
+import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import { useState } from 'react'
+import { api, read } from '../api/client.ts'
+import type { ProjectKey } from '../api/types.ts'
+import { useAdministrator } from '../api/use-administrator.ts'
+import { Countdown } from '../keys/countdown.tsx'
+import { ScopeText } from '../keys/scope.tsx'
+import { keysOf } from './queries.ts'
+
+/** The valid keys of a project. */
+export function Keys({ project }: { project: string }) {
+  const { mayWrite } = useAdministrator()
+  const { data, error, refetch, dataUpdatedAt } = useQuery(keysOf(project))
+  const [revoked, setRevoked] = useState<ProjectKey>()
+  if (data === undefined)
+    return <Pending error={error} onRetry={() => void refetch()} rows={2} label="The keys are loading." />
+  if (data.length === 0)
+    return (
+      <Empty title="This project has no valid key.">
+        <p>Nothing can read or write its secrets. Rotate its key to give it one.</p>
+      </Empty>
+    )
+  const columns = columnsAt(dataUpdatedAt, mayWrite ? setRevoked : undefined)
+  return (
+    <>
+      <Table caption="Keys" columns={columns} rows={data} rowKey={({ fingerprint }) => fingerprint} />
+      {revoked !== undefined && (
+        <RevokeKey project={project} revoked={revoked} all={data} onClose={() => setRevoked(undefined)} />
+      )}
+    </>
+  )
+}
+
+function columnsAt(now: number, onRevoke: ((key: ProjectKey) => void) | undefined): readonly Column<ProjectKey>[] {
+  return [
+    {
+      key: 'fingerprint',
+      head: 'Fingerprint',
+      isMain: true,
+      cell: ({ fingerprint, until }) => (
+        <>
+          <code>{fingerprint}</code> {until === null && <span className="tag">in use</span>}
+        </>
+      ),
+    },
+    { key: 'scope', head: 'It may', isEvident: true, cell: ({ scope }) => <ScopeText scope={scope} /> },
+    { key: 'since', head: 'Since', align: 'end', cell: ({ since }) => <Ago time={since} now={now} /> },
+    {
+      key: 'until',
+      head: 'Valid',
+      align: 'end',
+      isEvident: true,
+      cell: ({ until }) =>
+        until === null ? <span className="muted">until replaced</span> : <Countdown until={until} />,
+    },
+    {
+      key: 'used',
+      head: 'Last used',
+      align: 'end',
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago time={lastUsedAt} now={now} />),
+    },
+    ...(onRevoke === undefined
+      ? []
+      : [
+          {
+            key: 'actions',
+            head: 'Actions',
+            align: 'end',
+            isEvident: true,
+            cell: (key: ProjectKey) => (
+              <span className="row-actions">
+                <Button
+                  className="small"
+                  kind="danger"
+                  aria-label={`Revoke ${key.fingerprint}`}
+                  onClick={() => onRevoke(key)}
+                >
+                  Revoke
+                </Button>
+              </span>
+            ),
+          } as const,
+        ]),
+  ]
+}
+
+function RevokeKey(props: { project: string; revoked: ProjectKey; all: readonly ProjectKey[]; onClose: () => void }) {
+  const { project, revoked, all, onClose } = props
+  const { fingerprint, lastUsedAt } = revoked
+  const [openedAt] = useState(() => Date.now())
+  const queries = useQueryClient()
+  const revoke = useMutation({
+    mutationFn: () =>
+      read(
+        api.DELETE('/v1/admin/projects/{id}/keys/{fingerprint}', { params: { path: { id: project, fingerprint } } }),
+      ),
+    onSuccess: async () => {
+      toast('The key is revoked.')
+      onClose()
+      await queries.invalidateQueries()
+    },
+    onError: toastProblem,
+  })
+  return (
+    <Confirm
+      title="Revoke this key?"
+      action="Revoke the key"
+      isBusy={revoke.isPending}
+      onConfirm={() => revoke.mutate()}
+      onCancel={onClose}
+    >
+      <p>
+        The key <code>{fingerprint}</code> of {project} opens nothing more, at once and for good.{' '}
+        {lastUsedAt === null ? 'It was never used.' : `It was last used ${usedText(lastUsedAt, openedAt)}.`}
+      </p>
+      {all.length === 1 && (
+        <p className="notice">
+          It is the only one: nothing can read or write the secrets of {project} until you rotate.
+        </p>
+      )}
+    </Confirm>
+  )
+}
+
+function usedText(time: string, now: number): string {
+  const age = formatAge(time, now)
+  return age === 'now' ? 'within the last minute' : `${age} ago`
+}

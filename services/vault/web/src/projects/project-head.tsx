@@ -1,0 +1,69 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Button } from '@vault-and-tracker/web-kit/form'
+import { formatDate } from '@vault-and-tracker/web-kit/format'
+import { useState } from 'react'
+import { api, read } from '../api/client.ts'
+import type { Project } from '../api/types.ts'
+import { useAdministrator } from '../api/use-administrator.ts'
+import { DeleteProject } from './delete-project.tsx'
+import { keysOf } from './queries.ts'
+import { RotateKey } from './rotate-key.tsx'
+
+/** The name of a project, what is known of it, and what can be done with it. */
+export function ProjectHead({ project }: { project: Project }) {
+  const { name, createdAt, requireContentDigest = false } = project
+  const { mayWrite } = useAdministrator()
+  return (
+    <header className="section-head">
+      <div>
+        <h1>{name}</h1>
+        <p className="muted">
+          Registered {formatDate(createdAt)} · signatures of writes{' '}
+          {requireContentDigest ? 'must cover the body' : 'may leave out the body'} ·{' '}
+          <Link to="/audit" search={{ project: name }}>
+            audit log
+          </Link>
+        </p>
+      </div>
+      {mayWrite && <Actions project={name} requiresDigest={requireContentDigest} />}
+    </header>
+  )
+}
+
+function Actions({ project, requiresDigest }: { project: string; requiresDigest: boolean }) {
+  const queries = useQueryClient()
+  const { data: keys } = useQuery(keysOf(project))
+  const [asked, setAsked] = useState<'rotate' | 'delete'>()
+  const close = (): void => setAsked(undefined)
+  const change = useMutation({
+    mutationFn: () =>
+      read(
+        api.PATCH('/v1/admin/projects/{id}', {
+          params: { path: { id: project } },
+          body: { requireContentDigest: !requiresDigest },
+        }),
+      ),
+    onSuccess: () => {
+      toast(requiresDigest ? 'Writes may leave out the digest.' : 'Writes must have a signed digest.')
+      void queries.invalidateQueries()
+    },
+    onError: toastProblem,
+  })
+  return (
+    <div className="form-actions">
+      <Button kind="main" onClick={() => setAsked('rotate')}>
+        Rotate key
+      </Button>
+      <Button isBusy={change.isPending} onClick={() => change.mutate()}>
+        {requiresDigest ? 'Allow writes without digest' : 'Require digest'}
+      </Button>
+      <Button kind="danger" onClick={() => setAsked('delete')}>
+        Delete
+      </Button>
+      {asked === 'rotate' && <RotateKey project={project} newest={keys?.[0]} onClose={close} />}
+      {asked === 'delete' && <DeleteProject project={project} onClose={close} />}
+    </div>
+  )
+}

@@ -1,0 +1,111 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
+import { Button } from '@vault-and-tracker/web-kit/form'
+import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
+import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import { useState } from 'react'
+import type { SecretMetadata } from '../api/types.ts'
+import { useAdministrator } from '../api/use-administrator.ts'
+import { DeleteSecret } from './delete-secret.tsx'
+import { secretsOf } from './queries.ts'
+import { Versions } from './versions.tsx'
+
+const route = getRouteApi('/projects/$name')
+
+type Asked = { readonly secret: SecretMetadata; readonly what: 'versions' | 'delete' }
+
+/** The secrets of a project by environment. Their values are never here. */
+export function Secrets({ project, env }: { project: string; env: string | undefined }) {
+  const navigate = route.useNavigate()
+  const { mayWrite } = useAdministrator()
+  const { data, error, refetch, dataUpdatedAt } = useQuery(secretsOf(project))
+  const [asked, setAsked] = useState<Asked>()
+  if (data === undefined)
+    return <Pending error={error} onRetry={() => void refetch()} rows={6} label="The secrets are loading." />
+  if (data.length === 0)
+    return (
+      <Empty title="This project has no secrets.">
+        <p>
+          Store one with its key: <code>vault set NAME</code>. Values are never shown here.
+        </p>
+      </Empty>
+    )
+  const envs = [...new Set(data.map((secret) => secret.env))].toSorted()
+  const shown = data.filter((secret) => env === undefined || secret.env === env)
+  const close = (): void => setAsked(undefined)
+  return (
+    <>
+      <div className="manage-head">
+        <div className="manage-filters">
+          <select
+            className="input"
+            aria-label="Environment"
+            value={env ?? ''}
+            onChange={({ target }) =>
+              void navigate({ search: { tab: 'secrets', env: target.value || undefined }, resetScroll: false })
+            }
+          >
+            <option value="">All environments</option>
+            {envs.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </div>
+        <p className="muted" role="status">
+          {formatCount(shown.length)} {shown.length === 1 ? 'secret' : 'secrets'}; values are never shown
+        </p>
+      </div>
+      <Table
+        caption="Secrets"
+        columns={columnsAt(dataUpdatedAt, mayWrite, setAsked)}
+        rows={shown}
+        rowKey={({ id }) => id}
+      />
+      {asked?.what === 'versions' && <Versions project={project} secret={asked.secret} onClose={close} />}
+      {asked?.what === 'delete' && <DeleteSecret project={project} secret={asked.secret} onClose={close} />}
+    </>
+  )
+}
+
+function columnsAt(now: number, mayWrite: boolean, onAsk: (asked: Asked) => void): readonly Column<SecretMetadata>[] {
+  return [
+    { key: 'key', head: 'Name', isMain: true, cell: ({ key }) => <code>{key}</code> },
+    { key: 'env', head: 'Environment', isEvident: true, cell: ({ env }) => env },
+    {
+      key: 'updated',
+      head: 'Changed',
+      align: 'end',
+      cell: ({ updatedAt }) => <Ago time={updatedAt} now={now} />,
+    },
+    {
+      key: 'actions',
+      head: 'Actions',
+      align: 'end',
+      isEvident: true,
+      cell: (secret) => (
+        <span className="row-actions">
+          <Button
+            className="small"
+            aria-label={`Versions of ${secret.key} in ${secret.env}`}
+            onClick={() => onAsk({ secret, what: 'versions' })}
+          >
+            Versions
+          </Button>
+          {mayWrite && (
+            <Button
+              className="small"
+              kind="danger"
+              aria-label={`Delete ${secret.key} in ${secret.env}`}
+              onClick={() => onAsk({ secret, what: 'delete' })}
+            >
+              Delete
+            </Button>
+          )}
+        </span>
+      ),
+    },
+  ]
+}

@@ -1,0 +1,42 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createRouter } from '@tanstack/react-router'
+import { parseSearch, stringifySearch } from '@vault-and-tracker/web-kit/address'
+import { PagePending } from '@vault-and-tracker/web-kit/frame'
+import { administratorRoutes } from './administrators/routes.tsx'
+import { auditRoutes } from './audit/routes.tsx'
+import { createFrame } from './frame/frame.tsx'
+import { PageProblem } from './frame/page-problem.tsx'
+import { rootRoute } from './frame/root-route.tsx'
+import { overviewRoutes } from './overview/routes.tsx'
+import { projectRoutes } from './projects/routes.tsx'
+import { SignIn } from './session/sign-in.tsx'
+
+const routeTree = rootRoute
+  .update({ component: createFrame(SignIn) })
+  .addChildren([...overviewRoutes, ...projectRoutes, ...administratorRoutes, ...auditRoutes])
+
+/** The console's addresses, below the path that the vault serves it at. */
+export function createAppRouter(queries: QueryClient) {
+  return createRouter({
+    routeTree,
+    basepath: '/console',
+    context: { queries },
+    parseSearch,
+    stringifySearch,
+    defaultErrorComponent: PageProblem,
+    defaultPreload: 'intent',
+    // Query decides what is fresh.
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: false,
+    // The old page stays for a moment, since most pages are there by then.
+    defaultPendingMs: 150,
+    defaultPendingMinMs: 0,
+    defaultPendingComponent: PagePending,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>
+  }
+}
