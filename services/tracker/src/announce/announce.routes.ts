@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   addressFromText,
   announceListReply,
@@ -43,9 +42,7 @@ export type Reply = { readonly status: number; readonly body: Buffer; readonly r
 /** Answers announces and scrapes. */
 export type AnnounceRoutes = {
   /** The reply to a GET; undefined where it is neither an announce nor a scrape. It never rejects. */
-  readonly replyTo: (target: string, sender: Sender) => Reply | Promise<Reply> | undefined
-  /** Answers an announce or a scrape; returns false for any other request, and leaves it untouched. */
-  readonly answer: (request: IncomingMessage, response: ServerResponse) => boolean
+  readonly replyTo: (target: string, sender: Sender) => Promise<Reply> | undefined
   /** The whole answer to one that Node's parser refuses, by its first bytes; `undefined` for any other request. */
   readonly answerMalformed: (packet: Buffer | undefined) => string | undefined
 }
@@ -103,21 +100,12 @@ export function announceRoutes({
     const target = parseTrackerTarget(url)
     if (target === undefined) return undefined
     const { action } = target
-    if (!target.ok) return refusalReply(refusals.refuse(action, target.failure))
+    if (!target.ok) return Promise.resolve(refusalReply(refusals.refuse(action, target.failure)))
     const startedMs = performance.now()
     const reply = action === 'announce' ? announce(sender, target) : scrape(sender, target)
     return reply
       .catch((error: unknown) => refusalReply(refusals.refuseError(action, error)))
       .finally(() => times.timeAnswer(action, (performance.now() - startedMs) / 1_000))
-  }
-
-  const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
-    if (request.method !== 'GET' || request.url === undefined) return false
-    const reply = replyTo(request.url, request)
-    if (reply === undefined) return false
-    if (reply instanceof Promise) void reply.then((each) => send(response, each))
-    else send(response, reply)
-    return true
   }
 
   const answerMalformed = (packet: Buffer | undefined): string | undefined => {
@@ -137,7 +125,7 @@ export function announceRoutes({
     return `${head.join('\r\n')}\r\n\r\n${body}`
   }
 
-  return { replyTo, answer, answerMalformed }
+  return { replyTo, answerMalformed }
 }
 
 /** Of a request whose connection is gone. */
@@ -149,12 +137,4 @@ function refusalReply(refusal: Refusal): Reply {
   const { failure, interval } = refusal
   const { status } = FAILURES[failure]
   return { status, body: failureReply(failure, refusal), retryAfter: status === 429 ? interval : undefined }
-}
-
-function send(response: ServerResponse, { status, body, retryAfter }: Reply): void {
-  const headers = ['Content-Type', 'text/plain', 'Content-Length', String(body.length), 'Cache-Control', 'no-store']
-  if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter))
-  response.writeHead(status, headers)
-  // As a latin1 string the body leaves in one write with the head; a buffer would be a second one.
-  response.end(body.toString('latin1'), 'latin1')
 }

@@ -1,170 +1,112 @@
 import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { RequestFront } from '@vault-and-tracker/service-kit/http-server'
-import type { Reply, Sender } from '../announce/announce.routes.ts'
-import { type PlainRequest, readPlainRequest } from '../announce/request-reader.ts'
+import type { FrontAnswers, RequestFront } from '@vault-and-tracker/service-kit/http-server'
+import type { AnnounceRoutes, Reply } from '../announce/announce.routes.ts'
+import { readPlainRequest } from '../announce/request-reader.ts'
 
 /** A connection that sends nothing for this long is node:http's, which has a limit for that. */
 const FIRST_BYTES_MS = 1_000
-/** An answer that the client does not read closes the connection. */
-const UNREAD_MS = 20_000
 
-/** Of one connection whose requests are read here. */
-type Connection = {
-  isAnswering: boolean
-  /** Milliseconds of `Date.now()`. */
-  idleSince: number
-  /** The client has sent its last byte, and it is read. */
-  ended: boolean
-}
-
-/** Answers to a request; undefined where it is neither an announce nor a scrape. */
-export type ReplyTo = (target: string, sender: Sender) => Reply | Promise<Reply> | undefined
+type ReplyTo = AnnounceRoutes['replyTo']
 
 /**
  * Answers announces and scrapes before node:http reads them: its parser and its objects cost more than the answer. Requests
- * are taken whole and as `readPlainRequest` reads them. From the first byte that is something else, the connection is
- * node:http's, which gets every byte since then.
- *
- * @param server not listening yet
+ * are taken whole, one at a time, and as `readPlainRequest` reads them. From the first byte that is something else, the
+ * connection is node:http's, which gets every byte since then.
  */
-export function attachAnnounceFront(server: Server, replyTo: ReplyTo): RequestFront {
-  const connections = new Map<Socket, Connection>()
-  const [toNode] = server.listeners('connection') as ((socket: Socket) => void)[]
-  if (toNode === undefined) throw new Error('the server has no listener for connections')
-  let draining = false
+export function createAnnounceFront(replyTo: ReplyTo): RequestFront {
+  return {
+    start: (server, answers) => {
+      const [toNode] = server.listeners('connection') as ((socket: Socket) => void)[]
+      if (toNode === undefined) throw new Error('the server has no listener for connections')
+      server.off('connection', toNode)
+      const surroundings = { server, answers, replyTo, toNode: toNode.bind(server) }
+      server.on('connection', (socket: Socket) => serve(socket, surroundings))
+    },
+  }
+}
 
-  const handOver = (socket: Socket, unread: Buffer): void => {
-    forget(socket)
-    if (unread.length > 0) socket.unshift(unread)
-    toNode.call(server, socket)
-    // It may have been paused here.
+type Surroundings = {
+  readonly server: Server
+  readonly answers: FrontAnswers
+  readonly replyTo: ReplyTo
+  readonly toNode: (socket: Socket) => void
+}
+
+/** Serves a connection until it ends or node:http gets it. */
+function serve(socket: Socket, { server, answers, replyTo, toNode }: Surroundings): void {
+  /** A request was read, and the system has not taken its answer yet. */
+  let isAnswering = false
+  /** Nothing behind the request is read: the client has ended its half, or the answer ends the connection. */
+  let isLast = false
+
+  const onData = (bytes: Buffer): void => {
+    if (isLast) return
+    if (isAnswering) {
+      putBack(bytes)
+      return
+    }
+    const request = readPlainRequest(bytes)
+    const sender = { socket, headers: { 'x-forwarded-for': request?.forwardedFor } }
+    const reply = request && replyTo(request.target, sender)
+    if (request === undefined || reply === undefined) {
+      handOver(bytes)
+      return
+    }
+    isAnswering = true
+    answers.begins(socket)
+    if (socket.timeout !== server.keepAliveTimeout) socket.setTimeout(server.keepAliveTimeout)
+    if (request.length < bytes.length) putBack(bytes.subarray(request.length))
+    void reply.then((each) => send(each, request.keepAlive))
+  }
+
+  const send = (reply: Reply, wantsMore: boolean): void => {
+    const keepAlive = wantsMore && !answers.isDraining()
+    if (!keepAlive) {
+      isLast = true
+      socket.resume()
+    }
+    // As one string, head and body leave in one write.
+    const text = headOf(reply, keepAlive, server.keepAliveTimeout) + reply.body.toString('latin1')
+    socket.write(text, 'latin1', sent)
+    answers.written(socket)
+  }
+
+  const sent = (): void => {
+    isAnswering = false
+    answers.ends(socket)
+    if (isLast) socket.destroySoon()
+    else if (socket.isPaused()) socket.resume()
+  }
+
+  /** Leaves bytes where they came from. So what follows them, such as the end of the stream, stays behind them, and little is held. */
+  const putBack = (bytes: Buffer): void => {
+    socket.pause()
+    socket.unshift(bytes)
+  }
+
+  const onEnd = (): void => {
+    isLast = true
+    if (!isAnswering) socket.destroySoon()
+  }
+
+  const onTimeout = (): void => {
+    if (socket.bytesRead === 0) handOver(NOTHING)
+    else if (!isAnswering) socket.destroy()
+  }
+
+  const onError = (): void => void socket.destroy()
+
+  const handOver = (bytes: Buffer): void => {
+    socket.off('data', onData).off('end', onEnd).off('timeout', onTimeout).off('error', onError)
+    socket.setTimeout(0)
+    putBack(bytes)
+    toNode(socket)
     socket.resume()
   }
 
-  const forget = (socket: Socket): void => {
-    connections.delete(socket)
-    socket.setTimeout(0)
-    socket.off('data', onData)
-    socket.off('end', onEnd)
-    socket.off('error', onError)
-    socket.off('timeout', onTimeout)
-    socket.off('drain', onDrain)
-    socket.off('close', onClose)
-  }
-
-  const send = (socket: Socket, connection: Connection, reply: Reply, request: PlainRequest): void => {
-    const keepAlive = request.keepAlive && !draining
-    const lingers = keepAlive && !connection.ended
-    const sent = socket.write(
-      headOf(reply, keepAlive, server.keepAliveTimeout) + reply.body.toString('latin1'),
-      'latin1',
-    )
-    connection.isAnswering = !sent && lingers
-    connection.idleSince = Date.now()
-    if (connection.isAnswering) socket.setTimeout(UNREAD_MS)
-    if (lingers) return
-    // What the client sent behind this request is not read.
-    forget(socket)
-    socket.on('error', () => socket.destroy())
-    socket.setTimeout(UNREAD_MS, () => socket.destroy())
-    socket.destroySoon()
-  }
-
-  /** Reads and answers requests, one after another. */
-  const work = (socket: Socket, connection: Connection, chunk: Buffer): void => {
-    const text = chunk.toString('latin1')
-    let at = 0
-    while (at < text.length && connections.has(socket)) {
-      if (connection.isAnswering) {
-        wait(socket, chunk.subarray(at))
-        return
-      }
-      const request = readPlainRequest(text, at)
-      const reply = request && replyTo(request.target, { socket, headers: { 'x-forwarded-for': request.forwardedFor } })
-      if (request === undefined || reply === undefined) {
-        handOver(socket, chunk.subarray(at))
-        return
-      }
-      at = request.end
-      if (!(reply instanceof Promise)) {
-        send(socket, connection, reply, request)
-        continue
-      }
-      connection.isAnswering = true
-      void reply.then((each) => {
-        if (!connections.has(socket)) return
-        send(socket, connection, each, request)
-        goOn(socket, connection)
-      })
-    }
-  }
-
-  /** Leaves bytes where they came from until the answer before them is sent. So the end of the stream stays behind them. */
-  const wait = (socket: Socket, unread: Buffer): void => {
-    socket.pause()
-    socket.unshift(unread)
-  }
-
-  const goOn = (socket: Socket, { isAnswering }: Connection): void => {
-    if (!isAnswering && connections.has(socket) && socket.isPaused()) socket.resume()
-  }
-
-  // All connections share these listeners; `this` is the connection's socket.
-  const onData = function (this: Socket, chunk: Buffer): void {
-    const connection = connections.get(this)
-    if (connection === undefined) return
-    if (this.timeout === FIRST_BYTES_MS) this.setTimeout(server.keepAliveTimeout)
-    if (connection.isAnswering) wait(this, chunk)
-    else work(this, connection, chunk)
-  }
-  const onEnd = function (this: Socket): void {
-    const connection = connections.get(this)
-    if (connection === undefined) return
-    connection.ended = true
-    if (!connection.isAnswering) this.end()
-  }
-  const onDrain = function (this: Socket): void {
-    const connection = connections.get(this)
-    if (connection === undefined) return
-    connection.isAnswering = false
-    this.setTimeout(server.keepAliveTimeout)
-    goOn(this, connection)
-  }
-  const onTimeout = function (this: Socket): void {
-    const connection = connections.get(this)
-    if (connection === undefined) return
-    if (this.bytesRead === 0) handOver(this, NOTHING)
-    else if (!connection.isAnswering || this.writableLength > 0) this.destroy()
-  }
-  const onError = function (this: Socket): void {
-    this.destroy()
-  }
-  const onClose = function (this: Socket): void {
-    connections.delete(this)
-  }
-
-  server.off('connection', toNode)
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, { isAnswering: false, idleSince: Date.now(), ended: false })
-    socket.setTimeout(FIRST_BYTES_MS)
-    socket.on('data', onData)
-    socket.on('end', onEnd)
-    socket.on('error', onError)
-    socket.on('timeout', onTimeout)
-    socket.on('drain', onDrain)
-    socket.on('close', onClose)
-  })
-
-  return {
-    idleSince: (socket) => {
-      const connection = connections.get(socket)
-      return connection?.isAnswering === true ? Number.POSITIVE_INFINITY : connection?.idleSince
-    },
-    drain: () => {
-      draining = true
-    },
-  }
+  socket.on('data', onData).on('end', onEnd).on('timeout', onTimeout).on('error', onError)
+  socket.setTimeout(FIRST_BYTES_MS)
 }
 
 const NOTHING = Buffer.alloc(0)

@@ -1,9 +1,9 @@
-import { createServer, type Server, STATUS_CODES } from 'node:http'
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { answerMalformed, type RequestFront } from '@vault-and-tracker/service-kit/http-server'
 import type { Express } from 'express'
-import type { AnnounceRoutes } from '../announce/announce.routes.ts'
+import type { AnnounceRoutes, Reply } from '../announce/announce.routes.ts'
 import type { Sockets } from '../announce/sockets.ws.ts'
-import { attachAnnounceFront } from './announce-front.ts'
+import { createAnnounceFront } from './announce-front.ts'
 
 /** What is answered before the app. `sockets` is undefined where WebSockets are switched off. */
 type BeforeApp = {
@@ -22,7 +22,9 @@ const OPTIONS = { requestTimeout: 120_000, headersTimeout: 10_000, connectionsCh
 /** The HTTP server of an app. Announces and scrapes, also malformed ones, are answered before the app. */
 export function createTrackerServer(app: Express, { announces, sockets, hasAnnounceFront }: BeforeApp): TrackerServer {
   const server = createServer(OPTIONS, (request, response) => {
-    if (!announces.answer(request, response)) app(request, response)
+    const reply = request.method === 'GET' ? announces.replyTo(request.url ?? '', request) : undefined
+    if (reply === undefined) app(request, response)
+    else void reply.then((each) => send(response, each))
   })
   // Node would answer an expectation it does not know by itself, without a body; nothing obliges us to refuse it.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
@@ -31,7 +33,15 @@ export function createTrackerServer(app: Express, { announces, sockets, hasAnnou
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
   // it that its types lack; without it the answer is lost.
   Object.assign(server, { httpAllowHalfOpen: true })
-  return { server, front: hasAnnounceFront ? attachAnnounceFront(server, announces.replyTo) : undefined }
+  return { server, front: hasAnnounceFront ? createAnnounceFront(announces.replyTo) : undefined }
+}
+
+function send(response: ServerResponse, { status, body, retryAfter }: Reply): void {
+  const headers = ['Content-Type', 'text/plain', 'Content-Length', String(body.length), 'Cache-Control', 'no-store']
+  if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter))
+  response.writeHead(status, headers)
+  // As a latin1 string the body leaves in one write with the head; a buffer would be a second one.
+  response.end(body.toString('latin1'), 'latin1')
 }
 
 /** As Node itself answers what it cannot read. */
