@@ -9,6 +9,9 @@ export type ClientConnection = {
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined }
 }
 
+// It reads no more of a request than this.
+const allAddresses = proxyaddr.all as (request: ClientConnection, trust: TrustedProxies['isTrusted']) => string[]
+
 /** The proxies whose forwarding headers are trusted. */
 export type TrustedProxies = {
   /** Whether an address belongs to a trusted proxy; false for text that is no address. */
@@ -58,7 +61,7 @@ export function clientAddress(request: ClientConnection, proxies: TrustedProxies
   if (remoteAddress === undefined) return '0.0.0.0'
   // Without a proxy there is no list of hops to build, which keeps announces cheap.
   if (!proxies.isTrusted(remoteAddress)) return plainAddress(remoteAddress)
-  const hops = proxyaddr.all(request as IncomingMessage, (address, hop) => proxies.isTrusted(address, hop))
+  const hops = allAddresses(request, (address, hop) => proxies.isTrusted(address, hop))
   // A hop may be a word such as "unknown" (RFC 7239 section 6.2); the proxy before it is then all that is known.
   return plainAddress(hops.findLast((hop) => isIP(hop) !== 0) ?? remoteAddress)
 }

@@ -41,7 +41,7 @@ test('requests are answered alike cut in two at every point, with others behind 
   const post = 'POST /announce HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc'
   for (const message of [ANNOUNCE, ANNOUNCE + ANNOUNCE.replace('announce', 'scrape'), ANNOUNCE + post + ANNOUNCE])
     for (let at = 1; at < message.length; at++) await expectSame(message.slice(0, at), message.slice(at))
-  await expectSame(...ANNOUNCE)
+  await expectSame(...Array.from(ANNOUNCE))
 })
 
 // RFC 9112 section 11.2, and what was published on request smuggling: messages of which two readers see different ends.

@@ -46,7 +46,7 @@ export function messagesFrom(random: () => number): () => string[] {
   const field = (): string => `${one(NAMES)}${one(COLONS)}${one(VALUES)}${one(LINE_ENDS)}`
   const plain = (): string =>
     `GET ${one(TARGETS.slice(0, PLAIN_TARGETS))} HTTP/1.${one(['0', '1', '1', '1'])}\r\nHost: x\r\n` +
-    `${Array.from({ length: below(4) }, () => `${one(PLAIN_NAMES)}: ${one(PLAIN_VALUES)}\r\n`).join('')}` +
+    Array.from({ length: below(4) }, () => `${one(PLAIN_NAMES)}: ${one(PLAIN_VALUES)}\r\n`).join('') +
     `${one(['', '', '', 'Connection: keep-alive\r\n', 'connection:close\r\n'])}\r\n`
   const odd = (): string =>
     `${one(METHODS)} ${one(TARGETS)} HTTP/${one(VERSIONS)}\r\n${one(['Host: x\r\n', 'Host: x\r\n', 'Host: x\r\n', ''])}` +
@@ -58,7 +58,7 @@ export function messagesFrom(random: () => number): () => string[] {
     return text.slice(0, at) + one(['', byte, byte]) + one([behind, behind, behind, ''])
   }
   const inPieces = (text: string): string[] => {
-    if (text.length < 300 && below(20) === 0) return [...text]
+    if (text.length < 300 && below(20) === 0) return Array.from(text)
     const cuts = Array.from({ length: one([0, 0, 1, 2, 3]) }, () => below(text.length)).toSorted((a, b) => a - b)
     return [...cuts, text.length].map((cut, i) => text.slice(cuts[i - 1] ?? 0, cut)).filter((piece) => piece !== '')
   }
