@@ -183,22 +183,6 @@ test.each(BOTH)('a drain of %s ends idle connections, and answers those that are
   expect(both).toContain('Connection: close')
 })
 
-test.each(BOTH)('a drain of %s waits for the rest of a request that comes in two pieces', async (_name, hasFront) => {
-  await start(hasFront)
-  const socket = await send(ANNOUNCE)
-  const answers = readToEnd(socket)
-  await arrived(1)
-  await sleep(400)
-  socket.write(ANNOUNCE)
-  await arrived(2)
-  const drained = told.drain()
-  socket.write(ANNOUNCE.slice(0, 20))
-  await sleep(100)
-  socket.write(ANNOUNCE.slice(20))
-  await drained
-  expect(bodies(await answers)).toHaveLength(3)
-})
-
 test('the front gives node:http every connection that is silent', async () => {
   await start(true)
   const socket = await send('')
