@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
@@ -181,6 +182,19 @@ test.each(BOTH)('a drain of %s ends idle connections, and answers those that are
   const [first, nothing, both] = await Promise.all(answers)
   expect([bodies(first ?? ''), nothing, bodies(both ?? '')].map((each) => each?.length)).toEqual([1, 0, 2])
   expect(both).toContain('Connection: close')
+})
+
+test.each(BOTH)('%s lets a connection be upgraded behind an announce', async (_name, hasFront) => {
+  await start(hasFront)
+  told.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\n${String(request.url)} ${head.toString('latin1')}`)
+  })
+  const upgrade = ANNOUNCE.replace('Host', 'Connection: Upgrade\r\nUpgrade: websocket\r\nHost')
+  for (const before of ['', ANNOUNCE, HELD]) {
+    const answers = readToEnd(await send(`${before}${upgrade}frame`))
+    if (before === HELD) release()
+    expect(bodies(await answers).at(-1)).toBe('/announce?a=1 frame')
+  }
 })
 
 test('the front gives node:http every connection that is silent', async () => {
