@@ -51,6 +51,10 @@ export type UnreadAnswers = {
   sweep(connections: Iterable<readonly [Socket, { readonly active: ReadonlySet<Answer> }]>): void
 }
 
+/** A member of the response: a WeakMap of all responses would cost every request more. */
+const OWNER = Symbol('owner')
+type Owned = Answer & { [OWNER]?: string }
+
 /** Of one connection, in bytes and milliseconds. */
 type Waiting = { readonly bytes: number; readonly since: number; readonly until: number; readonly owner: string }
 
@@ -62,7 +66,6 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   /** In the order in which they began to wait. */
   const waiting = new Map<Socket, Waiting>()
   const bytesOf = new Map<string, number>()
-  const owners = new WeakMap<Answer, string>()
   let overdue = new Map<string, number>()
   let total = 0
 
@@ -76,7 +79,7 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   /** That of the first answer counts for all that wait behind it on the connection. */
   function ownerOf(socket: Socket, pending: ReadonlySet<Answer>): string {
     for (const answer of pending) {
-      const owner = owners.get(answer)
+      const owner = (answer as Owned)[OWNER]
       if (owner !== undefined) return owner
     }
     return addressKey(plainAddress(socket.remoteAddress ?? ''))
@@ -129,7 +132,9 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
 
   return {
     sweepMs: limits.sweepMs,
-    own: (response, owner) => void owners.set(response, owner),
+    own: (response: Owned, owner) => {
+      response[OWNER] = owner
+    },
     overdueBytesOf: (owner) => overdue.get(owner) ?? 0,
     written: (socket, answer, pending) => {
       if (unreadBytesOf(answer) >= NOTED_BYTES) note(socket, pending)
