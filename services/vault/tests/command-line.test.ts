@@ -121,6 +121,6 @@ test('a named administrator is added, does what their role allows, and is remove
 })
 
 test('a project is deleted with the number of its secrets named', async () => {
-  expect(await vault('admin', 'projects', 'rm', 'shop', '--yes')).toBe('project shop and 1 secrets are deleted\n')
+  expect(await vault('admin', 'projects', 'rm', 'shop', '--yes')).toBe('project shop and 1 secret are deleted\n')
   expect(await json('admin', 'projects')).toEqual([])
 })

@@ -64,12 +64,13 @@ export const adminCommands = {
 
   removeProject: async (id: string, options: GlobalOptions & { yes?: boolean }, terminal: Terminal) => {
     const admin = await adminClient(options, terminal)
-    const count = (await admin.secrets(id)).length
-    const question = `delete the project ${printable(id)} and its ${String(count)} secrets for good?`
+    const { length } = await admin.secrets(id)
+    const secrets = `${String(length)} ${length === 1 ? 'secret' : 'secrets'}`
+    const question = `delete the project ${printable(id)} and its ${secrets} for good?`
     if (options.yes !== true && !(await confirm(terminal, question, 'use --yes')))
       throw new CommandError('nothing was deleted')
     await admin.removeProject(id)
-    done(options, terminal, `project ${printable(id)} and ${String(count)} secrets are deleted`)
+    done(options, terminal, `project ${printable(id)} and ${secrets} are deleted`)
   },
 
   /** The private key goes to standard output, as `vault keygen` writes it, or to a new file. */

@@ -133,7 +133,12 @@ export async function importFile(
       throw new CommandError(`${printable(key)}: ${error instanceof Error ? error.message : 'failed'}; ${done}`)
     }
   }
-  report(options, terminal, { ok: true, put: keys }, `${String(keys.length)} secrets were put\n`)
+  report(
+    options,
+    terminal,
+    { ok: true, put: keys },
+    keys.length === 1 ? '1 secret was put\n' : `${String(keys.length)} secrets were put\n`,
+  )
 }
 
 function report(options: GlobalOptions, terminal: Terminal, json: object, text: string): void {
