@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { parse } from 'dotenv'
 import { type Changes, changesBetween, isUnchanged, type Secrets } from '../client/secrets.ts'
+import { ignoredLines } from '../formats/dotenv.ts'
 import { type Format, formatSecrets } from '../formats/formats.ts'
 import { createVaultClient, type VaultClient } from '../index.ts'
 import { type AdminClient, adminClient } from './admin-client.ts'
@@ -112,7 +113,7 @@ export async function importFile(
   terminal: Terminal,
 ): Promise<void> {
   const text = file === '-' ? await readStdin(terminal) : await readFileOf(file)
-  const wanted = /^\s*\{/.test(text) ? readJson(text, file) : parse(text)
+  const wanted = /^\s*\{/.test(text) ? readJson(text, file) : readDotenv(text, file, terminal)
   const vault = await client(options, terminal)
   const present = await vault.getAll(options.env)
   const changes = changesBetween(present, { ...present, ...wanted })
@@ -143,6 +144,16 @@ export async function importFile(
 
 function report(options: GlobalOptions, terminal: Terminal, json: object, text: string): void {
   terminal.stdout.write(options.json === true ? `${JSON.stringify(json)}\n` : text)
+}
+
+function readDotenv(text: string, file: string, { stderr }: Terminal): Secrets {
+  const ignored = ignoredLines(text)
+  const which =
+    ignored.length === 1
+      ? `line ${ignored.join()} of ${file} is no variable`
+      : `lines ${ignored.join(', ')} of ${file} are no variables`
+  if (ignored.length > 0) stderr.write(`vault: ${which}, and left out\n`)
+  return parse(text)
 }
 
 function readJson(text: string, file: string): Secrets {

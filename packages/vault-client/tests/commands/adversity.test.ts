@@ -185,3 +185,12 @@ test.each(['My Secret', 'a_b', '', 'x'.repeat(254), '-a'])('%j is no name of a S
     err: expect.stringContaining('--name'),
   })
 })
+
+test('a line of a .env file that is no variable is told, and a value of several lines is none', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), '.env')
+  writeFileSync(file, '# comment\n\nA=1\ncanary of a value\nB="two\nlines of\n\nit"\n  # more\nexport C=3\n=nothing\n')
+  const { status, err } = await vault(['import', file, '--yes'], projectOf(server.url))
+  expect([status, err]).toEqual([0, `vault: lines 4, 11 of ${file} are no variables, and left out\n`])
+  expect(Object.fromEntries(server.secrets)).toEqual({ A: '1', B: 'two\nlines of\n\nit', C: '3' })
+})
