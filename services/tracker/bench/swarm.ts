@@ -1,5 +1,5 @@
 // Measures what an announce costs Redis, and what a peer takes there, without the HTTP side. See docs/performance.md.
-// Usage: pnpm --filter tracker bench:swarm [announces for each measurement]
+// Usage: pnpm --filter tracker bench:swarm [announces for each measurement] [time | memory]
 import { removeTemporaryFolder, startRedis, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { timeToLive } from '../src/swarm/interval.ts'
@@ -28,9 +28,10 @@ const SIZES = [
   { torrents: 100, peers: 100_000 },
   { torrents: 100_000, peers: 100_000 },
 ] as const
-const ONE_PEER_SWARMS = 200_000
+const MEMORY_SIZES = [200_000, 100_000, 20_000, 2_000, 200].map((torrents) => ({ torrents, peers: 200_000 }))
 
 const announces = Number(process.argv[2] ?? 200_000)
+const only = process.argv[3]
 const folder = temporaryFolder('bench-swarm')
 const server = await startRedis({ dataDir: folder, durable: true })
 const redis = new Redis(server.url)
@@ -99,7 +100,9 @@ async function usage(): Promise<{ cpu: number; calls: number; micros: number }> 
 
 async function measure(name: string, size: (typeof SIZES)[number], one: (n: number) => Promise<unknown>) {
   const before = await usage()
+  const own = process.cpuUsage()
   await carryOut(announces, one)
+  const { user, system } = process.cpuUsage(own)
   const after = await usage()
   print(
     name,
@@ -107,6 +110,7 @@ async function measure(name: string, size: (typeof SIZES)[number], one: (n: numb
     size.peers.toLocaleString('en'),
     (((after.cpu - before.cpu) * 1e6) / announces).toFixed(1),
     ((after.micros - before.micros) / announces).toFixed(1),
+    ((user + system) / announces).toFixed(1),
     (announces / (after.calls - before.calls)).toFixed(0),
   )
 }
@@ -151,26 +155,37 @@ async function costs(size: (typeof SIZES)[number]): Promise<void> {
 async function memoryOf(torrents: number, peers: number): Promise<number> {
   const before = await empty()
   const swarms = swarmsWith({ ...SETTINGS, keepCountersFor: 0 })
-  await carryOut(peers, (p) => swarms.announce(announceOf(p, torrents, { kind: 'started', want: 0, account: undefined })))
+  await carryOut(peers, (p) =>
+    swarms.announce(announceOf(p, torrents, { kind: 'started', want: 0, account: undefined })),
+  )
   return ((await usedMemory()) - before) / peers
+}
+
+/** The table of times. */
+async function measureTimes(): Promise<void> {
+  const measured = ['of it functions, us', 'CPU of this process, us', 'announces a call']
+  print('announces', 'torrents', 'peers', 'CPU of Redis, us', ...measured)
+  print('---', '--:', '--:', '--:', '--:', '--:', '--:')
+  for (const size of SIZES) await costs(size)
+}
+
+/** The table of memory. */
+async function measureMemory(): Promise<void> {
+  print('peers in each swarm', 'peers', 'bytes a peer')
+  print('--:', '--:', '--:')
+  for (const { torrents, peers } of MEMORY_SIZES) {
+    const bytes = await memoryOf(torrents, peers)
+    print(String(peers / torrents), peers.toLocaleString('en'), bytes.toFixed(0))
+  }
 }
 
 try {
   const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1] ?? ''
-  process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine()}, Redis ${version}\n\n`)
   const allocator = /mem_allocator:(\S+)/.exec(await redis.info('memory'))?.[1] ?? ''
-  print('announces', 'torrents', 'peers', 'CPU of Redis, us', 'of it functions, us', 'announces a call')
-  print('---', '--:', '--:', '--:', '--:', '--:')
-  for (const size of SIZES) await costs(size)
-  process.stdout.write(`\nBytes a peer (${allocator}):\n`)
-  for (const [torrents, peers] of [
-    [ONE_PEER_SWARMS, ONE_PEER_SWARMS],
-    [100_000, 200_000],
-    [20_000, 200_000],
-    [2_000, 200_000],
-    [200, 200_000],
-  ] as const)
-    process.stdout.write(`${String(peers / torrents)} in each swarm: ${(await memoryOf(torrents, peers)).toFixed(0)}\n`)
+  process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine()}, Redis ${version} with ${allocator}\n\n`)
+  if (only !== 'memory') await measureTimes()
+  process.stdout.write('\n')
+  if (only !== 'time') await measureMemory()
 } finally {
   redis.disconnect()
   await server.stop()

@@ -15,12 +15,16 @@ local function begin(key, bytes)
   return call('HGET', key, first_name)
 end
 
--- A head, then over a socket the SOCKETS of every process, else the records picked and, on request, their peer ids.
-local function answer(status, notes, last, records)
-  local head = pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, #records / RECORD,
-    settings.now)
-  if has(a.options, OVER_SOCKET) then return head .. concat(call('HGETALL', key_of('n:') .. s.hash)) end
-  return head .. records .. (has(a.options, WANTS_IDS) and ids_of(records) or '')
+-- Returns the RESULT. Its pieces of the reply are those from number `first` on: over a socket the SOCKETS of every
+-- process, else the records picked and, on request, their peer ids.
+local function answer(status, notes, last, records, first)
+  if has(a.options, OVER_SOCKET) then
+    reply_with(concat(call('HGETALL', key_of('n:') .. s.hash)))
+  elseif has(a.options, WANTS_IDS) then
+    reply_with(ids_of(first))
+  end
+  return pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, records, settings.now,
+    replied - first + 1)
 end
 
 -- Ends a peer. One that was reached over HTTP and over a socket stays, as long as it is over the other. Returns a
@@ -50,15 +54,31 @@ local function stop(name, value, known, socket_only)
   return ACCEPTED
 end
 
--- One announce. Returns its RESULT and what follows it.
+-- What was transferred since the announce with these counters, and notes. A counter that went back starts anew and is
+-- credited nothing; the other one counts. What rose faster than the maximum rate is not credited. What was transferred
+-- is measured since the last announce that counted, so one too soon leaves it to the next. No time can be told since one
+-- in the future.
+local function added_since(up, down, last)
+  local passed, more_up, more_down = settings.now - last, a.up - up, a.down - down
+  if passed < 0 then passed = is_future(last) and settings.ttl or 0 end
+  if more_up < 0 then more_up = 0 end
+  if more_down < 0 then more_down = 0 end
+  local possible = (passed + 1) * settings.max_rate
+  if more_up <= possible and more_down <= possible then return more_up, more_down, 0 end
+  return 0, 0, IMPLAUSIBLE
+end
+
+-- One announce. Returns its RESULT, and adds what follows it to the reply.
 local function announce(key, bytes)
+  local first_piece = replied + 1
   local first = begin(key, bytes)
   local socket, noted, held = has(a.options, OVER_SOCKET), nil, nil
   if socket then noted, held = claim() end
   if held ~= nil then
     close(a.completed)
     local status = held and HELD or UNKNOWN_STOPPED
-    return pack(RESULT, status, 0, s.complete, s.incomplete, s.completed, 0, 0, settings.now) .. (held or '')
+    if held then reply_with(held) end
+    return pack(RESULT, status, 0, s.complete, s.incomplete, s.completed, 0, 0, settings.now, held and 1 or 0)
   end
   local seeder, paused, stops = a.state == SEEDER, a.state == PAUSED, a.state == STOPPED
   local name, value = find(first)
@@ -73,7 +93,7 @@ local function announce(key, bytes)
   local lives = value and expires >= s.folded
   local socket_only = value and part_of(at) == SOCKETS_ONLY
 
-  local status, records, timing, since = ACCEPTED, '', nil, nil
+  local status, records, timing, since = ACCEPTED, 0, nil, nil
   local accounted = has(a.options, IS_ACCOUNTED)
   -- Two machines with one peer id: counters between them would be credited again and again. Until the one that is known
   -- expires, the other is answered and nothing else.
@@ -82,7 +102,7 @@ local function announce(key, bytes)
     if stops then status = UNKNOWN_STOPPED else records = pick(a.want, seeder or paused) end
     if not stops then account(0, 0, 0) end
     close(a.completed)
-    return answer(status, ELSEWHERE, last, records)
+    return answer(status, ELSEWHERE, last, records, first_piece)
   end
   -- Sockets have an interval of their own, which their process keeps.
   if lives and not socket and not socket_only then
@@ -91,23 +111,12 @@ local function announce(key, bytes)
   -- A socket that closes tells no counters.
   if up and has(a.options, CLOSES) then a.up, a.down = up, down end
 
-  -- A counter that went back starts anew and is credited nothing; the other one counts. What rose faster than the maximum
-  -- rate is not credited. What was transferred is measured since the last announce that counted, so one too soon leaves
-  -- it to the next. No time can be told since one in the future.
-  local known, notes = up ~= nil, 0
-  local added_up, added_down, seconds = 0, 0, 0
-  if known and not (socket and stops and not socket_only) then
-    local passed, more_up, more_down = settings.now - last, a.up - up, a.down - down
-    if passed < 0 then passed = is_future(last) and settings.ttl or 0 end
-    if more_up < 0 then more_up = 0 end
-    if more_down < 0 then more_down = 0 end
-    local possible = (passed + 1) * settings.max_rate
+  local notes, added_up, added_down, seconds = 0, 0, 0, 0
+  if up and not (socket and stops and not socket_only) then
     if timing then
       a.up, a.down = min(a.up, up), min(a.down, down)
-    elseif more_up <= possible and more_down <= possible then
-      added_up, added_down = more_up, more_down
     else
-      notes = IMPLAUSIBLE
+      added_up, added_down, notes = added_since(up, down, last)
     end
   end
   if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not timing
@@ -117,7 +126,7 @@ local function announce(key, bytes)
 
   if stops then
     if noted then note_socket(a.process, noted, nil) end
-    status = stop(name, value, known, socket_only)
+    status = stop(name, value, up ~= nil, socket_only)
   elseif not name then
     status = SLOTS_FULL
     if noted then note_socket(a.process, noted, nil) end
@@ -167,5 +176,5 @@ local function announce(key, bytes)
   if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(added_up, added_down, seconds) end
   if accounted and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
   close(a.completed)
-  return answer(status, notes, last, records)
+  return answer(status, notes, last, records, first_piece)
 end

@@ -17,6 +17,7 @@ local function open(key, entry, completed)
     s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh, s.sockets =
       0, 0, 0, 0, 0, 0, 0, settings.minute, 0, 0
   end
+  s.entry = entry
   s.completed = max(s.completed, completed)
   s.was_complete, s.was_incomplete, s.was_completed = s.complete, s.incomplete, s.completed
   written = 0
@@ -31,7 +32,7 @@ local function fold()
   while s.folded < settings.minute do
     local upto = min(settings.minute, s.folded + 128)
     local fields, gone = {}, {}
-    for i = s.folded, upto - 1 do fields[#fields + 1] = 'b' .. i end
+    for i = s.folded, upto - 1 do fields[#fields + 1] = minute_field(i) end
     local values = call('HMGET', s.h, spread(fields))
     for i = 1, #fields do
       if values[i] then
@@ -64,16 +65,19 @@ local function recount(from, from_flags, to, to_flags)
   if to then count(to_flags, 1) end
   if from == to then
     if not from then return end
-    local counts = call('HGET', s.h, 'b' .. from)
-    write('b' .. from, counts_with(counts_with(counts, from_flags, -1), to_flags, 1))
+    local field = minute_field(from)
+    write(field, counts_with(counts_with(call('HGET', s.h, field), from_flags, -1), to_flags, 1))
   elseif from and to then
-    local counts = call('HMGET', s.h, 'b' .. from, 'b' .. to)
-    write('b' .. from, counts_with(counts[1], from_flags, -1))
-    write('b' .. to, counts_with(counts[2], to_flags, 1))
+    local from_field, to_field = minute_field(from), minute_field(to)
+    local counts = call('HMGET', s.h, from_field, to_field)
+    write(from_field, counts_with(counts[1], from_flags, -1))
+    write(to_field, counts_with(counts[2], to_flags, 1))
   elseif from then
-    write('b' .. from, counts_with(call('HGET', s.h, 'b' .. from), from_flags, -1))
+    local field = minute_field(from)
+    write(field, counts_with(call('HGET', s.h, field), from_flags, -1))
   else
-    write('b' .. to, counts_with(call('HGET', s.h, 'b' .. to), to_flags, 1))
+    local field = minute_field(to)
+    write(field, counts_with(call('HGET', s.h, field), to_flags, 1))
   end
 end
 
@@ -83,9 +87,11 @@ local function close(completed)
     call('DEL', s.h, s.p)
     call('ZREM', key_of('x'), s.hash)
   else
-    write('#', pack(SWARM, s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded,
-      s.refresh, s.sockets))
-    call('HSET', s.h, spread(writes, 1, written))
+    local entry = pack(SWARM, s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded,
+      s.refresh, s.sockets)
+    if places() > LIST then entry = entry .. PADDING end
+    if entry ~= s.entry then write('#', entry) end
+    if written > 0 then call('HSET', s.h, spread(writes, 1, written)) end
   end
 end
 

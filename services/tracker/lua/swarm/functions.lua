@@ -6,15 +6,16 @@ local function register(name, flags, callback)
 end
 
 -- keys: {xx}:h:<info hash> of each announce; args: SETTINGS, the ANNOUNCEs one behind the other. Returns their RESULTs
--- likewise, each behind its length: one long string costs a client far less to read than many short ones.
+-- likewise, then the pieces that belong to each: as many as its RESULT says.
 local function announce_all(keys, args)
   read_settings(args[1])
+  reply, replied = {}, 1
   local results, announces = {}, args[2]
   for i = 1, #keys do
-    local result = announce(keys[i], sub(announces, (i - 1) * ANNOUNCE_LENGTH + 1, i * ANNOUNCE_LENGTH))
-    results[i * 2 - 1], results[i * 2] = pack('>I4', #result), result
+    results[i] = announce(keys[i], sub(announces, (i - 1) * ANNOUNCE_LENGTH + 1, i * ANNOUNCE_LENGTH))
   end
-  return concat(results)
+  reply[1] = concat(results)
+  return reply
 end
 register('announce_VERSION', {}, announce_all)
 -- The same, for announces of peers that stop.

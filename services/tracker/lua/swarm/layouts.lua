@@ -40,7 +40,8 @@ local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
 local REMEMBERED = '>I7I7I4'
 local ANNOUNCE, ANNOUNCE_LENGTH = '>c8c20I1c6c18I1I1I7I7I7I1I4I2I2I4I4I1c32c8', 134
 local SETTINGS = '>I4I4I4I4I4I2I4I6'
-local RESULT = '>I1I1I4I4I4I4I2I4'
+-- status, notes, complete, incomplete, completed, last announce, records, time, pieces of the reply that follow
+local RESULT = '>I1I1I4I4I4I4I2I4I1'
 
 local STARTED, COMPLETED = 1, 2
 local STOPPED, LEECHER, SEEDER, PAUSED = 0, 1, 2, 3
@@ -61,6 +62,13 @@ local OLDEST_MINUTES = 30500
 -- clock, and would keep its peers until then.
 local FURTHEST_MINUTES = 1440
 local SMALL = 2000
+-- A hash of few short values is a list that Redis searches from its start, which saves memory. With more places than
+-- LIST that takes longer than all the rest, so the swarm's own entry is made longer than such a list takes
+-- (hash-max-listpack-value, 64).
+local LIST = 32
+local PADDING = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+-- Numbers that are kept as text, a megabyte of them.
+local MOST_KEPT = 10000
 local NO_IPV4, NO_IPV6 = '\0\0\0\0\0\0', '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 -- Where a peer's record lies. One of SOCKETS_ONLY has no address, and is handed out by its process alone.
 local SEEDERS, OTHERS, SOCKETS_ONLY = 1, 2, 3
