@@ -100,7 +100,7 @@ register('peers_VERSION', { 'no-writes' }, function(keys, args)
   local entry = call('HGET', keys[1], '#')
   if not entry then return { 0, '', '', settings.now } end
   local seeders, others = read('>I4I4', entry)
-  local sockets = #entry < SWARM_LENGTH and 0 or read('>I4', entry, SWARM_LENGTH - 3)
+  local sockets = #entry < SOCKETS_AT + 3 and 0 or read('>I4', entry, SOCKETS_AT)
   local total, first = seeders + others + sockets, tonumber(args[2])
   local count = min(tonumber(args[3]), total - first)
   if count <= 0 then return { total, '', '', settings.now } end

@@ -29,8 +29,9 @@ local PEER, ID_FROM, ID_TO = '>I3I7I6I4I2I2c20', 25, 44
 local PLACE = '>I3'
 local MOST_DOWN, NEVER = 281474976710655, 4095
 -- places of seeders, of others; living seeders, others, paused; completed; clock hand; minute folded; next refresh;
--- places of peers that have a socket only
-local SWARM, SWARM_LENGTH = '>I4I4I4I4I4I4I4I3I4I4', 39
+-- places of peers that have a socket only; the first minute in which a peer may expire. The last two were added later:
+-- releases from before write a shorter entry, and ignore what is longer.
+local SWARM, SWARM_LENGTH, SOCKETS_AT = '>I4I4I4I4I4I4I4I3I4I4I3', 42, 36
 -- seeders, others
 local SOCKETS = '>I4I4'
 local COUNTS = '>I4I4I4'
@@ -66,7 +67,9 @@ local SMALL = 2000
 -- LIST that takes longer than all the rest, so the swarm's own entry is made longer than such a list takes
 -- (hash-max-listpack-value, 64).
 local LIST = 32
-local PADDING = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+local PADDING = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+-- Minutes of expiry that are read at once, and one later than all.
+local MINUTES_AT_ONCE, NO_MINUTE = 16, 16777215
 -- Numbers that are kept as text, a megabyte of them.
 local MOST_KEPT = 10000
 local NO_IPV4, NO_IPV6 = '\0\0\0\0\0\0', '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
