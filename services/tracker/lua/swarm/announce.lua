@@ -15,18 +15,6 @@ local function begin(key, bytes)
   return call('HGET', key, first_name)
 end
 
--- Returns the RESULT. Its pieces of the reply are those from number `first` on: over a socket the SOCKETS of every
--- process, else the records picked and, on request, their peer ids.
-local function answer(status, notes, last, records, first)
-  if has(a.options, OVER_SOCKET) then
-    reply_with(concat(call('HGETALL', key_of('n:') .. s.hash)))
-  elseif has(a.options, WANTS_IDS) then
-    reply_with(ids_of(first))
-  end
-  return pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, records, settings.now,
-    replied - first + 1)
-end
-
 -- Ends a peer. One that was reached over HTTP and over a socket stays, as long as it is over the other. Returns a
 -- status.
 local function stop(name, value, known, socket_only)
@@ -54,24 +42,11 @@ local function stop(name, value, known, socket_only)
   return ACCEPTED
 end
 
--- What was transferred since the announce with these counters, and notes. A counter that went back starts anew and is
--- credited nothing; the other one counts. What rose faster than the maximum rate is not credited. What was transferred
--- is measured since the last announce that counted, so one too soon leaves it to the next. No time can be told since one
--- in the future.
-local function added_since(up, down, last)
-  local passed, more_up, more_down = settings.now - last, a.up - up, a.down - down
-  if passed < 0 then passed = is_future(last) and settings.ttl or 0 end
-  if more_up < 0 then more_up = 0 end
-  if more_down < 0 then more_down = 0 end
-  local possible = (passed + 1) * settings.max_rate
-  if more_up <= possible and more_down <= possible then return more_up, more_down, 0 end
-  return 0, 0, IMPLAUSIBLE
-end
-
 -- One announce. Returns its RESULT, and adds what follows it to the reply.
 local function announce(key, bytes)
   local first_piece = replied + 1
   local first = begin(key, bytes)
+  if first and a.event == REGULAR and a.options < OVER_SOCKET and continues(first) then return carry_on(first_piece) end
   local socket, noted, held = has(a.options, OVER_SOCKET), nil, nil
   if socket then noted, held = claim() end
   if held ~= nil then
@@ -145,7 +120,7 @@ local function announce(key, bytes)
     end
     local new_flags = (seeder and IS_SEEDER or 0) + (paused and IS_PAUSED or 0)
       + (has(notes, REJOINED) and IS_RECOVERING or 0)
-    local new_expires = max(s.folded, floor((settings.now + settings.ttl - EPOCH) / MINUTE))
+    local new_expires = minute_of_expiry()
     local part = seeder and SEEDERS or OTHERS
     if socket then
       -- Without an address, the time of the last announce stands in the place of IPv4's.
@@ -166,15 +141,10 @@ local function announce(key, bytes)
     end
     at = write_record(name, value, at, part, new_expires, last4, last6)
     write(name, pack_peer(at, last4, last6, new_flags, new_expires))
-    if settings.now >= s.refresh then
-      call('ZADD', key_of('x'), settings.now + settings.ttl + MINUTE, s.hash)
-      s.refresh = settings.now + min(300, floor(settings.ttl / 4))
-    end
+    postpone_sweep()
     records = pick(a.want, seeder or paused)
   end
 
   if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(added_up, added_down, seconds) end
-  if accounted and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
-  close(a.completed)
-  return answer(status, notes, last, records, first_piece)
+  return conclude(status, notes, last, records, first_piece)
 end

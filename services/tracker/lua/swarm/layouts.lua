@@ -44,7 +44,7 @@ local SETTINGS = '>I4I4I4I4I4I2I4I6'
 -- status, notes, complete, incomplete, completed, last announce, records, time, pieces of the reply that follow
 local RESULT = '>I1I1I4I4I4I4I2I4I1'
 
-local STARTED, COMPLETED = 1, 2
+local REGULAR, STARTED, COMPLETED = 0, 1, 2
 local STOPPED, LEECHER, SEEDER, PAUSED = 0, 1, 2, 3
 local IPV4, IPV6 = 1, 2
 local IS_SEEDER, IS_PAUSED, IS_RECOVERING, WAS_IPV6 = 1, 2, 4, 8

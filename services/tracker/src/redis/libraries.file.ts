@@ -14,6 +14,8 @@ const LIBRARIES = {
     'swarm/selection',
     'swarm/peer',
     'swarm/sockets',
+    'swarm/outcome',
+    'swarm/regular',
     'swarm/announce',
     'swarm/functions',
   ],
