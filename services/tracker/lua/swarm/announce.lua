@@ -1,9 +1,10 @@
 -- An announce: it is read, checked, credited and stored.
 
--- Reads an announce and opens its swarm, free of some of the expired peers. Returns the owner's first index entry.
-local function begin(key, bytes)
+-- Reads the announce at a position of some bytes and opens its swarm, free of some of the expired peers. Returns the
+-- owner's first index entry.
+local function begin(key, bytes, position)
   a.owner, a.id, a.families, a.ipv4, a.ipv6, a.event, a.state, a.up, a.down, a.left, a.want, a.random, a.up_percent,
-    a.down_percent, a.completed, a.expected, a.options, a.account, a.process = read(ANNOUNCE, bytes)
+    a.down_percent, a.completed, a.expected, a.options, a.account, a.process = read(ANNOUNCE, bytes, position)
   a.down = min(a.down, MOST_DOWN)
   local first_name = a.owner .. '\0\0'
   local found = call('HMGET', key, '#', first_name)
@@ -43,9 +44,9 @@ local function stop(name, value, known, socket_only)
 end
 
 -- One announce. Returns its RESULT, and adds what follows it to the reply.
-local function announce(key, bytes)
+local function announce(key, bytes, position)
   local first_piece = replied + 1
-  local first = begin(key, bytes)
+  local first = begin(key, bytes, position)
   if first and a.event == REGULAR and a.options < OVER_SOCKET and continues(first) then return carry_on(first_piece) end
   local socket, noted, held = has(a.options, OVER_SOCKET), nil, nil
   if socket then noted, held = claim() end

@@ -12,7 +12,7 @@ local function announce_all(keys, args)
   reply, replied = {}, 1
   local results, announces = {}, args[2]
   for i = 1, #keys do
-    results[i] = announce(keys[i], sub(announces, (i - 1) * ANNOUNCE_LENGTH + 1, i * ANNOUNCE_LENGTH))
+    results[i] = announce(keys[i], announces, (i - 1) * ANNOUNCE_LENGTH + 1)
   end
   reply[1] = concat(results)
   return reply

@@ -63,6 +63,8 @@ local OLDEST_MINUTES = 30500
 -- clock, and would keep its peers until then.
 local FURTHEST_MINUTES = 1440
 local SMALL = 2000
+-- A few records more than wanted cost less than reading a run in two pieces.
+local SPARED = 8
 -- A hash of few short values is a list that Redis searches from its start, which saves memory. With more places than
 -- LIST that takes longer than all the rest, so the swarm's own entry is made longer than such a list takes
 -- (hash-max-listpack-value, 64).
@@ -70,8 +72,8 @@ local LIST = 32
 local PADDING = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 -- Minutes of expiry that are read at once, and one later than all.
 local MINUTES_AT_ONCE, NO_MINUTE = 16, 16777215
--- Numbers that are kept as text, a megabyte of them.
-local MOST_KEPT = 10000
+-- Numbers up to this are kept as text: places of swarms of up to a thousand peers.
+local MOST_KEPT = 37 * 1024
 local NO_IPV4, NO_IPV6 = '\0\0\0\0\0\0', '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 -- Where a peer's record lies. One of SOCKETS_ONLY has no address, and is handed out by its process alone.
 local SEEDERS, OTHERS, SOCKETS_ONLY = 1, 2, 3

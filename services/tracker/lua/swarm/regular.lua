@@ -29,7 +29,12 @@ end
 local function carry_on(first_piece)
   local at, last, flags, expires = known.at, known.last, known.flags, minute_of_expiry()
   if known.expires ~= expires then recount(known.expires, flags, expires, flags) end
-  call('SETRANGE', s.p, decimal(at * RECORD + NAME), a.ipv4 .. pack('>I3', expires) .. a.ipv6)
+  local minute = pack('>I3', expires)
+  if a.families == IPV4 then
+    call('SETRANGE', s.p, decimal(at * RECORD + NAME), a.ipv4 .. minute)
+  else
+    call('SETRANGE', s.p, decimal(at * RECORD + 16), minute .. a.ipv6)
+  end
   write(a.owner .. '\0\0', pack(PEER, at, a.up, a.down, settings.now, known.mix, expires % 65536, a.id))
   postpone_sweep()
   local records = pick(a.want, flags > 0)

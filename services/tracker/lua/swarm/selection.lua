@@ -8,7 +8,7 @@ end
 -- A contiguous run of records out of `size` from `first` on, starting anywhere and wrapping round.
 local function run_of(first, size, want)
   if want <= 0 or size == 0 then return 0 end
-  if want >= size then return reply_with_records(first, size) end
+  if want + SPARED >= size then return reply_with_records(first, size) end
   local start = a.random % size
   local head = min(want, size - start)
   reply_with_records(first + start, head)

@@ -17,26 +17,27 @@ local function write(field, value)
   written = written + 2
 end
 
--- Redis formats a number with 17 digits, and that takes longer than a command: numbers are made text once and kept.
-local decimals, kept_decimals = {}, 0
+-- Redis formats a number with 17 digits, which takes longer than a command: places of swarms that are not huge are made
+-- text once and kept.
+local decimals = {}
 
 local function decimal(number)
+  if number >= MOST_KEPT then return number end
   local text = decimals[number]
   if not text then
-    if kept_decimals >= MOST_KEPT then decimals, kept_decimals = {}, 0 end
     text = number .. ''
-    decimals[number], kept_decimals = text, kept_decimals + 1
+    decimals[number] = text
   end
   return text
 end
 
--- Likewise the field of a minute of expiry.
+-- The field of a minute of expiry. Those of the last hours are kept likewise.
 local minute_fields, kept_minutes = {}, 0
 
 local function minute_field(minute)
   local field = minute_fields[minute]
   if not field then
-    if kept_minutes >= MOST_KEPT then minute_fields, kept_minutes = {}, 0 end
+    if kept_minutes >= 1000 then minute_fields, kept_minutes = {}, 0 end
     field = 'b' .. minute
     minute_fields[minute], kept_minutes = field, kept_minutes + 1
   end
