@@ -1,19 +1,21 @@
 -- An announce: it is read, checked, credited and stored.
 
--- Reads the announce at a position of some bytes and opens its swarm, free of some of the expired peers. Returns the
--- owner's first index entry.
-local function begin(key, bytes, position)
+-- Reads the announce at a position of some bytes.
+local function read_announce(bytes, position)
   a.owner, a.id, a.families, a.ipv4, a.ipv6, a.event, a.state, a.up, a.down, a.left, a.want, a.random, a.up_percent,
     a.down_percent, a.completed, a.expected, a.options, a.account, a.process = read(ANNOUNCE, bytes, position)
   a.down = min(a.down, MOST_DOWN)
-  local first_name = a.owner .. '\0\0'
-  local found = call('HMGET', key, '#', first_name)
-  open(key, found[1], a.completed)
+end
+
+-- Opens a swarm for an announce, with its entry and the owner's first index entry, free of some of the expired peers.
+-- Returns the latter, as it is then.
+local function begin(key, entry, first)
+  open(key, entry, a.completed)
   fold()
   if places() == 0 then return nil end
-  if places() == s.complete + s.incomplete then return found[2] end
+  if places() == s.complete + s.incomplete then return first end
   sweep(STEPS_PER_ANNOUNCE)
-  return call('HGET', key, first_name)
+  return call('HGET', key, a.owner .. '\0\0')
 end
 
 -- Ends a peer. One that was reached over HTTP and over a socket stays, as long as it is over the other. Returns a
@@ -43,11 +45,9 @@ local function stop(name, value, known, socket_only)
   return ACCEPTED
 end
 
--- One announce. Returns its RESULT, and adds what follows it to the reply.
-local function announce(key, bytes, position)
-  local first_piece = replied + 1
-  local first = begin(key, bytes, position)
-  if first and a.event == REGULAR and a.options < OVER_SOCKET and continues(first) then return carry_on(first_piece) end
+-- Carries out any announce, once the swarm is open and it is read. Returns its RESULT, and adds what follows it to the
+-- reply. `first` is the owner's first index entry.
+local function carry_out(first, first_piece)
   local socket, noted, held = has(a.options, OVER_SOCKET), nil, nil
   if socket then noted, held = claim() end
   if held ~= nil then
@@ -148,4 +148,21 @@ local function announce(key, bytes, position)
 
   if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(added_up, added_down, seconds) end
   return conclude(status, notes, last, records, first_piece)
+end
+
+-- One announce. Returns its RESULT, and adds what follows it to the reply.
+local function announce(key, bytes, position)
+  local first_piece = replied + 1
+  read_announce(bytes, position)
+  local is_regular = a.event == REGULAR and a.options < OVER_SOCKET
+  local found = call('HMGET', key, '#', a.owner .. '\0\0')
+  if not found[1] then
+    local lone = call('HGET', lone_key(key), sub(key, 8))
+    if lone and is_regular and continues_alone(lone) then return carry_on_alone(key) end
+    found[1] = expand(key, lone)
+    found[2] = found[1] and call('HGET', key, a.owner .. '\0\0')
+  end
+  local first = begin(key, found[1], found[2])
+  if first and is_regular and continues(first) then return carry_on(first_piece) end
+  return carry_out(first, first_piece)
 end

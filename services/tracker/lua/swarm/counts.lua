@@ -109,8 +109,8 @@ local function recount(from, from_flags, to, to_flags)
   end
 end
 
--- Writes the swarm back. One without peers is deleted, unless it counts completions the database may not know.
-local function close(completed)
+-- Writes the swarm back under keys of its own. One without peers is deleted, unless it counts completions the database may not know.
+local function store(completed)
   if places() == 0 and s.completed <= completed then
     call('DEL', s.h, s.p)
     call('ZREM', key_of('x'), s.hash)

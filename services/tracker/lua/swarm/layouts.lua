@@ -8,10 +8,12 @@
 -- Keys, where xx is the first byte of the info hash, so that all keys of a call share a Cluster slot:
 --   {xx}:h:<info hash>  hash: '#' the swarm itself, 'b<minute>' how many peers expire then, <owner 8><slot 2> a peer
 --   {xx}:p:<info hash>  string: one RECORD per peer without gaps: seeders, then others, then those with a socket only
+--   {xx}:o              hash: a LONE by info hash, instead of all these keys, for each swarm of one peer
 --   {xx}:n:<info hash>  hash: how many SOCKETS each process has in the swarm
 --   {xx}:w:<info hash><process>  hash: the role of each of them, by owner and peer id
 --   {xx}:m:<process>    set: info hashes of the swarms in which the process has sockets
---   {xx}:x              sorted set: swarms by the second at which to sweep them if nobody announces
+--   {xx}:x              sorted set: swarms by the second at which to sweep them if nobody announces, and the empty
+--                       string by that at which to look through {xx}:o again
 --   {xx}:k:<week>       hash: last counters of expired peers
 --   {xx}:du             hash: what users transferred since the last flush, a DELTA by user and torrent
 --   {xx}:dirty          set: info hashes whose counts changed since the last flush
@@ -27,6 +29,9 @@ local RECORD, NAME = 37, 10
 -- expiry without its upper bits, peer id: 44 bytes, which with Redis's own fill an allocation of 48
 local PEER, ID_FROM, ID_TO = '>I3I7I6I4I2I2c20', 25, 44
 local PLACE = '>I3'
+-- completed; owner; uploaded, downloaded, last announce, minutes since the last one of the other family and flags; minute
+-- of expiry; peer id; IPv4 and port; IPv6 and port. It is longer than a list takes, see LIST.
+local LONE, LONE_LIFE, LONE_EXPIRY, LONE_ID = '>I4c8I7I6I4I2I3c20c6c18', '>I2I3', 30, 35
 local MOST_DOWN, NEVER = 281474976710655, 4095
 -- places of seeders, of others; living seeders, others, paused; completed; clock hand; minute folded; next refresh;
 -- places of peers that have a socket only; the first minute in which a peer may expire. The last two were added later:
@@ -62,6 +67,8 @@ local OLDEST_MINUTES = 30500
 -- How far ahead of this clock another process's may be. A swarm from further in the future was written by a wrong
 -- clock, and would keep its peers until then.
 local FURTHEST_MINUTES = 1440
+-- Peers of a {xx}:o that one call looks at, and seconds after which it looks through them again.
+local LONE_STEPS, LONE_SWEEP_EVERY = 500, 120
 local SMALL = 2000
 -- A few records more than wanted cost less than reading a run in two pieces.
 local SPARED = 8

@@ -61,16 +61,22 @@ local function occupy(part)
   return s.seeders - 1
 end
 
--- Removes an expired peer. Its counters are kept, so that it is credited what it transferred when it comes back.
+-- Keeps the counters of a peer of the open swarm that expired, so that it is credited what it transferred when it comes
+-- back.
+local function remember(owner, id, up, down, last)
+  if settings.keep_counters == 0 then return end
+  local week = key_of('k:') .. floor(settings.now / WEEK)
+  call('HSET', week, s.hash .. owner .. id, pack(REMEMBERED, up, down, last))
+  call('EXPIRE', week, settings.keep_counters + WEEK)
+end
+
+-- Removes an expired peer.
 local function forget(at, bytes)
   local name = sub(bytes, 1, NAME)
   if settings.keep_counters > 0 then
     local value = call('HGET', s.h, name)
     local _, up, down, last4, last6 = read_peer(value)
-    local week = key_of('k:') .. floor(settings.now / WEEK)
-    local field = s.hash .. sub(name, 1, 8) .. sub(value, ID_FROM, ID_TO)
-    call('HSET', week, field, pack(REMEMBERED, up, down, max(last4, last6)))
-    call('EXPIRE', week, settings.keep_counters + WEEK)
+    remember(sub(name, 1, 8), sub(value, ID_FROM, ID_TO), up, down, max(last4, last6))
   end
   call('HDEL', s.h, name)
   vacate(at)

@@ -6,23 +6,37 @@ local known = {}
 
 local ROLES_OF_STATES = { [LEECHER] = 0, [SEEDER] = IS_SEEDER, [PAUSED] = IS_PAUSED }
 
--- Whether an entry of the index is that of the announcing peer, and nothing about the peer has changed: it lives, has
--- its role, is reached over one family only and this one, was not announced too recently, and its counters did not go
--- back. Every other announce is left to `announce`. Its event was checked before.
+-- Whether nothing about the announcing peer has changed: it has its role, is reached over one family only and this one,
+-- was not announced too recently, and its counters did not go back.
+local function is_same(up, down, last, mix)
+  local flags = mix % 16
+  if mix - flags ~= NEVER * 16 then return false end
+  if a.families == IPV6 then flags = flags - WAS_IPV6 elseif a.families ~= IPV4 then return false end
+  if flags ~= ROLES_OF_STATES[a.state] then return false end
+  if settings.now - last < settings.min_interval or settings.now < last or a.up < up or a.down < down then return false end
+  known.up, known.down, known.last, known.flags, known.mix = up, down, last, flags, mix
+  return true
+end
+
+-- Whether an entry of the index is that of the announcing peer, which lives, and nothing about the peer has changed. Every
+-- other announce is left to `announce`. Its event was checked before.
 local function continues(value)
   if sub(value, ID_FROM, ID_TO) ~= a.id then return false end
   local at, up, down, last, mix, expires = read(PEER, value)
-  local flags, role = mix % 16, ROLES_OF_STATES[a.state]
-  if mix - flags ~= NEVER * 16 then return false end
-  if a.families == IPV6 then flags = flags - WAS_IPV6 elseif a.families ~= IPV4 then return false end
-  if flags ~= role or settings.now - last < settings.min_interval or settings.now < last then return false end
-  if a.up < up or a.down < down then return false end
-  if at >= s.seeders + s.others or (at < s.seeders) ~= (role == IS_SEEDER) then return false end
-  expires = s.folded + (expires - s.folded) % 65536
-  if expires - s.folded >= 32768 then return false end
-  known.at, known.up, known.down, known.last, known.flags, known.mix, known.expires =
-    at, up, down, last, flags, mix, expires
-  return true
+  if not is_same(up, down, last, mix) then return false end
+  if at >= s.seeders + s.others or (at < s.seeders) ~= (known.flags == IS_SEEDER) then return false end
+  local ahead = (expires - s.folded) % 65536
+  known.at, known.expires = at, s.folded + ahead
+  return ahead < 32768
+end
+
+-- Credits what the peer transferred since. Returns notes.
+local function credit()
+  local up, down, notes = added_since(known.up, known.down, known.last)
+  if has(a.options, IS_ACCOUNTED) then
+    account(up, down, known.flags == IS_SEEDER and min(settings.now - known.last, settings.ttl) or 0)
+  end
+  return notes
 end
 
 -- Carries out the announce of a peer that `continues`. Returns its RESULT, and adds what follows it to the reply.
@@ -38,9 +52,23 @@ local function carry_on(first_piece)
   write(a.owner .. '\0\0', pack(PEER, at, a.up, a.down, settings.now, known.mix, expires % 65536, a.id))
   postpone_sweep()
   local records = pick(a.want, flags > 0)
-  local up, down, notes = added_since(known.up, known.down, last)
-  if has(a.options, IS_ACCOUNTED) then
-    account(up, down, flags == IS_SEEDER and min(settings.now - last, settings.ttl) or 0)
-  end
-  return conclude(ACCEPTED, notes, last, records, first_piece)
+  return conclude(ACCEPTED, credit(), last, records, first_piece)
+end
+
+-- The same of a peer that is alone in its swarm.
+local function continues_alone(value)
+  if sub(value, LONE_ID, LONE_ID + 19) ~= a.id or sub(value, 5, 12) ~= a.owner then return false end
+  local completed, _, up, down, last, mix, expires = read(LONE, value)
+  known.completed = completed
+  return lone_lives(expires) and is_same(up, down, last, mix)
+end
+
+local function carry_on_alone(key)
+  s.h, s.hash = key, sub(key, 8)
+  s.complete = known.flags == IS_SEEDER and 1 or 0
+  s.incomplete, s.completed = 1 - s.complete, max(known.completed, a.completed)
+  local expires = floor((settings.now + settings.ttl - EPOCH) / MINUTE)
+  call('HSET', key_of('o'), s.hash, pack(LONE, s.completed, a.owner, a.up, a.down, settings.now, known.mix, expires, a.id,
+    a.ipv4, a.ipv6))
+  return pack(RESULT, ACCEPTED, credit(), s.complete, s.incomplete, s.completed, known.last, 0, settings.now, 0)
 end

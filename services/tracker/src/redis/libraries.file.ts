@@ -11,6 +11,7 @@ const LIBRARIES = {
     'swarm/counts',
     'swarm/index',
     'swarm/records',
+    'swarm/lone',
     'swarm/selection',
     'swarm/peer',
     'swarm/sockets',

@@ -92,6 +92,16 @@ export function createRedisSwarms(options: {
     }
   }
 
+  /** Removes expired peers that are alone in their swarm. */
+  const sweepLone = async (tag: number): Promise<void> => {
+    let cursor: Buffer | string = '0'
+    do {
+      const reply = await functions.call('sweep_lone', [`${tagPrefix(tag)}o`], [settingsNow(), cursor])
+      if (!Buffer.isBuffer(reply)) throw unknownForm()
+      cursor = reply
+    } while (cursor.toString() !== '0')
+  }
+
   return {
     announce: (peer) => {
       const random = Math.floor(options.random() * 0x1_0000_0000)
@@ -120,6 +130,7 @@ export function createRedisSwarms(options: {
         const keys = [`${tagPrefix(tag)}x`]
         let more: unknown = 1
         while (more === 1) more = await functions.call('sweep', keys, [settingsNow(), String(SWEEP_STEPS)])
+        await sweepLone(tag)
         if ((await failsForMemory(probe(tag))) && (await functions.call('relieve', keys, [settingsNow()])) === 1)
           relieved += 1
       }
