@@ -77,8 +77,7 @@ local function carry_out(first, first_piece)
     and is_elsewhere(at, last4, last6) then
     if stops then status = UNKNOWN_STOPPED else records = pick(a.want, seeder or paused) end
     if not stops then account(0, 0, 0) end
-    close(a.completed)
-    return answer(status, ELSEWHERE, last, records, first_piece)
+    return conclude(status, ELSEWHERE, last, records, first_piece)
   end
   -- Sockets have an interval of their own, which their process keeps.
   if lives and not socket and not socket_only then

@@ -24,21 +24,16 @@ local function added_since(up, down, last)
   return 0, 0, IMPLAUSIBLE
 end
 
--- Returns the RESULT. Its pieces of the reply are those from number `first` on: over a socket the SOCKETS of every
--- process, else the records picked and, on request, their peer ids.
-local function answer(status, notes, last, records, first)
+-- Writes the swarm back, and returns the RESULT. Its pieces of the reply are those from number `first` on: over a socket
+-- the SOCKETS of every process, else the records picked and, on request, their peer ids.
+local function conclude(status, notes, last, records, first)
   if has(a.options, OVER_SOCKET) then
     reply_with(concat(call('HGETALL', key_of('n:') .. s.hash)))
   elseif has(a.options, WANTS_IDS) then
     reply_with(ids_of(first))
   end
-  return pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, records, settings.now,
-    replied - first + 1)
-end
-
--- Writes the swarm back, and returns the RESULT.
-local function conclude(status, notes, last, records, first)
   if has(a.options, IS_ACCOUNTED) and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
   close(a.completed)
-  return answer(status, notes, last, records, first)
+  return pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, records, settings.now,
+    replied - first + 1)
 end

@@ -37,6 +37,7 @@ local function ids_of(first)
   end
   if #ids == 0 then return '' end
   local values = call('HMGET', s.h, spread(ids))
-  for i = 1, #ids do ids[i] = sub(values[i], ID_FROM, ID_TO) end
+  -- The announcing peer itself may still have to be written.
+  for i = 1, #ids do ids[i] = sub(values[i] or current(ids[i]), ID_FROM, ID_TO) end
   return concat(ids)
 end
