@@ -5,7 +5,12 @@ local function open(key, entry, completed)
   s.h, s.hash = key, sub(key, 8)
   s.p = key_of('p:') .. s.hash
   if entry then
-    local whole = #entry < SWARM_LENGTH and entry .. PADDING or entry
+    local whole = entry
+    if #entry < SWARM_LENGTH then
+      whole = entry .. PADDING
+      -- A release from before wrote it, which leaves a field of {xx}:o as it is.
+      call('HDEL', key_of('o'), s.hash)
+    end
     s.seeders, s.others, s.complete, s.incomplete, s.paused, s.completed, s.hand, s.folded, s.refresh, s.sockets,
       s.next = read(SWARM, whole)
     if settings.minute - s.folded > OLDEST_MINUTES or s.folded - settings.minute > FURTHEST_MINUTES then
