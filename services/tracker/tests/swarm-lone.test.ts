@@ -179,6 +179,16 @@ test('an owner is taken out of a swarm where they are alone, and of no other one
   await expect(gathered()).resolves.toMatchObject([{ actualUp: 5 }])
 })
 
+test('room is made for a client where no other peer expires in the same minute', async () => {
+  const settings = { ...SETTINGS, maxPeersPerOwner: 1, evictsOldest: true, keepCountersFor: 0 }
+  const open = createRedisSwarms({ redis, clock: { now: () => now }, settings, random: Math.random })
+  const client = (n: number): PeerAnnounce => peer(n, { owner: ownerOf(1), account: undefined })
+  await open.announce(client(1))
+  pass(120)
+  await expect(open.announce(client(2))).resolves.toMatchObject({ status: 'accepted', incomplete: 1 })
+  expect(peersOf(await open.announce(peer(8, { account: undefined })), 8, now)).toEqual([2])
+})
+
 test('what a release from before wrote wins over a field beside it', async () => {
   const key = Buffer.concat([Buffer.from('{a7}:h:'), SWARM])
   await swarms.announce(peer(1, { uploaded: 100 }))

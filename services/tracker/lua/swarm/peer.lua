@@ -35,7 +35,7 @@ local function free_entry()
   if not has(a.options, EVICTS) then return nil end
   local at, _, _, _, _, flags, expires = read_peer(call('HGET', s.h, oldest))
   recount(expires, flags, nil, 0)
-  call('HSET', s.h, spread(writes, 1, written))
+  if written > 0 then call('HSET', s.h, spread(writes, 1, written)) end
   written = 0
   call('HDEL', s.h, oldest)
   vacate(at)
