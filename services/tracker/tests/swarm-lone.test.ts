@@ -60,10 +60,10 @@ test('a swarm of one peer is one field, and has keys of its own while there are 
   await expect(swarmKeys()).resolves.toEqual([])
 })
 
-test.each([
+test.each<[string, Partial<PeerAnnounce>]>([
   ['a leecher over IPv4', {}],
-  ['a seeder over IPv6', { state: 'seeder' as const, left: 0, ipv4: undefined, ipv6: ipv6Of(1) }],
-  ['a partial seed', { state: 'paused' as const }],
+  ['a seeder over IPv6', { state: 'seeder', left: 0, ipv4: undefined, ipv6: ipv6Of(1) }],
+  ['a partial seed', { state: 'paused' }],
 ])('%s that announces regularly is counted and credited, alone and among others', async (_what, change) => {
   const isSeeder = change.state === 'seeder'
   await swarms.announce(peer(1, change))

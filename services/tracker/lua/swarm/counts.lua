@@ -32,8 +32,8 @@ local function places()
   return s.seeders + s.others + s.sockets
 end
 
--- Reads the fields of some minutes, subtracts the peers of those that have passed and deletes their fields. Stops behind
--- the first minute to come in which a peer may expire; returns that minute, or nil.
+-- Reads the fields of some minutes, subtracts the peers of those that have passed and deletes their fields. Stops
+-- behind the first minute to come in which a peer may expire; returns that minute, or nil.
 local function fold_minutes(first, last)
   local fields, gone, found = {}, {}, nil
   for minute = first, last do fields[#fields + 1] = minute_field(minute) end
@@ -114,7 +114,8 @@ local function recount(from, from_flags, to, to_flags)
   end
 end
 
--- Writes the swarm back under keys of its own. One without peers is deleted, unless it counts completions the database may not know.
+-- Writes the swarm back under keys of its own. One without peers is deleted, unless it counts completions the database
+-- may not know.
 local function store(completed)
   if places() == 0 and s.completed <= completed then
     call('DEL', s.h, s.p)

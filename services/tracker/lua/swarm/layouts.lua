@@ -1,6 +1,6 @@
 -- Swarms: their peers, which peers an announce is answered with, and what each user transferred. One call changes one
 -- or more swarms, each atomically; every step costs the same in a swarm of ten and of a hundred thousand. The binary
--- layouts SETTINGS, ANNOUNCE, RESULT, RECORD and DELTA below are shared with src/swarm/wire.ts: change both together.
+-- layouts SETTINGS, ANNOUNCE, RESULT, RECORD and DELTA below are shared with src/swarm/*wire.ts: change both together.
 --
 -- The files of this folder become one library: src/swarm/functions.redis.ts puts them together in a fixed order, and a
 -- file sees the local names of all files before it.
@@ -8,7 +8,7 @@
 -- Keys, where xx is the first byte of the info hash, so that all keys of a call share a Cluster slot:
 --   {xx}:h:<info hash>  hash: '#' the swarm itself, 'b<minute>' how many peers expire then, <owner 8><slot 2> a peer
 --   {xx}:p:<info hash>  string: one RECORD per peer without gaps: seeders, then others, then those with a socket only
---   {xx}:o              hash: a LONE by info hash, instead of all these keys, for each swarm of one peer
+--   {xx}:o              hash: a LONE by info hash, instead of these two, for each swarm of one peer
 --   {xx}:n:<info hash>  hash: how many SOCKETS each process has in the swarm
 --   {xx}:w:<info hash><process>  hash: the role of each of them, by owner and peer id
 --   {xx}:m:<process>    set: info hashes of the swarms in which the process has sockets
@@ -29,8 +29,8 @@ local RECORD, NAME = 37, 10
 -- expiry without its upper bits, peer id: 44 bytes, which with Redis's own fill an allocation of 48
 local PEER, ID_FROM, ID_TO = '>I3I7I6I4I2I2c20', 25, 44
 local PLACE = '>I3'
--- completed; owner; uploaded, downloaded, last announce, minutes since the last one of the other family and flags; minute
--- of expiry; peer id; IPv4 and port; IPv6 and port. It is longer than a list takes, see LIST.
+-- completed; owner; uploaded, downloaded, last announce, minutes since the last one of the other family and flags;
+-- minute of expiry; peer id; IPv4 and port; IPv6 and port. It is longer than a list takes, see LIST.
 local LONE, LONE_LIFE, LONE_EXPIRY, LONE_ID = '>I4c8I7I6I4I2I3c20c6c18', '>I2I3', 30, 35
 local MOST_DOWN, NEVER = 281474976710655, 4095
 -- places of seeders, of others; living seeders, others, paused; completed; clock hand; minute folded; next refresh;

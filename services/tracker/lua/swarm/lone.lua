@@ -1,6 +1,6 @@
--- Swarms of one peer, as most are: a field of a hash that they share takes a third of what keys of their own take. Such a
--- swarm is carried on as it is by the announces and scrapes that nearly all are (regular.lua, functions.lua); for all
--- others it is given keys of its own, and `close` puts it back.
+-- Swarms of one peer, as most are: a field of a hash that they share takes a third of what keys of their own take.
+-- Regular announces and scrapes use it as it is; for all others the swarm is given keys of its own, and `close` puts it
+-- back.
 --
 -- Releases from before know keys of their own only, and may run beside this one. What they write wins: a field that is
 -- left beside such keys is dropped.
@@ -17,18 +17,18 @@ end
 -- Gives a swarm keys of its own. Returns its entry, or nil when no one-peer swarm has this key.
 local function expand(key, value)
   if not value then return nil end
-  local hash, owner_name = sub(key, 8), nil
+  local hash = sub(key, 8)
   local completed, owner, up, down, last, mix, expires, id, ipv4, ipv6 = read(LONE, value)
   call('HDEL', lone_key(key), hash)
   if expires >= settings.minute and not lone_lives(expires) then return nil end
-  owner_name = owner .. '\0\0'
+  local name = owner .. '\0\0'
   local flags = mix % 16
   local seeds, pauses = has(flags, IS_SEEDER) and 1 or 0, has(flags, IS_PAUSED) and 1 or 0
-  local entry = pack(SWARM, seeds, 1 - seeds, seeds, 1 - seeds, pauses, completed, 0, min(settings.minute, expires), 0, 0,
-    expires)
+  local folded = min(settings.minute, expires)
+  local entry = pack(SWARM, seeds, 1 - seeds, seeds, 1 - seeds, pauses, completed, 0, folded, 0, 0, expires)
   call('HSET', key, '#', entry, minute_field(expires), pack(COUNTS, seeds, 1 - seeds, pauses),
-    owner_name, pack(PEER, 0, up, down, last, mix, expires % 65536, id))
-  call('SET', sub(key, 1, 5) .. 'p:' .. hash, owner_name .. ipv4 .. pack('>I3', expires) .. ipv6)
+    name, pack(PEER, 0, up, down, last, mix, expires % 65536, id))
+  call('SET', sub(key, 1, 5) .. 'p:' .. hash, name .. ipv4 .. pack('>I3', expires) .. ipv6)
   call('ZADD', sub(key, 1, 5) .. 'x', EPOCH + (expires + 1) * MINUTE, hash)
   return entry
 end

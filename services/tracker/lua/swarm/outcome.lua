@@ -1,4 +1,4 @@
--- What every accepted announce ends with: what is credited, when its peer and its swarm are looked at again, the answer.
+-- What announces have in common: what is credited, when the peer expires and the swarm is looked at again, the answer.
 
 local function minute_of_expiry()
   return max(s.folded, floor((settings.now + settings.ttl - EPOCH) / MINUTE))
@@ -24,8 +24,8 @@ local function added_since(up, down, last)
   return 0, 0, IMPLAUSIBLE
 end
 
--- Writes the swarm back, and returns the RESULT. Its pieces of the reply are those from number `first` on: over a socket
--- the SOCKETS of every process, else the records picked and, on request, their peer ids.
+-- Writes the swarm back, and returns the RESULT. Its pieces of the reply are those from number `first` on: over a
+-- socket the SOCKETS of every process, else the records picked and, on request, their peer ids.
 local function conclude(status, notes, last, records, first)
   if has(a.options, OVER_SOCKET) then
     reply_with(concat(call('HGETALL', key_of('n:') .. s.hash)))

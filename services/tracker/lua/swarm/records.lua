@@ -32,7 +32,9 @@ local function vacate(at)
   end
   if at ~= last then place(at, record(last)) end
   local used = last * RECORD
-  if last > 0 and call('STRLEN', s.p) > used * 2 + 1024 then call('SET', s.p, call('GETRANGE', s.p, '0', decimal(used - 1))) end
+  if last > 0 and call('STRLEN', s.p) > used * 2 + 1024 then
+    call('SET', s.p, call('GETRANGE', s.p, '0', decimal(used - 1)))
+  end
 end
 
 -- Makes room for one record. Redis would double a string that grows; up to SMALL places it grows by an eighth, so that

@@ -1,5 +1,5 @@
 -- The announce that nearly all are: a known peer over HTTP continues as before, after its interval. It does what
--- `announce` does, without the questions that have only one answer here.
+-- `carry_out` does, without the questions that have only one answer here.
 
 -- The peer that continues: place, counters, last announce, flags and minute of expiry.
 local known = {}
@@ -13,13 +13,14 @@ local function is_same(up, down, last, mix)
   if mix - flags ~= NEVER * 16 then return false end
   if a.families == IPV6 then flags = flags - WAS_IPV6 elseif a.families ~= IPV4 then return false end
   if flags ~= ROLES_OF_STATES[a.state] then return false end
-  if settings.now - last < settings.min_interval or settings.now < last or a.up < up or a.down < down then return false end
+  local passed = settings.now - last
+  if passed < 0 or passed < settings.min_interval or a.up < up or a.down < down then return false end
   known.up, known.down, known.last, known.flags, known.mix = up, down, last, flags, mix
   return true
 end
 
--- Whether an entry of the index is that of the announcing peer, which lives, and nothing about the peer has changed. Every
--- other announce is left to `announce`. Its event was checked before.
+-- Whether an entry of the index is that of the announcing peer, which lives, and nothing about the peer has changed.
+-- Every other announce is left to `carry_out`. Its event was checked before.
 local function continues(value)
   if sub(value, ID_FROM, ID_TO) ~= a.id then return false end
   local at, up, down, last, mix, expires = read(PEER, value)
@@ -68,7 +69,7 @@ local function carry_on_alone(key)
   s.complete = known.flags == IS_SEEDER and 1 or 0
   s.incomplete, s.completed = 1 - s.complete, max(known.completed, a.completed)
   local expires = floor((settings.now + settings.ttl - EPOCH) / MINUTE)
-  call('HSET', key_of('o'), s.hash, pack(LONE, s.completed, a.owner, a.up, a.down, settings.now, known.mix, expires, a.id,
-    a.ipv4, a.ipv6))
+  call('HSET', key_of('o'), s.hash, pack(LONE, s.completed, a.owner, a.up, a.down, settings.now, known.mix, expires,
+    a.id, a.ipv4, a.ipv6))
   return pack(RESULT, ACCEPTED, credit(), s.complete, s.incomplete, s.completed, known.last, 0, settings.now, 0)
 end
