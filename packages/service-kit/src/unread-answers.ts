@@ -48,6 +48,10 @@ export type UnreadAnswers = {
   sweep(connections: Iterable<readonly [Socket, { readonly active: ReadonlySet<ServerResponse> }]>): void
 }
 
+/** A member of the response: a WeakMap of all responses would cost every request more. */
+const OWNER = Symbol('owner')
+type Owned = ServerResponse & { [OWNER]?: string }
+
 /** Of one connection, in bytes and milliseconds. */
 type Waiting = { readonly bytes: number; readonly since: number; readonly until: number; readonly owner: string }
 
@@ -59,7 +63,6 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   /** In the order in which they began to wait. */
   const waiting = new Map<Socket, Waiting>()
   const bytesOf = new Map<string, number>()
-  const owners = new WeakMap<ServerResponse, string>()
   let overdue = new Map<string, number>()
   let total = 0
 
@@ -73,7 +76,7 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   /** That of the first answer counts for all that wait behind it on the connection. */
   function ownerOf(socket: Socket, pending: ReadonlySet<ServerResponse>): string {
     for (const response of pending) {
-      const owner = owners.get(response)
+      const owner = (response as Owned)[OWNER]
       if (owner !== undefined) return owner
     }
     return addressKey(plainAddress(socket.remoteAddress ?? ''))
@@ -126,7 +129,9 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
 
   return {
     sweepMs: limits.sweepMs,
-    own: (response, owner) => void owners.set(response, owner),
+    own: (response: Owned, owner) => {
+      response[OWNER] = owner
+    },
     overdueBytesOf: (owner) => overdue.get(owner) ?? 0,
     written: (socket, response, pending) => {
       if (unreadBytesOf(response) >= NOTED_BYTES) note(socket, pending)

@@ -23,6 +23,30 @@ function slowServer(): Server {
   })
 }
 
+function plainServer(): Server {
+  return createServer((_incoming, response) => response.end('x'))
+}
+
+/** Clients that send one request after the other until their connections are refused; any other failure is told. */
+function askUntilRefused(port: number, clients: number, agentOf: (client: number) => Agent) {
+  const failures: string[] = []
+  let answered = 0
+  const ask = async (client: number): Promise<void> => {
+    for (;;) {
+      try {
+        await request(port, agentOf(client))
+        answered++
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+        if (code !== 'ECONNREFUSED') failures.push(code)
+        return
+      }
+    }
+  }
+  const ended = Promise.all(Array.from({ length: clients }, (_, client) => ask(client)))
+  return { answered: () => answered, failures: ended.then(() => failures) }
+}
+
 test('a port that is in use is reported with the variable that changes it', async () => {
   const first = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
   const second = listen(slowServer(), { host: '127.0.0.1', port: first.port })
@@ -68,29 +92,12 @@ test('a connection that is quiet when the drain begins may still bring one reque
 })
 
 test('clients that never pause lose no request to a drain', async () => {
-  const running = await listen(
-    createServer((_incoming, response) => response.end('x')),
-    { host: '127.0.0.1', port: 0 },
-  )
+  const running = await listen(plainServer(), { host: '127.0.0.1', port: 0 })
   const agents = Array.from({ length: 20 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
-  const failures: string[] = []
-  let answered = 0
-  const clients = agents.map(async (agent) => {
-    for (;;) {
-      try {
-        await request(running.port, agent)
-        answered++
-      } catch (error) {
-        const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-        if (code !== 'ECONNREFUSED') failures.push(code)
-        return
-      }
-    }
-  })
-  await eventually(() => answered > 200)
+  const load = askUntilRefused(running.port, 20, (client) => agents[client] ?? new Agent())
+  await eventually(() => load.answered() > 200)
   await running.drain()
-  await Promise.all(clients)
-  expect(failures).toEqual([])
+  expect(await load.failures).toEqual([])
   for (const agent of agents) agent.destroy()
 })
 
@@ -125,31 +132,13 @@ test('a short body that nobody wants does not end the connection', async () => {
 })
 
 test('clients that open a connection for each request are answered during a drain, or refused when they connect', async () => {
-  const running = await listen(
-    createServer((_incoming, response) => response.end('x')),
-    { host: '127.0.0.1', port: 0 },
-  )
-  const failures: string[] = []
-  let answered = 0
-  const clients = Array.from({ length: 40 }, async () => {
-    for (;;) {
-      const agent = new Agent({ keepAlive: false })
-      try {
-        await request(running.port, agent)
-        answered++
-      } catch (error) {
-        const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-        if (code !== 'ECONNREFUSED') failures.push(code)
-        return
-      }
-    }
-  })
-  await eventually(() => answered > 200)
-  const before = answered
+  const running = await listen(plainServer(), { host: '127.0.0.1', port: 0 })
+  const load = askUntilRefused(running.port, 40, () => new Agent({ keepAlive: false }))
+  await eventually(() => load.answered() > 200)
+  const before = load.answered()
   await running.drain()
-  await Promise.all(clients)
-  expect(failures).toEqual([])
-  expect(answered).toBeGreaterThan(before)
+  expect(await load.failures).toEqual([])
+  expect(load.answered()).toBeGreaterThan(before)
 })
 
 test.each(['before', 'after'])(

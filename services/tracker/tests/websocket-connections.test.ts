@@ -5,6 +5,7 @@ import { eventually } from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import { newSession, type Session, type SocketConnection, type SocketOpening } from '../src/announce/socket-session.ts'
 import { createSockets, type Sockets } from '../src/announce/sockets.ws.ts'
+import { SILENT_COUNTERS } from './support/silent-counters.ts'
 import { connectSocket, type SocketClient } from './support/socket-client.ts'
 
 // Connections without a tracker behind them, and with shorter times.
@@ -44,14 +45,7 @@ async function start(limits: { pingEveryMs?: number; firstRequestWithinMs?: numb
       firstRequestWithinMs: 60_000,
       ...limits,
     },
-    counters: {
-      countOpened: ignore,
-      countClosed: ignore,
-      countMessage: ignore,
-      countRelayed: ignore,
-      countDropped: ignore,
-      countRefused: ignore,
-    },
+    counters: SILENT_COUNTERS,
     addressOf: () => '127.0.0.1',
     keyOf: (address) => address,
   })

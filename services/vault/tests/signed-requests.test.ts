@@ -130,6 +130,18 @@ test('a nonce stays spent as long as its signature could be valid', async () => 
   }
 })
 
+test('of many requests at once, each sent twice, one of each two is answered', async () => {
+  const signed = await Promise.all(
+    Array.from({ length: 100 }, () => signHeaders({ project: 'shop', key, method: 'GET', url })),
+  )
+  const sent = [...signed, ...signed.toReversed()].map((headers) => get(headers))
+  const answers = (await Promise.all(sent)) as [number, unknown][]
+  for (let i = 0; i < 100; i++) {
+    const both = [answers[i], answers[199 - i]].toSorted((a, b) => (a?.[0] ?? 0) - (b?.[0] ?? 0))
+    expect(both).toEqual([[200, {}], refused('replayed_nonce')])
+  }
+})
+
 test('Redis remembers a nonce for longer than ten minutes', async () => {
   const nonce = randomBytes(16).toString('hex')
   expect(await get(await signHeaders({ project: 'shop', key, method: 'GET', url, nonce }))).toEqual([200, {}])

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { SILENT_COUNTERS } from '../../tests/support/silent-counters.ts'
 import { createOfferRelay } from './offer-relay.ts'
 import type { RelayMessage } from './process-relays.ts'
 import { createSignalling, type Offer } from './signalling.ts'
@@ -19,14 +20,7 @@ function create(process: string) {
     process,
     signalling,
     relays: { send: (_to, message) => sent.push(message), close: () => Promise.resolve() },
-    counters: {
-      countOpened: ignore,
-      countClosed: ignore,
-      countMessage: ignore,
-      countRelayed: ignore,
-      countDropped: ignore,
-      countRefused: ignore,
-    },
+    counters: SILENT_COUNTERS,
     end: ignore,
   })
   const join = (name: string, seeds: boolean, otherProcesses: SocketPeer['otherProcesses'] = []) => {

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, expect, test } from '@jest/globals'
 import { parsePasskey } from '@vault-and-tracker/bencode-tracker'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { SILENT_COUNTERS } from '../../tests/support/silent-counters.ts'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce, SocketAnnounce, Swarms } from '../swarm/swarm.ts'
 import type { AnnounceTorrent } from './directory.ts'
@@ -97,14 +98,7 @@ beforeEach(() => {
     signalling,
     relays: { send: ignore, close: () => Promise.resolve() },
     refusals,
-    counters: {
-      countOpened: ignore,
-      countClosed: ignore,
-      countMessage: ignore,
-      countRelayed: ignore,
-      countDropped: ignore,
-      countRefused: ignore,
-    },
+    counters: SILENT_COUNTERS,
     clock,
   })
 })

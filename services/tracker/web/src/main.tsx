@@ -1,19 +1,13 @@
-import { ApiError, isSignedOut } from '@vault-and-tracker/web-kit/api'
+import { isSignedOut } from '@vault-and-tracker/web-kit/api'
 import '@vault-and-tracker/web-kit/styles.css'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { applyTheme, rememberedTheme } from '@vault-and-tracker/web-kit/theme'
-import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
+import { renderApplication, retryUnlessRefused } from '@vault-and-tracker/web-kit/start'
 import './styles/application.css'
 import { ownUser } from './api/queries.ts'
 import { createAppRouter } from './router.tsx'
 import { SessionEnd } from './session/session-end.tsx'
 import { sessionEnd } from './session/session-state.ts'
-
-const MAX_RETRIES = 2
-
-applyTheme(rememberedTheme())
 
 const queries = new QueryClient({
   queryCache: new QueryCache({
@@ -28,8 +22,7 @@ const queries = new QueryClient({
   }),
   defaultOptions: {
     queries: {
-      // What the server refused, it refuses again.
-      retry: (failures, error) => failures < MAX_RETRIES && (!(error instanceof ApiError) || error.status >= 500),
+      retry: retryUnlessRefused,
       refetchOnWindowFocus: true,
     },
   },
@@ -54,19 +47,9 @@ function goOn(): void {
   void router.invalidate()
 }
 
-// A page that was open while the tracker was updated asks for files that are gone; the new page knows the new ones.
-addEventListener('vite:preloadError', (event) => {
-  event.preventDefault()
-  location.reload()
-})
-
-const element = document.getElementById('application')
-if (element === null) throw new Error('the page has no place for the application')
-createRoot(element).render(
-  <StrictMode>
-    <QueryClientProvider client={queries}>
-      <RouterProvider router={router} />
-      <SessionEnd onSignedIn={goOn} />
-    </QueryClientProvider>
-  </StrictMode>,
+renderApplication(
+  <QueryClientProvider client={queries}>
+    <RouterProvider router={router} />
+    <SessionEnd onSignedIn={goOn} />
+  </QueryClientProvider>,
 )

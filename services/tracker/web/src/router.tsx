@@ -1,7 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
-import { parseSearch, stringifySearch } from '@vault-and-tracker/web-kit/address'
-import { PagePending } from '@vault-and-tracker/web-kit/frame'
+import { ROUTER_DEFAULTS } from '@vault-and-tracker/web-kit/start'
 import { adminRoutes } from './admin/routes.tsx'
 import { PageProblem } from './frame/page-problem.tsx'
 import { rootRoute } from './frame/root-route.tsx'
@@ -30,19 +29,11 @@ const routeTree = rootRoute.addChildren([
 /** The application's addresses. Parameters are plain text, as everywhere on the web. */
 export function createAppRouter(queries: QueryClient) {
   return createRouter({
+    ...ROUTER_DEFAULTS,
     routeTree,
     context: { queries },
-    parseSearch,
-    stringifySearch,
     defaultErrorComponent: PageProblem,
-    defaultPreload: 'intent',
-    // Query decides what is fresh.
-    defaultPreloadStaleTime: 0,
     scrollRestoration: true,
-    // The old page stays for a moment, since most pages are there by then.
-    defaultPendingMs: 150,
-    defaultPendingMinMs: 0,
-    defaultPendingComponent: PagePending,
   })
 }
 

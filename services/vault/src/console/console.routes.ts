@@ -85,7 +85,7 @@ export const consoleEndpoints = [
     summary: 'Counts of projects, secrets and keys that end, and how far the audit log is sealed',
     answer: overview,
     handle: async ({ caller }, { overview, audit }) => {
-      const { seal, ...counts } = await overview.of(caller.projects)
+      const { seal, ...counts } = await overview.of(caller)
       await audit.noteRead(caller, { what: 'overview' })
       return {
         ...counts,

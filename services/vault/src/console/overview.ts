@@ -1,7 +1,5 @@
+import { type Administrator, touches } from '../admin/permissions.ts'
 import type { Projects } from '../projects/projects.ts'
-
-/** A list of projects that an administrator may touch; null for all. */
-type Touchable = readonly string[] | null
 
 /** How far the audit log is sealed. */
 export type SealState = {
@@ -26,25 +24,21 @@ export type Overview = ReturnType<typeof createOverview>
 const MOST_UNSEALED = 10_000
 
 /** Creates the overview. */
-export function createOverview(deps: { store: OverviewStore; projects: Pick<Projects, 'list' | 'allKeys'> }) {
+export function createOverview(deps: { store: OverviewStore; projects: Pick<Projects, 'list'> }) {
   const { store, projects } = deps
   return {
     /** Numbers of the projects that an administrator may touch, and how far the audit log is sealed. */
-    of: async (touchable: Touchable) => {
-      const isShown = (name: string): boolean => touchable === null || touchable.includes(name)
-      const [all, keys, secrets, seal] = await Promise.all([
+    of: async (administrator: Pick<Administrator, 'projects'>) => {
+      const [all, secrets, seal] = await Promise.all([
         projects.list(),
-        projects.allKeys(),
-        store.countSecrets(touchable ?? undefined),
+        store.countSecrets(administrator.projects ?? undefined),
         store.sealState(MOST_UNSEALED),
       ])
-      const names = all.map(({ name }) => name).filter(isShown)
-      const valid = keys.filter(({ project }) => isShown(project))
-      const withKey = new Set(valid.map(({ project }) => project))
+      const shown = all.filter(({ name }) => touches(administrator, name))
       return {
-        projects: names.length,
-        projectsWithoutKey: names.filter((name) => !withKey.has(name)).length,
-        endingKeys: valid.filter(({ notAfter }) => notAfter !== null).length,
+        projects: shown.length,
+        projectsWithoutKey: shown.filter(({ keys }) => keys.length === 0).length,
+        endingKeys: shown.flatMap(({ keys }) => keys).filter(({ notAfter }) => notAfter !== null).length,
         secrets,
         seal,
       }

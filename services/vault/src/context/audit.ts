@@ -5,8 +5,6 @@ import { createAuditLog } from '../audit/audit-log.ts'
 import { createRefusals } from '../audit/refusals.ts'
 import { createSealer } from '../audit/sealer.ts'
 import { createSealStore } from '../audit/seals.store.ts'
-import { createChainKeys } from '../keyring/chain-keys.ts'
-import { createChainKeyStore } from '../keyring/keyring.store.ts'
 import type { Connections } from './connections.ts'
 
 /** Rows are sealed about a second after their commit. */
@@ -21,10 +19,9 @@ const WRITE_REFUSALS_EVERY_MS = 10_000
 export type AuditParts = Awaited<ReturnType<typeof createAuditParts>>
 
 /** Joins the audit log; in the background it is sealed, and its next months are prepared. */
-export async function createAuditParts({ keyring, db, clock, logger, metrics, background }: Connections) {
+export async function createAuditParts({ chainKeys, db, clock, logger, metrics, background }: Connections) {
   const store = createAuditStore(db)
   await store.ensurePartitions()
-  const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const seals = createSealMetrics(metrics.registry)
   const sealer = createSealer({
     store: createSealStore(db),

@@ -20,8 +20,9 @@ import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { checkWrites } from '../db/write-check.store.ts'
+import { type ChainKeys, createChainKeys } from '../keyring/chain-keys.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
-import { createKekStore } from '../keyring/keyring.store.ts'
+import { createChainKeyStore, createKekStore } from '../keyring/keyring.store.ts'
 import type { Keyring } from '../keyring/keyring.ts'
 import { createEpochStore } from '../signed-requests/nonce-memory.store.ts'
 import { createNonceMemory } from '../signed-requests/nonce-memory.ts'
@@ -55,6 +56,8 @@ export type Start = {
 export type Connections = Start & {
   /** The key-encryption keys of this process and of a service. */
   readonly keyring: Keyring
+  /** The keys of the audit chain, each unwrapped once. */
+  readonly chainKeys: ChainKeys
   /** For statements that Kysely does not build. */
   readonly pool: Pool
   readonly db: Db
@@ -83,6 +86,7 @@ export async function connect(start: Start): Promise<Connections> {
   resources.defer(() => db.destroy())
   const keks = createKekStore(db)
   await checkKeyring({ keyring, store: keks, clock })
+  const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, corkWrites: true })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
@@ -118,5 +122,5 @@ export async function connect(start: Start): Promise<Connections> {
   createPoolMetrics(metrics.registry, pool, config.DATABASE_POOL_SIZE)
   createRedisMetrics(metrics.registry, { main: redis })
   createReadinessMetrics(metrics.registry, checks)
-  return { ...start, keyring, unread, pool, db, redis, nonces, metrics, background, checks }
+  return { ...start, keyring, chainKeys, unread, pool, db, redis, nonces, metrics, background, checks }
 }

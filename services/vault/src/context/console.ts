@@ -5,8 +5,6 @@ import { createOverviewStore } from '../console/overview.store.ts'
 import { createOverview } from '../console/overview.ts'
 import { createEntriesByNumber } from '../console/recent-verification.store.ts'
 import { createRecentVerification } from '../console/recent-verification.ts'
-import { createChainKeys } from '../keyring/chain-keys.ts'
-import { createChainKeyStore } from '../keyring/keyring.store.ts'
 import type { Projects } from '../projects/projects.ts'
 import type { Connections } from './connections.ts'
 
@@ -14,8 +12,7 @@ import type { Connections } from './connections.ts'
 export type ConsoleParts = ReturnType<typeof createConsoleParts>
 
 /** Joins the overview, the requests over time and the check of the newest entries of the audit log. */
-export function createConsoleParts({ keyring, db, clock }: Connections, projects: Projects) {
-  const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
+export function createConsoleParts({ chainKeys, db, clock }: Connections, projects: Projects) {
   return {
     overview: createOverview({ store: createOverviewStore(db), projects }),
     activity: createActivity({ store: createActivityStore(db), clock }),

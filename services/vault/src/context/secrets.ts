@@ -1,8 +1,7 @@
 import { createAdministratorStore } from '../admin/administrators.store.ts'
 import { createAdministrators } from '../admin/administrators.ts'
-import { createChainKeys } from '../keyring/chain-keys.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
-import { createChainKeyStore, createDataKeyStore } from '../keyring/keyring.store.ts'
+import { createDataKeyStore } from '../keyring/keyring.store.ts'
 import { createRowCodes } from '../keyring/row-codes.ts'
 import { createAuthenticProjects, type RefusedTable } from '../projects/authentic-projects.ts'
 import { createKeyUseStore } from '../projects/key-uses.store.ts'
@@ -29,8 +28,7 @@ const DROP_KEYS_EVERY_MS = 60_000
 export type ProjectsAndSecrets = Awaited<ReturnType<typeof createProjectsAndSecrets>>
 
 /** What makes and checks the codes of rows; those that are refused are counted and logged. */
-async function createRowChecks({ keyring, db, clock, logger, metrics }: Connections) {
-  const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
+async function createRowChecks({ chainKeys, logger, metrics }: Connections) {
   const refusedRows = createRefusedRowMetrics(metrics.registry)
   return {
     codes: createRowCodes(await chainKeys.first()),

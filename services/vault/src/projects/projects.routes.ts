@@ -75,8 +75,8 @@ export const projectEndpoints = [
     handle: async ({ caller }, { projects, audit }) => {
       const listed = (await projects.list()).filter(({ name }) => touches(caller, name))
       await audit.noteRead(caller, { what: 'projects' })
-      return listed.map(({ requireContentDigest, createdAt, ...rest }) => ({
-        ...rest,
+      return listed.map(({ id, name, publicKey, requireContentDigest, createdAt }) => ({
+        ...{ id, name, publicKey },
         createdAt: createdAt.toISOString(),
         ...(requireContentDigest && { requireContentDigest }),
       }))
@@ -195,9 +195,9 @@ export const projectEndpoints = [
     summary: 'The valid keys of all projects, of each the newest first',
     answer: z.array(projectKey.extend({ project: z.string() }).meta({ id: 'KeyOfProject' })),
     handle: async ({ caller }, { projects, audit }) => {
-      const keys = (await projects.allKeys()).filter(({ project }) => touches(caller, project))
+      const listed = (await projects.list()).filter(({ name }) => touches(caller, name))
       await audit.noteRead(caller, { what: 'keys' })
-      return keys.map(({ project, ...key }) => ({ project, ...presentKey(key) }))
+      return listed.flatMap(({ name, keys }) => keys.map((key) => ({ project: name, ...presentKey(key) })))
     },
   }),
   endpoint({

@@ -81,8 +81,14 @@ export function createProjects(deps: {
   const { store, authentic, dataKeys, clock, onChange } = deps
 
   return {
-    list: async (): Promise<readonly Project[]> =>
-      (await store.list()).map((project) => present(project, authentic.open(project))),
+    /** All projects in the order of their names, each with its valid keys, the newest first. */
+    list: async (): Promise<readonly (Project & { readonly keys: readonly ProjectKey[] })[]> => {
+      const now = new Date(clock.now())
+      return (await store.list()).map((sealed) => {
+        const project = authentic.open(sealed)
+        return { ...present(sealed, project), keys: validKeys(project, now) }
+      })
+    },
 
     /** @throws ApiError invalid_public_key, project_exists */
     create: async (input: {
@@ -174,14 +180,6 @@ export function createProjects(deps: {
       const sealed = isProjectName(name) ? await store.find(name) : undefined
       if (sealed === undefined) throw apiError('not_found')
       return validKeys(authentic.open(sealed), new Date(clock.now()))
-    },
-
-    /** The valid keys of all projects, in the order of their names, and of a project the newest first. */
-    allKeys: async (): Promise<readonly (ProjectKey & { readonly project: string })[]> => {
-      const now = new Date(clock.now())
-      return (await store.list()).flatMap((sealed) =>
-        validKeys(authentic.open(sealed), now).map((key) => ({ ...key, project: sealed.name })),
-      )
     },
 
     /** Makes a valid key invalid for every replica, also where it is the only one. @throws ApiError not_found */

@@ -4,7 +4,7 @@ import { BY_COMMAND, type NewEntry, newEntry } from '../audit/audit.ts'
 import { isCode, type RowCodes } from '../keyring/row-codes.ts'
 import type { AuthenticProjects, SealedProject } from '../projects/authentic-projects.ts'
 import { fingerprintOf } from '../projects/project-keys.ts'
-import type { NextEnvironment, StoredEnvironment } from '../secrets/environments.ts'
+import { isAuthenticEnvironment, type NextEnvironment, type StoredEnvironment } from '../secrets/environments.ts'
 
 /** The newest generation of a project and revision of an environment (`env`) that the audit log has. */
 export type Recorded = {
@@ -66,7 +66,7 @@ export function createRowAuthentication(deps: {
       ...own,
       ...keys.map((key) => `${place}: the key ${fingerprintOf(key.publicKey)} is not authentic`),
       ...environments
-        .filter((environment) => !isAuthentic(environment))
+        .filter((environment) => !isAuthenticEnvironment(codes, environment))
         .map(({ env }) => `${place}: the secrets of ${env} are not those that the vault stored`),
     ]
   }
@@ -77,11 +77,6 @@ export function createRowAuthentication(deps: {
       ...(isCode(codes.administrator(row), row.code) ? [] : [`${place}: its row is not authentic`]),
       ...(row.deleted ? [`${place}: it was removed, and is stored`] : []),
     ]
-  }
-
-  function isAuthentic({ stored, ...environment }: StoredEnvironment): boolean {
-    if (stored === undefined) return environment.current.length === 0
-    return isCode(codes.environment({ ...environment, revision: stored.revision }), stored.code)
   }
 
   /** An old row with its old code is authentic; the audit log tells that it is old. */

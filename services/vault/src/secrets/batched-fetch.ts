@@ -54,18 +54,17 @@ export function createBatchedFetch(deps: {
   const sharing = new Map<string, Sharing>()
 
   /** One value that does not decrypt fails them all: a variable that is silently missing is worse than an error. */
-  async function present(caller: Caller, env: string, { values, stored }: StoredValues): Promise<Fetched | Stale> {
+  async function present(caller: Caller, env: string, rows: StoredValues, total: number): Promise<Fetched | Stale> {
+    const { values, stored } = rows
     environments.assertAuthentic({ projectUid: caller.projectUid, env, current: values, stored })
     const members: string[] = []
     let bytes = 0
-    let total = 0
     for (const row of values) {
       const decrypted = decrypt(caller, env, row)
       const value = typeof decrypted === 'string' ? decrypted : await decrypted
       if (value === undefined) return 'stale'
       members.push(`${JSON.stringify(row.key)}:${JSON.stringify(value)}`)
       bytes += row.blob.length
-      total += row.blob.length
       if (bytes > TURN_BYTES) {
         bytes = 0
         await nextTurn()
@@ -76,10 +75,7 @@ export function createBatchedFetch(deps: {
     return { json: total < LARGE_BYTES ? json : Buffer.from(json) }
   }
 
-  /** Not of environments that were never written: there is no end to their names. */
-  function noteSize(place: string, { values, stored }: StoredValues): void {
-    if (stored === undefined) return
-    const bytes = values.reduce((sum, { blob }) => sum + blob.length, 0)
+  function noteSize(place: string, bytes: number): void {
     sizes.set(place, { bytes, until: clock.now() + SIZE_TTL_MS })
     if (sizes.size > MAX_KNOWN) sizes.delete(sizes.keys().next().value ?? '')
   }
@@ -97,8 +93,10 @@ export function createBatchedFetch(deps: {
       if (rows === undefined || rows === 'stale') return 'stale'
       const known = presented.get(rows)
       if (known !== undefined) return known
-      noteSize(placeOf(caller, env), rows)
-      const body = present(caller, env, rows)
+      const bytes = rows.values.reduce((sum, { blob }) => sum + blob.length, 0)
+      // Not of environments that were never written: there is no end to their names.
+      if (rows.stored !== undefined) noteSize(placeOf(caller, env), bytes)
+      const body = present(caller, env, rows, bytes)
       presented.set(rows, body)
       return body
     })

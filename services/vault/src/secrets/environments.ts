@@ -16,6 +16,12 @@ export type StoredEnvironment = {
 /** The code of an environment after a change. */
 export type NextEnvironment = { readonly revision: number; readonly code: Buffer }
 
+/** Whether an environment is as the vault left it. One that nothing was ever put into has no secrets and no code. */
+export function isAuthenticEnvironment(codes: RowCodes, { stored, ...environment }: StoredEnvironment): boolean {
+  if (stored === undefined) return environment.current.length === 0
+  return isCode(codes.environment({ ...environment, revision: stored.revision }), stored.code)
+}
+
 /** Authenticates environments. */
 export type Environments = ReturnType<typeof createEnvironments>
 
@@ -27,13 +33,9 @@ export function createEnvironments(deps: { codes: RowCodes; onRefused: OnRefused
   const { codes, onRefused } = deps
 
   /** @throws ApiError decryption_failed when the environment is not as the vault left it */
-  function assertAuthentic({ projectUid, env, current, stored }: StoredEnvironment): void {
-    if (stored === undefined && current.length === 0) return
-    if (stored !== undefined) {
-      const { revision, code } = stored
-      if (isCode(codes.environment({ projectUid, env, revision, current }), code)) return
-    }
-    onRefused('environments', { projectUid, env })
+  function assertAuthentic(environment: StoredEnvironment): void {
+    if (isAuthenticEnvironment(codes, environment)) return
+    onRefused('environments', { projectUid: environment.projectUid, env: environment.env })
     throw apiError('decryption_failed')
   }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { createBatcher } from '@vault-and-tracker/service-kit/batch'
 import { isError } from '@vault-and-tracker/service-kit/errors'
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import type { Redis } from 'ioredis'
@@ -58,16 +59,16 @@ remember(epoch, now, seen)
 return { epoch, 1 }`
 
 /**
- * Counts the call, finds out whether Redis has lost something, and spends a nonce, as one step.
+ * Counts the call, finds out whether Redis has lost something, and spends nonces, as one step.
  *
- * KEYS: the memory; the count of this replica; the nonce, or the memory again for none. ARGV: the epoch; the count that
- * this replica has seen.
+ * KEYS: the memory; the count of this replica; the nonces, none for a check. ARGV: the epoch; the count that this replica
+ * has seen.
  *
  * Redis has lost something when it does not hold the epoch or the count is not higher than before. Each replica has a
  * count of its own, so the calls of the others cannot make up for what was lost.
  *
- * Returns whether the nonce was unspent; for how long nothing was lost, -1 for ever; the count; whether this call has
- * noticed a loss.
+ * Returns for how long nothing was lost, -1 for ever; the count; whether this call has noticed a loss; of each nonce
+ * whether it was unspent.
  */
 const SPEND = `${READ_MEMORY}
 local known = tonumber(ARGV[2])
@@ -82,25 +83,29 @@ if lost then
   run = '-'
   remember(ARGV[1], since, run)
 end
-local fresh = false
-if KEYS[3] == KEYS[1] then
+since = tonumber(since)
+local reply = { since == 0 and -1 or math.max(now - since, 0), count, lost and 1 or 0 }
+if #KEYS == 2 then
   redis.call('PEXPIRE', KEYS[2], ${String(COUNT_TTL_MS)})
   local seen = current()
   if run ~= seen then remember(ARGV[1], since, seen) end
-else
-  fresh = redis.call('SET', KEYS[3], '1', 'PX', ${String(NONCE_TTL_MS)}, 'NX')
 end
-since = tonumber(since)
-return { fresh and 1 or 0, since == 0 and -1 or math.max(now - since, 0), count, lost and 1 or 0 }`
+for i = 3, #KEYS do
+  reply[i + 1] = redis.call('SET', KEYS[i], '1', 'PX', ${String(NONCE_TTL_MS)}, 'NX') and 1 or 0
+end
+return reply`
 
-type Script = { readonly text: string; readonly sha: string; readonly keys: number }
+type Script = { readonly text: string; readonly sha: string }
 
-const OPENING = script(OPEN, 1)
-const SPENDING = script(SPEND, 3)
+const OPENING = script(OPEN)
+const SPENDING = script(SPEND)
 
-function script(text: string, keys: number): Script {
-  return { text, sha: createHash('sha1').update(text).digest('hex'), keys }
+function script(text: string): Script {
+  return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
+
+/** The check of what was lost costs Redis more than a nonce does: nonces that arrive meanwhile share the next one. */
+const SHARED = { concurrency: 2, maxBatchSize: 64, lingerMs: 0, isReady: () => false }
 
 /**
  * Spent nonces in Redis, shared by all replicas: exactly one of them can spend one. While Redis is unavailable, `spend`
@@ -113,32 +118,38 @@ export function createNonceStore(redis: Redis): NonceStore & MemoryKeeper {
   /** A loss that a request has noticed, to be told by the next check. */
   let noticed = false
 
-  async function run<Reply>({ text, sha, keys }: Script, ...given: (string | number)[]): Promise<Reply> {
+  async function run<Reply>(
+    { text, sha }: Script,
+    keys: readonly string[],
+    ...given: (string | number)[]
+  ): Promise<Reply> {
     try {
-      return (await redis.evalsha(sha, keys, ...given)) as Reply
+      return (await redis.evalsha(sha, keys.length, ...keys, ...given)) as Reply
     } catch (error) {
       if (!isError(error) || !error.message.startsWith('NOSCRIPT')) throw error
-      return (await redis.eval(text, keys, ...given)) as Reply
+      return (await redis.eval(text, keys.length, ...keys, ...given)) as Reply
     }
   }
 
-  async function call(nonce: string): Promise<{ unspent: boolean; memoryMs: number }> {
-    const reply = run<[number, number, number, number]>(SPENDING, MEMORY, count, nonce, epoch, known)
-    const [fresh, memoryMs, seen, lost] = await reply
+  async function call(nonces: readonly string[]): Promise<readonly { unspent: boolean; memoryMs: number }[]> {
+    const reply = await run<number[]>(SPENDING, [MEMORY, count, ...nonces], epoch, known)
+    const [memoryMs = 0, seen = 0, lost, ...fresh] = reply
     known = Math.max(known, seen)
     noticed ||= lost === 1
-    return { unspent: fresh === 1, memoryMs: memoryMs < 0 ? Infinity : memoryMs }
+    return fresh.map((each) => ({ unspent: each === 1, memoryMs: memoryMs < 0 ? Infinity : memoryMs }))
   }
+
+  const spend = createBatcher(call, SHARED)
 
   return {
     open: async (given) => {
-      const [opened, lost] = await run<[string, number]>(OPENING, MEMORY, given ?? '', newId())
+      const [opened, lost] = await run<[string, number]>(OPENING, [MEMORY], given ?? '', newId())
       epoch = opened
       return { epoch, lost: lost === 1 }
     },
-    spend: (publicKeyHex, nonce) => call(`vault:nonce:${publicKeyHex}:${nonce}`),
+    spend: (publicKeyHex, nonce) => spend(`vault:nonce:${publicKeyHex}:${nonce}`),
     check: async () => {
-      await call(MEMORY)
+      await call([])
       const lost = noticed
       noticed = false
       return { lost }

@@ -1,7 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
-import { parseSearch, stringifySearch } from '@vault-and-tracker/web-kit/address'
-import { PagePending } from '@vault-and-tracker/web-kit/frame'
+import { ROUTER_DEFAULTS } from '@vault-and-tracker/web-kit/start'
 import { administratorRoutes } from './administrators/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
 import { createFrame } from './frame/frame.tsx'
@@ -18,20 +17,12 @@ const routeTree = rootRoute
 /** The console's addresses, below the path that the vault serves it at. */
 export function createAppRouter(queries: QueryClient) {
   return createRouter({
+    ...ROUTER_DEFAULTS,
     routeTree,
     basepath: '/console',
     context: { queries },
-    parseSearch,
-    stringifySearch,
     defaultErrorComponent: PageProblem,
-    defaultPreload: 'intent',
-    // Query decides what is fresh.
-    defaultPreloadStaleTime: 0,
     scrollRestoration: false,
-    // The old page stays for a moment, since most pages are there by then.
-    defaultPendingMs: 150,
-    defaultPendingMinMs: 0,
-    defaultPendingComponent: PagePending,
   })
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { site } from '../api/queries.ts'
-import { usePageTitle } from '../frame/page-title.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
 const route = getRouteApi('/login')

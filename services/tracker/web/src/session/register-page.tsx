@@ -3,9 +3,9 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownUser, site } from '../api/queries.ts'
-import { usePageTitle } from '../frame/page-title.ts'
 
 const route = getRouteApi('/register')
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Empty } from '@vault-and-tracker/web-kit/feedback'
-import { usePageTitle } from './page-title.ts'
+import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 
 /** An address that leads nowhere. */
 export function NotFound() {

@@ -1,6 +1,6 @@
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { Problem } from '@vault-and-tracker/web-kit/feedback'
-import { usePageTitle } from './page-title.ts'
+import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 
 /** What a page shows that failed. */
 export function PageProblem({ error, reset }: ErrorComponentProps) {

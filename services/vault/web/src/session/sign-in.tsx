@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query'
 import { ApiError } from '@vault-and-tracker/web-kit/api'
 import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { api, bearer, read } from '../api/client.ts'
 import { session } from '../api/session.ts'
 import type { SignedInAdministrator } from '../api/types.ts'
-import { usePageTitle } from '../frame/page-title.ts'
 
 /**
  * Asks for an administrator's token; it stands in place of the page that was asked for.

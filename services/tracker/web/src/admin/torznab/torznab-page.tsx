@@ -1,7 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { EXACT } from '@vault-and-tracker/web-kit/frame'
+import { EXACT, usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
-import { usePageTitle } from '../../frame/page-title.ts'
 import '../manage.css'
 import { Blocks } from './blocks.tsx'
 import { Check } from './check.tsx'

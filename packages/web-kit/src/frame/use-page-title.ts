@@ -1,8 +1,12 @@
 import { useEffect } from 'react'
 
+/** What the document is called as it was served. */
+let application: string | undefined
+
 /** Names the page in the browser's tab and history. */
 export function usePageTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · Vault`
+    application ??= document.title
+    document.title = `${title} · ${application}`
   }, [title])
 }
