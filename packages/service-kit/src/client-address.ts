@@ -3,6 +3,15 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import proxyaddr from 'proxy-addr'
 
+/** What of a request tells which address it came from. */
+export type ClientConnection = {
+  readonly socket: { readonly remoteAddress?: string | undefined }
+  readonly headers: { readonly [name: string]: string | readonly string[] | undefined }
+}
+
+// It reads no more of a request than this.
+const allAddresses = proxyaddr.all as (request: ClientConnection, trust: TrustedProxies['isTrusted']) => string[]
+
 /** The proxies whose forwarding headers are trusted. */
 export type TrustedProxies = {
   /** Whether an address belongs to a trusted proxy; false for text that is no address. */
@@ -47,12 +56,12 @@ export function isAddressRange(text: string): boolean {
  * @returns an IPv4 or IPv6 address without a zone; an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) as IPv4;
  *   `0.0.0.0` when the socket is already closed
  */
-export function clientAddress(request: IncomingMessage, proxies: TrustedProxies): string {
+export function clientAddress(request: ClientConnection, proxies: TrustedProxies): string {
   const { remoteAddress } = request.socket
   if (remoteAddress === undefined) return '0.0.0.0'
   // Without a proxy there is no list of hops to build, which keeps announces cheap.
   if (!proxies.isTrusted(remoteAddress)) return plainAddress(remoteAddress)
-  const hops = proxyaddr.all(request, (address, hop) => proxies.isTrusted(address, hop))
+  const hops = allAddresses(request, (address, hop) => proxies.isTrusted(address, hop))
   // A hop may be a word such as "unknown" (RFC 7239 section 6.2); the proxy before it is then all that is known.
   return plainAddress(hops.findLast((hop) => isIP(hop) !== 0) ?? remoteAddress)
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
+import { type IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { errorCode } from './errors.ts'
 import { WAITS } from './pieces.ts'
-import { createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from './unread-answers.ts'
+import { type Answer, createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from './unread-answers.ts'
 import { LINGER_MS, leaveUnwantedBody } from './unwanted-bodies.ts'
 
 /** While draining, a connection without a request for this long is closed. */
@@ -32,20 +32,40 @@ export type RunningServer = {
   drain(): Promise<void>
 }
 
+/** Reads requests before node:http does, on connections that it has not handed over yet. */
+export type RequestFront = {
+  /** Takes the new connections of a server from node:http. To be called once, before the server listens. */
+  start(server: Server, answers: FrontAnswers): void
+}
+
+/** What a server has to know of the answers of a front. There is one at a time on a connection. */
+export type FrontAnswers = {
+  /** Whether the next answer ends its connection. */
+  isDraining(): boolean
+  /** A request was read. */
+  begins(socket: Socket): void
+  /** The answer was written to the socket. */
+  written(socket: Socket): void
+  /** The system has taken the answer, or the connection was closed. */
+  ends(socket: Socket): void
+}
+
 /**
  * Listens on a port.
  *
  * @param server the HTTP server, handlers attached
  * @param address `port` 0 chooses a free one
- * @param unread closes connections whose clients do not read their answers
+ * @param options `unread` closes connections whose clients do not read their answers; `front` reads requests first
  * @throws Error naming the port and the variable PORT when the port is in use or not permitted
  */
 export async function listen(
   server: Server,
   address: { host: string; port: number },
-  unread: UnreadAnswers = createUnreadAnswers(UNREAD_LIMITS),
+  options: { unread?: UnreadAnswers; front?: RequestFront | undefined } = {},
 ): Promise<RunningServer> {
+  const { unread = createUnreadAnswers(UNREAD_LIMITS), front } = options
   const tracker = trackConnections(server, unread)
+  front?.start(server, frontAnswers(tracker, unread))
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.listen(address.port, address.host)
   try {
@@ -77,22 +97,24 @@ export type Malformed = NodeJS.ErrnoException & { readonly rawPacket?: Buffer }
  * @param answerTo returns the response as latin1, status line included
  */
 export function answerMalformed(server: Server, answerTo: (error: Malformed) => string): void {
-  const latest = new WeakMap<Duplex, ServerResponse>()
-  server.on('request', (request, response) => latest.set(request.socket, response))
+  const latest = new WeakMap<Duplex, { response: ServerResponse; before: ServerResponse | undefined }>()
+  server.on('request', ({ socket }, response) => latest.set(socket, { response, before: latest.get(socket)?.response }))
   server.on('clientError', (error: Malformed, socket: Duplex) => {
-    const before = latest.get(socket)
-    // The body of a request that was refused by its headers is malformed: one answer is enough.
-    const isAnswered = before?.req.complete === false && before.headersSent
+    const { response, before } = latest.get(socket) ?? {}
+    const isWhole = response?.req.complete === true
     const end = (): void => {
+      // The body of a request that was refused by its headers is malformed: one answer is enough.
+      const isAnswered = !isWhole && response?.headersSent === true
       if (!socket.writable) socket.destroy()
       else socket.end(isAnswered ? '' : answerTo(error), 'latin1', () => setTimeout(() => socket.destroy(), LINGER_MS))
     }
-    if (before?.req.complete === true && !before.writableFinished) before.once('close', end)
+    const accepted = isWhole ? response : before
+    if (accepted !== undefined && !accepted.writableFinished) accepted.once('close', end)
     else end()
   })
 }
 
-type Connection = { active: Set<ServerResponse>; idleSince: number }
+type Connection = { active: Set<Answer>; idleSince: number }
 type ConnectionTracker = {
   connections: Map<Socket, Connection>
   draining: boolean
@@ -130,6 +152,24 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
   return tracker
 }
 
+/** Tracks which connections have requests of which a front writes the answer: its answers are the sockets themselves. */
+function frontAnswers(tracker: ConnectionTracker, unread: UnreadAnswers): FrontAnswers {
+  const { connections } = tracker
+  return {
+    isDraining: () => tracker.draining,
+    begins: (socket) => connections.get(socket)?.active.add(socket),
+    written: (socket) => unread.written(socket, socket, connections.get(socket)?.active ?? NONE),
+    ends: (socket) => {
+      const connection = connections.get(socket)
+      connection?.active.delete(socket)
+      if (connection !== undefined) connection.idleSince = Date.now()
+      unread.closed(socket, connection?.active ?? NONE)
+    },
+  }
+}
+
+const NONE: ReadonlySet<Answer> = new Set()
+
 /**
  * An upgraded socket belongs to its `upgrade` listener, which also closes it. A server without such a listener must not
  * get one from here: then Node would no longer handle a request that offers an upgrade like any other.
@@ -155,7 +195,8 @@ function untrackUpgrades(server: Server, tracker: ConnectionTracker): void {
 async function drain(server: Server, tracker: ConnectionTracker): Promise<void> {
   tracker.draining = true
   for (const connection of tracker.connections.values()) {
-    for (const response of connection.active) if (!response.headersSent) response.shouldKeepAlive = false
+    for (const answer of connection.active)
+      if (answer instanceof ServerResponse && !answer.headersSent) answer.shouldKeepAlive = false
   }
   const closed = once(server, 'close')
   await stopAccepting(server, tracker)

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 /** Large enough that a piece costs little, small enough that what a client has read is soon seen. */
 const PIECE_BYTES = 256 * 1024
 
-const unwritten = new WeakMap<ServerResponse, number>()
+const unwritten = new WeakMap<object, number>()
 
 /** Emitted when an answer in pieces begins to wait for its client. */
 export const WAITS = 'waits-for-client'
@@ -32,7 +32,7 @@ export function endInPieces(response: ServerResponse, bytes: Uint8Array): void {
   write()
 }
 
-/** How many bytes of an answer in pieces are still to be written. */
-export function unwrittenBytes(response: ServerResponse): number {
-  return unwritten.get(response) ?? 0
+/** How many bytes of an answer in pieces are still to be written; 0 for any other answer. */
+export function unwrittenBytes(answer: object): number {
+  return unwritten.get(answer) ?? 0
 }

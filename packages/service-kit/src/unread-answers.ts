@@ -33,6 +33,9 @@ export const UNREAD_LIMITS: UnreadLimits = {
 /** Less than this is left to the sweep: nearly every answer is small, and the system takes it at once. */
 const NOTED_BYTES = 64 * 1024
 
+/** An answer on its way: a response of node:http, or the socket that an answer was written to without one. */
+export type Answer = { readonly writableLength: number }
+
 /** Closes connections whose clients do not read their answers. */
 export type UnreadAnswers = {
   readonly sweepMs: number
@@ -41,16 +44,16 @@ export type UnreadAnswers = {
   /** How many bytes wait for an owner, and have waited since the sweep before the last: who reads at once has none. */
   overdueBytesOf(owner: string): number
   /** To be called when an answer was written to the end, or begins to wait before that. */
-  written(socket: Socket, response: ServerResponse, pending: ReadonlySet<ServerResponse>): void
+  written(socket: Socket, answer: Answer, pending: ReadonlySet<Answer>): void
   /** To be called when an answer has left, or its connection was closed. */
-  closed(socket: Socket, pending: ReadonlySet<ServerResponse>): void
+  closed(socket: Socket, pending: ReadonlySet<Answer>): void
   /** Checks every connection with pending answers. */
-  sweep(connections: Iterable<readonly [Socket, { readonly active: ReadonlySet<ServerResponse> }]>): void
+  sweep(connections: Iterable<readonly [Socket, { readonly active: ReadonlySet<Answer> }]>): void
 }
 
 /** A member of the response: a WeakMap of all responses would cost every request more. */
 const OWNER = Symbol('owner')
-type Owned = ServerResponse & { [OWNER]?: string }
+type Owned = Answer & { [OWNER]?: string }
 
 /** Of one connection, in bytes and milliseconds. */
 type Waiting = { readonly bytes: number; readonly since: number; readonly until: number; readonly owner: string }
@@ -74,9 +77,9 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   }
 
   /** That of the first answer counts for all that wait behind it on the connection. */
-  function ownerOf(socket: Socket, pending: ReadonlySet<ServerResponse>): string {
-    for (const response of pending) {
-      const owner = (response as Owned)[OWNER]
+  function ownerOf(socket: Socket, pending: ReadonlySet<Answer>): string {
+    for (const answer of pending) {
+      const owner = (answer as Owned)[OWNER]
       if (owner !== undefined) return owner
     }
     return addressKey(plainAddress(socket.remoteAddress ?? ''))
@@ -107,7 +110,7 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
     socket.destroy()
   }
 
-  function note(socket: Socket, pending: ReadonlySet<ServerResponse>): void {
+  function note(socket: Socket, pending: ReadonlySet<Answer>): void {
     const bytes = unreadBytes(pending)
     if (bytes === 0) {
       forget(socket)
@@ -133,8 +136,8 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
       response[OWNER] = owner
     },
     overdueBytesOf: (owner) => overdue.get(owner) ?? 0,
-    written: (socket, response, pending) => {
-      if (unreadBytesOf(response) >= NOTED_BYTES) note(socket, pending)
+    written: (socket, answer, pending) => {
+      if (unreadBytesOf(answer) >= NOTED_BYTES) note(socket, pending)
     },
     closed: (socket, pending) => {
       if (!waiting.has(socket)) return
@@ -153,12 +156,12 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
 }
 
 /** Only the first pending answer has the socket, and so counts what the socket holds. */
-function unreadBytes(pending: ReadonlySet<ServerResponse>): number {
+function unreadBytes(pending: ReadonlySet<Answer>): number {
   let bytes = 0
-  for (const response of pending) bytes += unreadBytesOf(response)
+  for (const answer of pending) bytes += unreadBytesOf(answer)
   return bytes
 }
 
-function unreadBytesOf(response: ServerResponse): number {
-  return response.writableLength + unwrittenBytes(response)
+function unreadBytesOf(answer: Answer): number {
+  return answer.writableLength + unwrittenBytes(answer)
 }

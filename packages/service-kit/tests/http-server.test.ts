@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
-import { listen } from '../src/http-server.ts'
+import { answerMalformed, listen } from '../src/http-server.ts'
 
 async function request(
   port: number,
@@ -174,4 +174,18 @@ test('where nobody takes upgrades, a request for one is answered like any other 
   expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   await running.drain()
   client.destroy()
+})
+
+test('a request is answered before the one behind it, whose body is malformed', async () => {
+  const server = slowServer()
+  answerMalformed(server, () => 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+  const socket = connect(running.port, '127.0.0.1')
+  const malformed = 'POST /slow HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: x\r\n\r\n'
+  socket.write(`GET / HTTP/1.1\r\nHost: x\r\n\r\n${malformed}`)
+  let text = ''
+  socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+  await once(socket, 'close')
+  expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\nxHTTP\/1\.1 400 Bad Request\r\n/s)
+  await running.drain()
 })

@@ -39,7 +39,7 @@ async function start(limits: Partial<UnreadLimits> = {}): Promise<number> {
     if (pieces === undefined) response.end(bytes)
     else endInPieces(response, bytes)
   })
-  running = await listen(server, { host: '127.0.0.1', port: 0 }, unread)
+  running = await listen(server, { host: '127.0.0.1', port: 0 }, { unread })
   return running.port
 }
 

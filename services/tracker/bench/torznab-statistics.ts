@@ -137,8 +137,8 @@ try {
     ...{ REST_READ_LIMIT: '0', REST_WRITE_LIMIT: '0', AUTH_LIMIT: '0' },
   })
   const context = await createContext({ config, logger, clock: systemClock })
-  const server = createHttpServer(context, { logger, stopping: new AbortController().signal })
-  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+  const { server, front } = createHttpServer(context, { logger, stopping: new AbortController().signal })
+  const running = await listen(server, { host: '127.0.0.1', port: 0 }, { front })
   try {
     await measureAll(context, `http://127.0.0.1:${String(running.port)}`, users)
   } finally {

@@ -1,4 +1,3 @@
-import type { Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { documentRoutes, type OpenApiDocument, openApiDocument, serve, webApplication } from '@vault-and-tracker/rest'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
@@ -14,7 +13,7 @@ import { apiError, ERRORS } from './errors.ts'
 import { errorBodySchema } from './http/error-body.ts'
 import { createErrorAnswer } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
-import { createTrackerServer } from './http/server.ts'
+import { createTrackerServer, type TrackerServer } from './http/server.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './http/surface.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { siteInformationEndpoints } from './site-settings/site-information.routes.ts'
@@ -79,7 +78,7 @@ export function describeApi(): OpenApiDocument {
  *
  * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
  */
-export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): Server {
+export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): TrackerServer {
   return createTrackerServer(createApp(context, options), context)
 }
 

@@ -53,6 +53,8 @@ const schema = z.object({
       'must be one or more comma-separated URLs that start with redis:// or rediss://',
     )
     .default([]),
+  /** Announces are read before node:http, which would answer them alike and more slowly. */
+  ANNOUNCE_FRONT: flag(true),
   WEBSOCKET: flag(true),
   /** Origins of pages that may connect, such as `https://example.org`; any where empty. */
   WS_ORIGINS: z

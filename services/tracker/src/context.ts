@@ -26,6 +26,8 @@ export type Context = {
   readonly announces: AnnounceEngine['routes']
   /** Undefined where WebSockets are switched off. */
   readonly sockets: AnnounceEngine['sockets']
+  /** Whether announces are read before node:http. */
+  readonly hasAnnounceFront: boolean
   readonly torznabRoutes: TorznabApi['routes']
   /** Nothing runs in the background before it is started. */
   readonly background: Pick<Background, 'start' | 'stop'>
@@ -60,6 +62,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     rest: createRest(connections, accounts.sessions),
     announces: engine.routes,
     sockets: engine.sockets,
+    hasAnnounceFront: connections.config.ANNOUNCE_FRONT,
     torznabRoutes: createTorznabApi(connections, { catalogue, torznabAdmin }).routes,
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },

@@ -20,8 +20,8 @@ await run(logger, async (scope) => {
   scope.defer('connections', () => context.close())
   scope.defer('background tasks', () => context.background.stop())
   context.background.start()
-  const server = createHttpServer(context, { logger, stopping: scope.signal })
-  const running = await listen(server, { host: config.HOST, port: config.PORT })
+  const { server, front } = createHttpServer(context, { logger, stopping: scope.signal })
+  const running = await listen(server, { host: config.HOST, port: config.PORT }, { front })
   scope.defer('HTTP server', async () => {
     await Promise.all([running.drain(), context.sockets?.drain()])
   })

@@ -108,9 +108,9 @@ test.each(['0.0.0.0', '::', '::ffff:0.0.0.0'])(
 test('an announce whose connection is gone is refused and registers nobody', async () => {
   const { infoHash, passkey, complete } = await announcing()
   const before = await metricOf(tracker, NOT_USABLE)
-  const server = createHttpServer((request: IncomingMessage, response) => {
+  const server = createHttpServer((request: IncomingMessage) => {
     request.socket.destroy()
-    tracker.context.announces.answer(request, response)
+    void tracker.context.announces.replyTo(request.url ?? '', request)
   })
   const running = await listen(server, { host: '127.0.0.1', port: 0 })
   const lost = announce(`http://127.0.0.1:${String(running.port)}`, passkey, { infoHash, left: 0 })

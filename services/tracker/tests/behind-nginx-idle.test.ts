@@ -23,11 +23,11 @@ let agent: Agent
 beforeAll(async () => {
   tracker = await startTracker({ TRUSTED_PROXIES: '127.0.0.1' })
   member = await tracker.signedIn('member')
-  const server = createHttpServer(tracker.context, {
+  const { server, front } = createHttpServer(tracker.context, {
     logger: createLogger({ name: 'tracker', level: 'silent' }),
     stopping: new AbortController().signal,
   })
-  running = await listen(server, { host: '127.0.0.1', port: 0 })
+  running = await listen(server, { host: '127.0.0.1', port: 0 }, { front })
   server.keepAliveTimeout *= SCALE
   nginx = await startNginx({ tracker: [`127.0.0.1:${String(running.port)}`] }, { keepAliveMs: NGINX_KEEPS_MS })
   agent = new Agent({ keepAlive: true, ca: nginx.certificate })

@@ -16,7 +16,7 @@ await run(logger, async (scope) => {
   scope.defer('background tasks', () => context.background.stop())
   context.background.start()
   const server = createHttpServer(context, { logger, stopping: scope.signal })
-  const running = await listen(server, { host: config.HOST, port: config.PORT }, context.unread)
+  const running = await listen(server, { host: config.HOST, port: config.PORT }, { unread: context.unread })
   scope.defer('HTTP server', () => running.drain())
   logger.info({ port: running.port, keyring: context.keyring.ids, active: context.keyring.activeId }, 'listening')
 })

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   addressFromText,
   announceListReply,
@@ -13,6 +12,7 @@ import {
   type TrackerAction,
   type TrackerTarget,
 } from '@vault-and-tracker/bencode-tracker'
+import type { ClientConnection } from '@vault-and-tracker/service-kit/client-address'
 import type { AddressLimits } from './address-limits.ts'
 import type { Announces } from './announce.ts'
 import type { AnswerTimes } from './announce-counters.ts'
@@ -30,20 +30,26 @@ export type AnnounceRouteOptions = {
   readonly limits: AddressLimits
   readonly times: AnswerTimes
   /** The address a request came from, as text. */
-  readonly addressOf: (request: IncomingMessage) => string
+  readonly addressOf: (sender: Sender) => string
 }
+
+/** Who sent a request, as far as it decides the address it counts for. */
+export type Sender = ClientConnection
+
+/** A reply, whatever writes it. `retryAfter` is in seconds. */
+export type Reply = { readonly status: number; readonly body: Buffer; readonly retryAfter?: number | undefined }
 
 /** Answers announces and scrapes. */
 export type AnnounceRoutes = {
-  /** Answers an announce or a scrape; returns false for any other request, and leaves it untouched. */
-  readonly answer: (request: IncomingMessage, response: ServerResponse) => boolean
+  /** The reply to a GET; undefined where it is neither an announce nor a scrape. It never rejects. */
+  readonly replyTo: (target: string, sender: Sender) => Promise<Reply> | undefined
   /** The whole answer to one that Node's parser refuses, by its first bytes; `undefined` for any other request. */
   readonly answerMalformed: (packet: Buffer | undefined) => string | undefined
 }
 
 /**
- * Answers announces and scrapes (BEP 3, 48) straight from `node:http`: they are most of a tracker's requests, and
- * entering Express would cost several times what answering them does.
+ * Answers announces and scrapes (BEP 3, 48) before the app: they are most of a tracker's requests, and entering Express
+ * would cost several times what answering them does.
  */
 export function announceRoutes({
   announces,
@@ -53,20 +59,14 @@ export function announceRoutes({
   times,
   addressOf,
 }: AnnounceRouteOptions): AnnounceRoutes {
-  const announce = async (request: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
+  const announce = async (sender: Sender, target: Target): Promise<Reply> => {
     const parsed = parseAnnounceQuery(target.rawQuery)
-    if (!parsed.ok) {
-      sendRefusal(response, refusals.refuse('announce', parsed.failure))
-      return
-    }
-    const address = addressFromText(addressOf(request))
-    if (address === undefined) {
-      sendRefusal(response, refusals.refuse('announce', 'address_not_usable'))
-      return
-    }
+    if (!parsed.ok) return refusalReply(refusals.refuse('announce', parsed.failure))
+    const address = addressFromText(addressOf(sender))
+    if (address === undefined) return refusalReply(refusals.refuse('announce', 'address_not_usable'))
     const outcome = await announces.announce(parsed.request, target.passkey, address)
-    if (outcome.failure !== undefined) sendRefusal(response, await limited('announce', outcome, address))
-    else send(response, 200, outcome.compact ? announceReply(outcome) : announceListReply(outcome))
+    if (outcome.failure !== undefined) return refusalReply(await limited('announce', outcome, address))
+    return { status: 200, body: outcome.compact ? announceReply(outcome) : announceListReply(outcome) }
   }
 
   /** A refusal, or another one where an address has sent too many passkeys that nobody has. */
@@ -76,47 +76,36 @@ export function announceRoutes({
     return wait > 0 ? refusals.refuseOverLimit(wait, action, 'passkey_limit') : refusal
   }
 
-  const scrape = async (request: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
-    const address = addressFromText(addressOf(request)) ?? NO_ADDRESS
+  const scrape = async (sender: Sender, target: Target): Promise<Reply> => {
+    const address = addressFromText(addressOf(sender)) ?? NO_ADDRESS
     const wait = await limits.takeScrape(address)
-    if (wait > 0) {
-      sendRefusal(response, refusals.refuseOverLimit(wait, 'scrape', 'scrape_limit'))
-      return
-    }
+    if (wait > 0) return refusalReply(refusals.refuseOverLimit(wait, 'scrape', 'scrape_limit'))
     const parsed = parseScrapeQuery(target.rawQuery)
     const outcome = parsed.ok
       ? await scrapes.scrape(parsed.request, target.passkey)
       : refusals.refuse('scrape', parsed.failure)
-    if (outcome.failure !== undefined) sendRefusal(response, await limited('scrape', outcome, address))
-    else send(response, 200, replyTo(outcome))
+    if (outcome.failure !== undefined) return refusalReply(await limited('scrape', outcome, address))
+    return { status: 200, body: bodyOf(outcome) }
   }
 
   /** A full scrape is the same list for everybody, and so is its reply. */
-  const replies = new WeakMap<readonly ScrapedTorrent[], Buffer>()
-  const replyTo = ({ torrents, minRequestInterval }: Extract<ScrapeOutcome, { failure: undefined }>): Buffer => {
-    let reply = replies.get(torrents)
-    if (reply === undefined) replies.set(torrents, (reply = scrapeReply(torrents, minRequestInterval)))
-    return reply
+  const bodies = new WeakMap<readonly ScrapedTorrent[], Buffer>()
+  const bodyOf = ({ torrents, minRequestInterval }: Extract<ScrapeOutcome, { failure: undefined }>): Buffer => {
+    let body = bodies.get(torrents)
+    if (body === undefined) bodies.set(torrents, (body = scrapeReply(torrents, minRequestInterval)))
+    return body
   }
 
-  const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
-    if (request.method !== 'GET' || request.url === undefined) return false
-    const target = parseTrackerTarget(request.url)
-    if (target === undefined) return false
+  const replyTo: AnnounceRoutes['replyTo'] = (url, sender) => {
+    const target = parseTrackerTarget(url)
+    if (target === undefined) return undefined
     const { action } = target
-    if (!target.ok) {
-      sendRefusal(response, refusals.refuse(action, target.failure))
-      return true
-    }
+    if (!target.ok) return Promise.resolve(refusalReply(refusals.refuse(action, target.failure)))
     const startedMs = performance.now()
-    const answered = action === 'announce' ? announce(request, response, target) : scrape(request, response, target)
-    const time = (): void => times.timeAnswer(action, (performance.now() - startedMs) / 1_000)
-    answered.then(time, (error: unknown) => {
-      const refusal = refusals.refuseError(action, error)
-      if (!response.headersSent) sendRefusal(response, refusal)
-      time()
-    })
-    return true
+    const reply = action === 'announce' ? announce(sender, target) : scrape(sender, target)
+    return reply
+      .catch((error: unknown) => refusalReply(refusals.refuseError(action, error)))
+      .finally(() => times.timeAnswer(action, (performance.now() - startedMs) / 1_000))
   }
 
   const answerMalformed = (packet: Buffer | undefined): string | undefined => {
@@ -136,7 +125,7 @@ export function announceRoutes({
     return `${head.join('\r\n')}\r\n\r\n${body}`
   }
 
-  return { answer, answerMalformed }
+  return { replyTo, answerMalformed }
 }
 
 /** Of a request whose connection is gone. */
@@ -144,17 +133,8 @@ const NO_ADDRESS = new Uint8Array(4)
 
 type Target = Extract<TrackerTarget, { ok: true }>
 
-function sendRefusal(response: ServerResponse, refusal: Refusal): void {
+function refusalReply(refusal: Refusal): Reply {
   const { failure, interval } = refusal
   const { status } = FAILURES[failure]
-  const retryAfter = status === 429 ? interval : undefined
-  send(response, status, failureReply(failure, refusal), retryAfter)
-}
-
-function send(response: ServerResponse, status: number, body: Buffer, retryAfter?: number): void {
-  const headers = ['Content-Type', 'text/plain', 'Content-Length', String(body.length), 'Cache-Control', 'no-store']
-  if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter))
-  response.writeHead(status, headers)
-  // As a latin1 string the body leaves in one write with the head; a buffer would be a second one.
-  response.end(body.toString('latin1'), 'latin1')
+  return { status, body: failureReply(failure, refusal), retryAfter: status === 429 ? interval : undefined }
 }

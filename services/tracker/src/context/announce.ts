@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRedisMetrics } from '@vault-and-tracker/service-kit/operational-metrics'
 import { type Cluster, Redis } from 'ioredis'
@@ -8,7 +7,7 @@ import { createAccountingQueue } from '../accounting/accounting-queue.redis.ts'
 import { createLedger } from '../accounting/ledger.store.ts'
 import { createAddressLimits } from '../announce/address-limits.ts'
 import { createAnnounceMetrics } from '../announce/announce.metrics.ts'
-import { type AnnounceRoutes, announceRoutes } from '../announce/announce.routes.ts'
+import { type AnnounceRoutes, announceRoutes, type Sender } from '../announce/announce.routes.ts'
 import { createAnnounces } from '../announce/announce.ts'
 import { createAnnounceCheck } from '../announce/announce-check.ts'
 import { createSharedCounts } from '../announce/announce-limit.redis.ts'
@@ -155,7 +154,7 @@ function createUseCases(
     counts,
     clock,
   })
-  const addressOf = (request: IncomingMessage): string => clientAddress(request, config.proxies)
+  const addressOf = (request: Sender): string => clientAddress(request, config.proxies)
   const routes = announceRoutes({ announces, scrapes, refusals, limits, times, addressOf })
   return { routes, checkAnnounce, scrapes, identify, refusals, counters }
 }

@@ -111,8 +111,8 @@ export async function startTracker(
   const context = await createContext({ config, logger, clock, swarmClock: clock, nodeArguments: SOURCE_ARGUMENTS })
   context.background.start()
   const stopping = new AbortController()
-  const server = createHttpServer(context, { logger, stopping: stopping.signal })
-  const running = await listen(server, { host: config.HOST, port: config.PORT })
+  const { server, front } = createHttpServer(context, { logger, stopping: stopping.signal })
+  const running = await listen(server, { host: config.HOST, port: config.PORT }, { front })
   const url = `http://127.0.0.1:${String(running.port)}`
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
   const redisClient = await connectRedis({ url: redisUrl, name: 'test', logger })

@@ -107,7 +107,7 @@ export async function startVault(
   const context = await createContext({ config, logger, clock })
   const stopping = new AbortController()
   const server = createHttpServer(context, { logger, stopping: stopping.signal })
-  const running = await listen(server, { host: config.HOST, port: config.PORT }, context.unread)
+  const running = await listen(server, { host: config.HOST, port: config.PORT }, { unread: context.unread })
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
   const keyring = await openKeyring(config)
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
