@@ -1,26 +1,21 @@
 -- An announce: it is read, checked, credited and stored.
 
--- Reads an announce and opens its swarm, free of some of the expired peers. Returns the owner's first index entry.
-local function begin(key, bytes)
+-- Reads the announce at a position of some bytes.
+local function read_announce(bytes, position)
   a.owner, a.id, a.families, a.ipv4, a.ipv6, a.event, a.state, a.up, a.down, a.left, a.want, a.random, a.up_percent,
-    a.down_percent, a.completed, a.expected, a.options, a.account, a.process = read(ANNOUNCE, bytes)
+    a.down_percent, a.completed, a.expected, a.options, a.account, a.process = read(ANNOUNCE, bytes, position)
   a.down = min(a.down, MOST_DOWN)
-  local first_name = a.owner .. '\0\0'
-  local found = call('HMGET', key, '#', first_name)
-  open(key, found[1], a.completed)
-  fold()
-  if places() == 0 then return nil end
-  if places() == s.complete + s.incomplete then return found[2] end
-  sweep(STEPS_PER_ANNOUNCE)
-  return call('HGET', key, first_name)
 end
 
--- A head, then over a socket the SOCKETS of every process, else the records picked and, on request, their peer ids.
-local function answer(status, notes, last, records)
-  local head = pack(RESULT, status, notes, s.complete, s.incomplete, s.completed, last or 0, #records / RECORD,
-    settings.now)
-  if has(a.options, OVER_SOCKET) then return head .. concat(call('HGETALL', key_of('n:') .. s.hash)) end
-  return head .. records .. (has(a.options, WANTS_IDS) and ids_of(records) or '')
+-- Opens a swarm for an announce, with its entry and the owner's first index entry, free of some of the expired peers.
+-- Returns the latter, as it is then.
+local function begin(key, entry, first)
+  open(key, entry, a.completed)
+  fold()
+  if places() == 0 then return nil end
+  if places() == s.complete + s.incomplete then return first end
+  sweep(STEPS_PER_ANNOUNCE)
+  return call('HGET', key, a.owner .. '\0\0')
 end
 
 -- Ends a peer. One that was reached over HTTP and over a socket stays, as long as it is over the other. Returns a
@@ -50,15 +45,16 @@ local function stop(name, value, known, socket_only)
   return ACCEPTED
 end
 
--- One announce. Returns its RESULT and what follows it.
-local function announce(key, bytes)
-  local first = begin(key, bytes)
+-- Carries out any announce, once the swarm is open and it is read. Returns its RESULT, and adds what follows it to the
+-- reply. `first` is the owner's first index entry.
+local function carry_out(first, first_piece)
   local socket, noted, held = has(a.options, OVER_SOCKET), nil, nil
   if socket then noted, held = claim() end
   if held ~= nil then
     close(a.completed)
     local status = held and HELD or UNKNOWN_STOPPED
-    return pack(RESULT, status, 0, s.complete, s.incomplete, s.completed, 0, 0, settings.now) .. (held or '')
+    if held then reply_with(held) end
+    return pack(RESULT, status, 0, s.complete, s.incomplete, s.completed, 0, 0, settings.now, held and 1 or 0)
   end
   local seeder, paused, stops = a.state == SEEDER, a.state == PAUSED, a.state == STOPPED
   local name, value = find(first)
@@ -73,7 +69,7 @@ local function announce(key, bytes)
   local lives = value and expires >= s.folded
   local socket_only = value and part_of(at) == SOCKETS_ONLY
 
-  local status, records, timing, since = ACCEPTED, '', nil, nil
+  local status, records, timing, since = ACCEPTED, 0, nil, nil
   local accounted = has(a.options, IS_ACCOUNTED)
   -- Two machines with one peer id: counters between them would be credited again and again. Until the one that is known
   -- expires, the other is answered and nothing else.
@@ -81,8 +77,7 @@ local function announce(key, bytes)
     and is_elsewhere(at, last4, last6) then
     if stops then status = UNKNOWN_STOPPED else records = pick(a.want, seeder or paused) end
     if not stops then account(0, 0, 0) end
-    close(a.completed)
-    return answer(status, ELSEWHERE, last, records)
+    return conclude(status, ELSEWHERE, last, records, first_piece)
   end
   -- Sockets have an interval of their own, which their process keeps.
   if lives and not socket and not socket_only then
@@ -91,23 +86,12 @@ local function announce(key, bytes)
   -- A socket that closes tells no counters.
   if up and has(a.options, CLOSES) then a.up, a.down = up, down end
 
-  -- A counter that went back starts anew and is credited nothing; the other one counts. What rose faster than the maximum
-  -- rate is not credited. What was transferred is measured since the last announce that counted, so one too soon leaves
-  -- it to the next. No time can be told since one in the future.
-  local known, notes = up ~= nil, 0
-  local added_up, added_down, seconds = 0, 0, 0
-  if known and not (socket and stops and not socket_only) then
-    local passed, more_up, more_down = settings.now - last, a.up - up, a.down - down
-    if passed < 0 then passed = is_future(last) and settings.ttl or 0 end
-    if more_up < 0 then more_up = 0 end
-    if more_down < 0 then more_down = 0 end
-    local possible = (passed + 1) * settings.max_rate
+  local notes, added_up, added_down, seconds = 0, 0, 0, 0
+  if up and not (socket and stops and not socket_only) then
     if timing then
       a.up, a.down = min(a.up, up), min(a.down, down)
-    elseif more_up <= possible and more_down <= possible then
-      added_up, added_down = more_up, more_down
     else
-      notes = IMPLAUSIBLE
+      added_up, added_down, notes = added_since(up, down, last)
     end
   end
   if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not timing
@@ -117,7 +101,7 @@ local function announce(key, bytes)
 
   if stops then
     if noted then note_socket(a.process, noted, nil) end
-    status = stop(name, value, known, socket_only)
+    status = stop(name, value, up ~= nil, socket_only)
   elseif not name then
     status = SLOTS_FULL
     if noted then note_socket(a.process, noted, nil) end
@@ -136,7 +120,7 @@ local function announce(key, bytes)
     end
     local new_flags = (seeder and IS_SEEDER or 0) + (paused and IS_PAUSED or 0)
       + (has(notes, REJOINED) and IS_RECOVERING or 0)
-    local new_expires = max(s.folded, floor((settings.now + settings.ttl - EPOCH) / MINUTE))
+    local new_expires = minute_of_expiry()
     local part = seeder and SEEDERS or OTHERS
     if socket then
       -- Without an address, the time of the last announce stands in the place of IPv4's.
@@ -157,15 +141,27 @@ local function announce(key, bytes)
     end
     at = write_record(name, value, at, part, new_expires, last4, last6)
     write(name, pack_peer(at, last4, last6, new_flags, new_expires))
-    if settings.now >= s.refresh then
-      call('ZADD', key_of('x'), settings.now + settings.ttl + MINUTE, s.hash)
-      s.refresh = settings.now + min(300, floor(settings.ttl / 4))
-    end
+    postpone_sweep()
     records = pick(a.want, seeder or paused)
   end
 
   if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(added_up, added_down, seconds) end
-  if accounted and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
-  close(a.completed)
-  return answer(status, notes, last, records)
+  return conclude(status, notes, last, records, first_piece)
+end
+
+-- One announce. Returns its RESULT, and adds what follows it to the reply.
+local function announce(key, bytes, position)
+  local first_piece = replied + 1
+  read_announce(bytes, position)
+  local is_regular = a.event == REGULAR and a.options < OVER_SOCKET
+  local found = call('HMGET', key, '#', a.owner .. '\0\0')
+  if not found[1] then
+    local lone = call('HGET', lone_key(key), sub(key, 8))
+    if lone and is_regular and continues_alone(lone) then return carry_on_alone(key) end
+    found[1] = expand(key, lone)
+    found[2] = found[1] and call('HGET', key, a.owner .. '\0\0')
+  end
+  local first = begin(key, found[1], found[2])
+  if first and is_regular and continues(first) then return carry_on(first_piece) end
+  return carry_out(first, first_piece)
 end

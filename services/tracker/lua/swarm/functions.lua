@@ -6,15 +6,16 @@ local function register(name, flags, callback)
 end
 
 -- keys: {xx}:h:<info hash> of each announce; args: SETTINGS, the ANNOUNCEs one behind the other. Returns their RESULTs
--- likewise, each behind its length: one long string costs a client far less to read than many short ones.
+-- likewise, then the pieces that belong to each: as many as its RESULT says.
 local function announce_all(keys, args)
   read_settings(args[1])
+  reply, replied = {}, 1
   local results, announces = {}, args[2]
   for i = 1, #keys do
-    local result = announce(keys[i], sub(announces, (i - 1) * ANNOUNCE_LENGTH + 1, i * ANNOUNCE_LENGTH))
-    results[i * 2 - 1], results[i * 2] = pack('>I4', #result), result
+    results[i] = announce(keys[i], announces, (i - 1) * ANNOUNCE_LENGTH + 1)
   end
-  return concat(results)
+  reply[1] = concat(results)
+  return reply
 end
 register('announce_VERSION', {}, announce_all)
 -- The same, for announces of peers that stop.
@@ -28,9 +29,8 @@ register('scrape_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   local results = {}
   for i = 1, #keys do
-    local entry = call('HGET', keys[i], '#')
     local completed = tonumber(args[i + 1])
-    open(keys[i], entry, completed)
+    local entry = open_to_count(keys[i], completed)
     if entry and s.folded < settings.minute and places() > 0 then
       fold()
       if counts_changed() and settings.keep_counters > 0 then call('SADD', key_of('dirty'), s.hash) end
@@ -39,6 +39,27 @@ register('scrape_VERSION', { 'allow-oom' }, function(keys, args)
     results[i] = pack('>I4I4I4I4', s.complete, s.incomplete, s.paused, s.completed)
   end
   return results
+end)
+
+-- keys: {xx}:o; args: SETTINGS, a cursor of HSCAN. Removes expired peers of swarms that have no other. Returns the next
+-- cursor, 0 at the end.
+register('sweep_lone_VERSION', { 'allow-oom' }, function(keys, args)
+  read_settings(args[1])
+  local tag = sub(keys[1], 1, 5)
+  if args[2] == '0' then
+    local due = call('ZSCORE', tag .. 'x', '')
+    if due and tonumber(due) > settings.now and tonumber(due) <= settings.now + LONE_SWEEP_EVERY then return '0' end
+  end
+  local found = call('HSCAN', keys[1], args[2], 'COUNT', LONE_STEPS)
+  sweep_lone(tag, found[2])
+  if found[1] == '0' then
+    if call('EXISTS', keys[1]) == 1 then
+      call('ZADD', tag .. 'x', settings.now + LONE_SWEEP_EVERY, '')
+    else
+      call('ZREM', tag .. 'x', '')
+    end
+  end
+  return found[1]
 end)
 
 -- keys: {xx}:x; args: SETTINGS, how many records to look at. Removes expired peers of swarms in which nobody announces.
@@ -77,7 +98,7 @@ register('evict_VERSION', { 'allow-oom' }, function(keys, args)
   local hash = call('SRANDMEMBER', keys[1])
   if not hash then return 0 end
   local key = sub(keys[1], 1, 5) .. 'h:' .. hash
-  open(key, call('HGET', key, '#'), 0)
+  open_any(key, 0)
   fold()
   local clients = call('HRANDFIELD', sockets_of(process), steps)
   for i = 1, #clients do end_socket(process, clients[i]) end
@@ -97,9 +118,9 @@ end)
 register('peers_VERSION', { 'no-writes' }, function(keys, args)
   read_settings(args[1])
   local entry = call('HGET', keys[1], '#')
-  if not entry then return { 0, '', '', settings.now } end
+  if not entry then return peers_of_lone(call('HGET', lone_key(keys[1]), sub(keys[1], 8)), tonumber(args[2])) end
   local seeders, others = read('>I4I4', entry)
-  local sockets = #entry < SWARM_LENGTH and 0 or read('>I4', entry, SWARM_LENGTH - 3)
+  local sockets = #entry < SOCKETS_AT + 3 and 0 or read('>I4', entry, SOCKETS_AT)
   local total, first = seeders + others + sockets, tonumber(args[2])
   local count = min(tonumber(args[3]), total - first)
   if count <= 0 then return { total, '', '', settings.now } end
@@ -117,9 +138,7 @@ end)
 register('expel_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   for i = 1, #keys do
-    local entry = call('HGET', keys[i], '#')
-    if entry then
-      open(keys[i], entry, 0)
+    if open_any(keys[i], 0) then
       fold()
       for slot = 0, settings.max_peers - 1 do expel(args[2] .. pack('>I2', slot)) end
       if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), s.hash) end

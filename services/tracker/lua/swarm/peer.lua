@@ -35,7 +35,7 @@ local function free_entry()
   if not has(a.options, EVICTS) then return nil end
   local at, _, _, _, _, flags, expires = read_peer(call('HGET', s.h, oldest))
   recount(expires, flags, nil, 0)
-  call('HSET', s.h, spread(writes, 1, written))
+  if written > 0 then call('HSET', s.h, spread(writes, 1, written)) end
   written = 0
   call('HDEL', s.h, oldest)
   vacate(at)
@@ -128,15 +128,15 @@ local function write_record(name, value, at, part, expires, last4, last6)
   local keeps6 = not has(a.families, IPV6) and last6 > 0
   local stays = value and part_of(at) == part
   if stays and part == SOCKETS_ONLY then
-    call('SETRANGE', s.p, at * RECORD + 16, minute)
+    call('SETRANGE', s.p, decimal(at * RECORD + 16), minute)
     return at
   elseif stays and a.families > 0 then
     if keeps4 then
-      call('SETRANGE', s.p, at * RECORD + 16, minute .. ipv6)
+      call('SETRANGE', s.p, decimal(at * RECORD + 16), minute .. ipv6)
     elseif keeps6 then
-      call('SETRANGE', s.p, at * RECORD + NAME, ipv4 .. minute)
+      call('SETRANGE', s.p, decimal(at * RECORD + NAME), ipv4 .. minute)
     else
-      call('SETRANGE', s.p, at * RECORD + NAME, ipv4 .. minute .. ipv6)
+      call('SETRANGE', s.p, decimal(at * RECORD + NAME), ipv4 .. minute .. ipv6)
     end
     return at
   end
@@ -151,6 +151,6 @@ local function write_record(name, value, at, part, expires, last4, last6)
     if value then vacate(at) end
     at = occupy(part)
   end
-  call('SETRANGE', s.p, at * RECORD, name .. ipv4 .. minute .. ipv6)
+  call('SETRANGE', s.p, decimal(at * RECORD), name .. ipv4 .. minute .. ipv6)
   return at
 end

@@ -1,12 +1,12 @@
 -- The records: their places in the string of the swarm, and the removal of those that expired.
 
 local function record(at)
-  return call('GETRANGE', s.p, at * RECORD, at * RECORD + RECORD - 1)
+  return call('GETRANGE', s.p, decimal(at * RECORD), decimal(at * RECORD + RECORD - 1))
 end
 
 local function place(at, bytes)
   local name = sub(bytes, 1, NAME)
-  call('SETRANGE', s.p, at * RECORD, bytes)
+  call('SETRANGE', s.p, decimal(at * RECORD), bytes)
   call('HSET', s.h, name, pack('>I3', at) .. sub(call('HGET', s.h, name), 4))
 end
 
@@ -32,7 +32,9 @@ local function vacate(at)
   end
   if at ~= last then place(at, record(last)) end
   local used = last * RECORD
-  if last > 0 and call('STRLEN', s.p) > used * 2 + 1024 then call('SET', s.p, call('GETRANGE', s.p, 0, used - 1)) end
+  if last > 0 and call('STRLEN', s.p) > used * 2 + 1024 then
+    call('SET', s.p, call('GETRANGE', s.p, '0', decimal(used - 1)))
+  end
 end
 
 -- Makes room for one record. Redis would double a string that grows; up to SMALL places it grows by an eighth, so that
@@ -41,7 +43,7 @@ local function occupy(part)
   local last = places()
   local used = last * RECORD
   if last > 0 and last < SMALL and call('STRLEN', s.p) <= used then
-    call('SET', s.p, call('GETRANGE', s.p, 0, used - 1) .. rep('\0', floor(last / 8 + 1) * RECORD))
+    call('SET', s.p, call('GETRANGE', s.p, '0', decimal(used - 1)) .. rep('\0', floor(last / 8 + 1) * RECORD))
   end
   if part == SOCKETS_ONLY then
     s.sockets = s.sockets + 1
@@ -61,16 +63,22 @@ local function occupy(part)
   return s.seeders - 1
 end
 
--- Removes an expired peer. Its counters are kept, so that it is credited what it transferred when it comes back.
+-- Keeps the counters of a peer of the open swarm that expired, so that it is credited what it transferred when it comes
+-- back.
+local function remember(owner, id, up, down, last)
+  if settings.keep_counters == 0 then return end
+  local week = key_of('k:') .. floor(settings.now / WEEK)
+  call('HSET', week, s.hash .. owner .. id, pack(REMEMBERED, up, down, last))
+  call('EXPIRE', week, settings.keep_counters + WEEK)
+end
+
+-- Removes an expired peer.
 local function forget(at, bytes)
   local name = sub(bytes, 1, NAME)
   if settings.keep_counters > 0 then
     local value = call('HGET', s.h, name)
     local _, up, down, last4, last6 = read_peer(value)
-    local week = key_of('k:') .. floor(settings.now / WEEK)
-    local field = s.hash .. sub(name, 1, 8) .. sub(value, ID_FROM, ID_TO)
-    call('HSET', week, field, pack(REMEMBERED, up, down, max(last4, last6)))
-    call('EXPIRE', week, settings.keep_counters + WEEK)
+    remember(sub(name, 1, 8), sub(value, ID_FROM, ID_TO), up, down, max(last4, last6))
   end
   call('HDEL', s.h, name)
   vacate(at)

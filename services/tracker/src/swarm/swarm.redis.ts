@@ -3,19 +3,10 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { Cluster, type Redis } from 'ioredis'
 import { createRedisFunctions, isOutOfMemory } from '../redis/functions.redis.ts'
+import { decodeAnswer, decodeCounts, decodeSocketAnswer, type EncodedAnswer, splitAnswers } from './answer-wire.ts'
 import { encodeSettings } from './settings-wire.ts'
 import type { PeerAnnounce, SwarmCounts, SwarmName, SwarmSettings, Swarms } from './swarm.ts'
-import {
-  decodeAnswer,
-  decodeCounts,
-  decodeSocketAnswer,
-  encodeAnnounce,
-  splitAnswers,
-  swarmKey,
-  TAGS,
-  tagOf,
-  tagPrefix,
-} from './wire.ts'
+import { encodeAnnounce, swarmKey, TAGS, tagOf, tagPrefix } from './wire.ts'
 
 /**
  * A call costs several times what an announce in it does, so a busy tracker sends calls at this pace and no faster. A
@@ -53,19 +44,20 @@ export function createRedisSwarms(options: {
 
   const announceBy =
     (name: 'announce' | 'stop') =>
-    async (batch: readonly EncodedAnnounce[]): Promise<readonly Buffer[]> => {
+    async (batch: readonly EncodedAnnounce[]): Promise<readonly EncodedAnswer[]> => {
       const keys = batch.map(({ key }) => key)
       const announces = Buffer.concat(batch.map(({ bytes }) => bytes))
-      const answers = await functions.call(name, keys, [settingsNow(), announces])
-      if (!Buffer.isBuffer(answers)) throw unknownForm()
-      return splitAnswers(answers, batch.length)
+      const reply = await functions.call(name, keys, [settingsNow(), announces])
+      return splitAnswers(buffersOf(reply), batch.length)
     }
   const announce = announceBy('announce')
   const count = async (swarms: readonly Counted[]): Promise<readonly SwarmCounts[]> => {
     const keys = swarms.map((swarm) => swarmKey(swarm.name))
     const completed = swarms.map((swarm) => String(swarm.completed))
     const results = await functions.call('scrape', keys, [settingsNow(), ...completed])
-    return buffersOf(results, swarms.length).map(decodeCounts)
+    const counts = buffersOf(results)
+    if (counts.length !== swarms.length) throw unknownForm()
+    return counts.map(decodeCounts)
   }
   const perTag = redis instanceof Cluster
   const announceBatched = forTags(perTag, () => createBatcher(announce, CALLS))
@@ -74,7 +66,11 @@ export function createRedisSwarms(options: {
   const countBatched = forTags(perTag, () => createBatcher(count, CALLS))
 
   /** A stop is carried out by a Redis that is full too, since it frees memory. */
-  const carriedOut = (announced: Promise<Buffer>, peer: PeerAnnounce, encoded: EncodedAnnounce): Promise<Buffer> =>
+  const carriedOut = (
+    announced: Promise<EncodedAnswer>,
+    peer: PeerAnnounce,
+    encoded: EncodedAnnounce,
+  ): Promise<EncodedAnswer> =>
     peer.state !== 'stopped'
       ? announced
       : announced.catch((error: unknown) => {
@@ -94,6 +90,16 @@ export function createRedisSwarms(options: {
       if (isOutOfMemory(error)) return true
       throw error
     }
+  }
+
+  /** Removes expired peers that are alone in their swarm. */
+  const sweepLone = async (tag: number): Promise<void> => {
+    let cursor: Buffer | string = '0'
+    do {
+      const reply = await functions.call('sweep_lone', [`${tagPrefix(tag)}o`], [settingsNow(), cursor])
+      if (!Buffer.isBuffer(reply)) throw unknownForm()
+      cursor = reply
+    } while (cursor.toString() !== '0')
   }
 
   return {
@@ -124,6 +130,7 @@ export function createRedisSwarms(options: {
         const keys = [`${tagPrefix(tag)}x`]
         let more: unknown = 1
         while (more === 1) more = await functions.call('sweep', keys, [settingsNow(), String(SWEEP_STEPS)])
+        await sweepLone(tag)
         if ((await failsForMemory(probe(tag))) && (await functions.call('relieve', keys, [settingsNow()])) === 1)
           relieved += 1
       }
@@ -165,9 +172,8 @@ function forTags<Batcher>(perTag: boolean, create: () => Batcher): (name: SwarmN
   }
 }
 
-function buffersOf(reply: unknown, length: number): Buffer[] {
-  if (!Array.isArray(reply) || reply.length !== length || !reply.every((item) => Buffer.isBuffer(item)))
-    throw unknownForm()
+function buffersOf(reply: unknown): Buffer[] {
+  if (!Array.isArray(reply) || !reply.every((item) => Buffer.isBuffer(item))) throw unknownForm()
   return reply
 }
 

@@ -1,15 +1,6 @@
 import { type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
 import type { AnnounceKind, PeerState } from './peer-state.ts'
-import type {
-  AnnounceStatus,
-  PeerAnnounce,
-  SocketAnnounce,
-  SocketAnswer,
-  SocketCount,
-  SwarmAnswer,
-  SwarmCounts,
-  SwarmName,
-} from './swarm.ts'
+import type { PeerAnnounce, SocketAnnounce, SwarmName } from './swarm.ts'
 
 // The binary layouts shared with lua/swarm/layouts.lua, under the names that they have there. All numbers are big-endian.
 
@@ -48,9 +39,6 @@ const WANTS_IDS = 2
 const EVICTS = 4
 const OVER_SOCKET = 8
 const PURPOSES: Record<SocketAnnounce['purpose'], number> = { announces: 0, 'takes-over': 16, closes: 32 }
-/** The length of a process's name, and of the counts behind it. */
-const PROCESS_LENGTH = 8
-const SOCKETS_LENGTH = 8
 
 /** Records picked beyond those wanted, to replace the requester, their other clients and peers of another family. */
 const SPARE_RECORDS = 10
@@ -100,89 +88,6 @@ export function encodeAnnounce(
   bytes[93] = bytes.readUInt8(93) + OVER_SOCKET + PURPOSES[socket.purpose]
   socket.process.copy(bytes, 126)
   return bytes
-}
-
-// RESULT ------------------------------------------------------------------------------------------------------------
-
-const RESULT_LENGTH = 24
-/** In the order of their numbers. */
-const STATUSES: readonly AnnounceStatus[] = ['accepted', 'stopped_unknown_peer', 'announce_too_soon', 'slots_full']
-const REJOINED = 1
-const IMPLAUSIBLE = 2
-const RECOVERING = 4
-const ELSEWHERE = 8
-
-const HELD = 4
-
-/** The answers to several announces, each behind its length. They are views of the bytes. */
-export function splitAnswers(bytes: Buffer, count: number): Buffer[] {
-  const answers: Buffer[] = []
-  for (let at = 0; answers.length < count; ) {
-    const start = at + 4
-    at = start + bytes.readUInt32BE(at)
-    answers.push(bytes.subarray(start, at))
-  }
-  return answers
-}
-
-/** The answer to an announce over HTTP; `records` is a view of the bytes. */
-export function decodeAnswer(bytes: Buffer): SwarmAnswer {
-  const status = STATUSES[bytes[0] ?? STATUSES.length]
-  if (status === undefined || bytes.length < RESULT_LENGTH) throw new Error('a swarm answer has an unknown form')
-  const flags = bytes[1] ?? 0
-  return {
-    status,
-    rejoined: (flags & REJOINED) !== 0,
-    implausible: (flags & IMPLAUSIBLE) !== 0,
-    recovering: (flags & RECOVERING) !== 0,
-    elsewhere: (flags & ELSEWHERE) !== 0,
-    complete: bytes.readUInt32BE(2),
-    incomplete: bytes.readUInt32BE(6),
-    completed: bytes.readUInt32BE(10),
-    lastAnnounce: bytes.readUInt32BE(14),
-    recordCount: bytes.readUInt16BE(18),
-    now: bytes.readUInt32BE(20),
-    records: bytes.subarray(RESULT_LENGTH),
-  }
-}
-
-/** The answer to an announce over a socket. */
-export function decodeSocketAnswer(bytes: Buffer): SocketAnswer {
-  if (bytes[0] === HELD) return { status: 'held', holder: Buffer.from(bytes.subarray(RESULT_LENGTH)) }
-  const answer = decodeAnswer(bytes)
-  const sockets: SocketCount[] = []
-  const length = PROCESS_LENGTH + SOCKETS_LENGTH
-  for (let at = RESULT_LENGTH; at + length <= bytes.length; at += length)
-    sockets.push({
-      // A copy, since it is kept for as long as the swarm has sockets.
-      process: Buffer.from(bytes.subarray(at, at + PROCESS_LENGTH)),
-      seeders: bytes.readUInt32BE(at + PROCESS_LENGTH),
-      others: bytes.readUInt32BE(at + PROCESS_LENGTH + 4),
-    })
-  return {
-    status: answer.status,
-    rejoined: answer.rejoined,
-    implausible: answer.implausible,
-    recovering: answer.recovering,
-    elsewhere: answer.elsewhere,
-    complete: answer.complete,
-    incomplete: answer.incomplete,
-    completed: answer.completed,
-    lastAnnounce: answer.lastAnnounce,
-    recordCount: answer.recordCount,
-    now: answer.now,
-    sockets,
-  }
-}
-
-/** The counts of one swarm, as `scrape` returns them. */
-export function decodeCounts(bytes: Buffer): SwarmCounts {
-  return {
-    complete: bytes.readUInt32BE(0),
-    incomplete: bytes.readUInt32BE(4),
-    paused: bytes.readUInt32BE(8),
-    completed: bytes.readUInt32BE(12),
-  }
 }
 
 // RECORD: peers as an answer holds them, one behind the other; then, on request, their peer ids in the same order -------
