@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -86,6 +86,23 @@ test('the key of a project is given a scope, listed and revoked', async () => {
   await expect(vault('list', '--env', 'staging')).rejects.toThrow('the vault refused the signature')
 })
 
+test('a key is rotated into a new file, and not at all where that cannot be made', async () => {
+  const refused = vault('admin', 'rotate', 'shop', '--output', key)
+  await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('is not overwritten') })
+  const before = await json('admin', 'keys', 'shop')
+  const fresh = join(home, 'write-only.json')
+  const scope = ['--access', 'write', '--envs', 'staging']
+  expect(await json('admin', 'rotate', 'shop', '--output', fresh, ...scope)).toEqual({ ok: true, file: fresh })
+  expect(before).toEqual([])
+  expect(statSync(fresh).mode & 0o777).toBe(0o600)
+})
+
+test('who may only write signs in and is told who they are', async () => {
+  const options = ['--key-file', join(home, 'write-only.json'), '--profile', 'writer']
+  expect(await vault('login', ...options, '--env', 'staging')).toContain('profile writer is kept')
+  expect(await json('whoami', '--profile', 'writer')).toMatchObject({ project: 'shop', env: 'staging', secrets: null })
+})
+
 test('a named administrator is added, does what their role allows, and is removed', async () => {
   const add = ['admin', 'administrators', 'add', 'Ada', '--projects', 'shop', 'blog', '--expires', '30d']
   const token = (await vault(...add)).trim()
@@ -104,6 +121,6 @@ test('a named administrator is added, does what their role allows, and is remove
 })
 
 test('a project is deleted with the number of its secrets named', async () => {
-  expect(await vault('admin', 'projects', 'rm', 'shop', '--yes')).toBe('project shop and 1 secrets are deleted\n')
+  expect(await vault('admin', 'projects', 'rm', 'shop', '--yes')).toBe('project shop and 1 secret are deleted\n')
   expect(await json('admin', 'projects')).toEqual([])
 })

@@ -15,7 +15,7 @@ export type Visit = {
   readonly context: BrowserContext
   /**
    * What is wrong with the page as it stands, light and dark: what axe finds, errors of scripts and of the content security
-   * policy, requests to another origin, and whether it scrolls sideways. With SCREENSHOTS set, a picture of each theme goes
+   * policy, requests to another origin, and whether it or an open dialog scrolls sideways. With SCREENSHOTS set, a picture of each theme goes
    * into that folder. The page is left in the other theme, so that a walk goes on in both.
    */
   readonly problems: (name: string) => Promise<readonly string[]>
@@ -72,9 +72,10 @@ export async function visitPage(
       // A theme changes colours only.
       violations.push(...(await violationsIn(page, COLOUR_RULES)))
       const isWide = await page.evaluate<boolean>(
-        'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+        `[document.documentElement, ...document.querySelectorAll('dialog[open]')].some(
+          ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)`,
       )
-      return [...failures, ...violations, ...(isWide ? ['the page scrolls sideways'] : [])]
+      return [...failures, ...violations, ...(isWide ? ['the page, or a dialog of it, scrolls sideways'] : [])]
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Secrets } from './secrets.ts'
-import { cannotBeAsked } from './transport.ts'
+import { cannotBeAsked, numberOption } from './transport.ts'
 
 /** How long secrets are kept in memory. */
 export type CacheOptions = {
@@ -22,9 +22,14 @@ export type SecretCache = {
 
 type Entry = { secrets: Readonly<Secrets>; readAt: number }
 
-/** @param now milliseconds of a clock that only goes forward */
+/**
+ * @param now milliseconds of a clock that only goes forward
+ * @throws VaultError `invalid_configuration` when a number cannot be meant
+ */
 export function createSecretCache(options: CacheOptions, now: () => number): SecretCache {
-  const { freshMs, staleMs = freshMs, staleIfErrorMs = 0 } = options
+  const freshMs = numberOption('freshMs', options.freshMs)
+  const staleMs = numberOption('staleMs', options.staleMs ?? freshMs)
+  const staleIfErrorMs = numberOption('staleIfErrorMs', options.staleIfErrorMs ?? 0)
   const entries = new Map<string, Entry>()
   const reading = new Map<string, Promise<Readonly<Secrets>>>()
 

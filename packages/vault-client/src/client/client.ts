@@ -37,7 +37,7 @@ const DEFAULT_ENV = 'production'
 /** Makes `createVaultClient` of what signs. */
 export function clientWith(signer: Signer): (options: VaultClientOptions) => VaultClient {
   return (options) => {
-    const { project } = options
+    const project = readProject(options.project)
     const key = importKey(signer, options.privateKey)
     const transport = createTransport(options)
     const cache = options.cache && createSecretCache(options.cache, () => performance.now())
@@ -80,6 +80,12 @@ export function clientWith(signer: Signer): (options: VaultClientOptions) => Vau
         }, watching),
     }
   }
+}
+
+/** A program without types passes a variable that is not set. */
+function readProject(project: unknown): string {
+  if (typeof project === 'string') return project
+  throw new VaultError('invalid_configuration', 'the name of the project is not set')
 }
 
 function importKey(signer: Signer, text: string): SigningKey {

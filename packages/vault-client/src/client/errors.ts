@@ -1,24 +1,29 @@
+/** The codes of the vault's error table, and what each means to an operator of the application. */
+const REMEDIES = {
+  invalid_request: 'the vault does not accept these parameters',
+  invalid_public_key: 'the public key is not an Ed25519 key that the vault accepts',
+  unauthorized: 'the vault does not accept this admin token',
+  missing_signature: 'the signature did not arrive; does a proxy remove the Signature headers?',
+  unknown_project: 'the vault has no project of this name; ask an administrator to register it',
+  invalid_signature: 'the vault refused the signature; check that the private key belongs to the registered public key',
+  expired: "this machine's clock and the vault's differ by more than five minutes",
+  replayed_nonce: 'the vault has received this request before',
+  forbidden: 'this key or token may not do that; ask an administrator for a wider scope',
+  not_found: 'there is no such project, secret or version',
+  method_not_allowed: 'the vault does not know this request; is it older than this client?',
+  project_exists: 'the vault has a project of this name already',
+  payload_too_large: 'the value is longer than 64 KiB, or the environment is full',
+  unsupported_media_type: 'the vault did not receive JSON; does a proxy change the body?',
+  misdirected_request: 'the vault does not serve this address; use the URL that its PUBLIC_URL names',
+  rate_limited: 'too many requests from this address; try again later',
+  internal_error: 'the vault failed; its log has the reason',
+  decryption_failed: 'a stored value does not decrypt; tell the administrator of the vault',
+  unavailable: 'the vault cannot reach its database or Redis; try again later',
+} as const
+
 /** Codes of the vault's error table. */
-export type VaultErrorCode =
-  | 'invalid_request'
-  | 'invalid_public_key'
-  | 'unauthorized'
-  | 'missing_signature'
-  | 'unknown_project'
-  | 'invalid_signature'
-  | 'expired'
-  | 'replayed_nonce'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'project_exists'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'misdirected_request'
-  | 'rate_limited'
-  | 'internal_error'
-  | 'decryption_failed'
-  | 'unavailable'
+export type VaultErrorCode = keyof typeof REMEDIES
+export const VAULT_ERROR_CODES = Object.keys(REMEDIES) as readonly VaultErrorCode[]
 
 /**
  * Codes that this client adds to those of the vault's error table. Browsers do not tell why a connection failed: there, every
@@ -61,29 +66,6 @@ export class VaultError extends Error {
   }
 }
 
-/** What each code of the vault means to an operator of the application. */
-const REMEDIES: Readonly<Record<VaultErrorCode, string>> = {
-  invalid_request: 'the vault does not accept these parameters',
-  invalid_public_key: 'the public key is not an Ed25519 key that the vault accepts',
-  unauthorized: 'the vault does not accept this admin token',
-  missing_signature: 'the signature did not arrive; does a proxy remove the Signature headers?',
-  unknown_project: 'the vault has no project of this name; ask an administrator to register it',
-  invalid_signature: 'the vault refused the signature; check that the private key belongs to the registered public key',
-  expired: "this machine's clock and the vault's differ by more than five minutes",
-  replayed_nonce: 'the vault has received this request before',
-  forbidden: 'this key or token may not do that; ask an administrator for a wider scope',
-  not_found: 'there is no such project, secret or version',
-  method_not_allowed: 'the vault does not know this request; is it older than this client?',
-  project_exists: 'the vault has a project of this name already',
-  payload_too_large: 'the value is longer than 64 KiB, or the environment is full',
-  unsupported_media_type: 'the vault did not receive JSON; does a proxy change the body?',
-  misdirected_request: 'the vault does not serve this address; use the URL that its PUBLIC_URL names',
-  rate_limited: 'too many requests from this address; try again later',
-  internal_error: 'the vault failed; its log has the reason',
-  decryption_failed: 'a stored value does not decrypt; tell the administrator of the vault',
-  unavailable: 'the vault cannot reach its database or Redis; try again later',
-}
-
 /** An answer that is not a success, as far as it could be read. */
 export type Refusal = {
   readonly status: number
@@ -98,7 +80,7 @@ export type Refusal = {
 /** Makes the error for an answer of the vault that is not a success, with the vault's own message where it sent one. */
 export function errorOfAnswer({ status, code, message, retryAfterMs, clockDifferenceMs }: Refusal): VaultError {
   const known = code ?? 'invalid_answer'
-  const remedy = known in REMEDIES ? REMEDIES[known as VaultErrorCode] : `the vault answered ${String(status)} ${known}`
+  const remedy = isVaultErrorCode(known) ? REMEDIES[known] : `the vault answered ${String(status)} ${known}`
   const own = message === undefined ? remedy : `${remedy}: ${message}`
   const isClock = known === 'expired' && clockDifferenceMs !== undefined
   return new VaultError(known, isClock ? clockMessage(clockDifferenceMs) : own, {
@@ -106,6 +88,10 @@ export function errorOfAnswer({ status, code, message, retryAfterMs, clockDiffer
     retryAfterMs,
     ...(isClock && { clockDifferenceMs }),
   })
+}
+
+function isVaultErrorCode(code: string): code is VaultErrorCode {
+  return Object.hasOwn(REMEDIES, code)
 }
 
 function clockMessage(differenceMs: number): string {

@@ -1,6 +1,6 @@
 // What both entries export beside `createVaultClient`.
 export type { CacheOptions } from './cache.ts'
 export type { VaultClient, VaultClientOptions } from './client.ts'
-export { type ClientErrorCode, VaultError, type VaultErrorCode } from './errors.ts'
+export { type ClientErrorCode, VAULT_ERROR_CODES, VaultError, type VaultErrorCode } from './errors.ts'
 export type { Changes, Secrets } from './secrets.ts'
 export type { Watch, WatchOptions } from './watch.ts'

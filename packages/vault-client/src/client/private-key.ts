@@ -10,7 +10,9 @@ const PUBLIC_KEY = '812100'
  *
  * @returns the JWK as it is, or the 32 bytes of the seed; undefined for anything else, whose text must not be repeated
  */
-export function readPrivateKey(text: string): string | Uint8Array | undefined {
+export function readPrivateKey(text: unknown): string | Uint8Array | undefined {
+  // A program without types passes a variable that is not set.
+  if (typeof text !== 'string') return undefined
   const trimmed = text.trim()
   if (trimmed.startsWith('{')) return trimmed
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return fromHex(trimmed)

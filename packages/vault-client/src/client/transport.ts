@@ -50,6 +50,9 @@ const FIRST_WAIT_MS = 200
 const RETRIED_STATUSES = new Set([429, 502, 503, 504])
 const RETRIED_CODES = new Set(['unknown_host', 'connection_refused', 'unreachable', 'timeout', 'replayed_nonce'])
 
+/** The longest time a timer takes; of a longer one it would make a millisecond. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
 const NOT_CARRIED_OUT = new Set(['unknown_host', 'connection_refused', 'rate_limited'])
 
 /** Whether asking again may help. A nonce is refused a second time where a proxy repeated the request. */
@@ -64,9 +67,18 @@ export function cannotBeAsked(error: unknown): error is VaultError {
   return error instanceof VaultError && (isRetried(error) || error.code === 'tls_failed' || (error.status ?? 0) >= 500)
 }
 
-/** @throws VaultError `invalid_configuration` when the URL is not one of HTTP */
+/** @throws VaultError `invalid_configuration` when the number cannot be meant */
+export function numberOption(name: string, value: number, least = 0): number {
+  if (value >= least && (name !== 'retries' || value === Number.POSITIVE_INFINITY || Number.isInteger(value)))
+    return value
+  throw new VaultError('invalid_configuration', `${name} is not a number from ${String(least)}`)
+}
+
+/** @throws VaultError `invalid_configuration` when the URL is not one of HTTP, or a number cannot be meant */
 export function createTransport(options: TransportOptions): Transport {
-  const { timeoutMs = 10_000, retries = 3, maxWaitMs = 20_000 } = options
+  const timeoutMs = Math.min(numberOption('timeoutMs', options.timeoutMs ?? 10_000, 1), MAX_TIMER_MS)
+  const retries = numberOption('retries', options.retries ?? 3)
+  const maxWaitMs = numberOption('maxWaitMs', options.maxWaitMs ?? 20_000)
   const base = readUrl(options.url)
   // Called late, so that what replaces the global one is used.
   const fetchOnce: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
@@ -77,7 +89,7 @@ export function createTransport(options: TransportOptions): Transport {
     if (body !== undefined) headers['content-type'] = 'application/json'
     const timeout = AbortSignal.timeout(timeoutMs)
     const request: RequestInit = {
-      ...{ method, headers, redirect: 'error', cache: 'no-store', credentials: 'omit' },
+      ...{ method, headers, redirect: 'manual', cache: 'no-store', credentials: 'omit' },
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       ...(body !== undefined && { body }),
     }
@@ -124,6 +136,11 @@ function readUrl(text: string): URL {
 }
 
 async function readAnswer(response: Response): Promise<unknown> {
+  // A signature is for one address, and a token for one vault. Browsers do not tell the status.
+  if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+    const message = 'the vault redirects to another address, which is not followed; use that address as its URL'
+    throw new VaultError('invalid_answer', message, { status: response.status })
+  }
   const text = await response.text()
   let body: unknown
   try {
@@ -166,7 +183,7 @@ function stringMember(body: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Rejects with what the signal is aborted with. */
+/** Rejects with what the signal is aborted with. A wait of more than 24 days ends then. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()
   await new Promise<void>((resolve, reject) => {
@@ -174,10 +191,13 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer)
       reject(signal?.reason as Error)
     }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort)
-      resolve()
-    }, ms)
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      },
+      Math.min(ms, MAX_TIMER_MS),
+    )
     signal?.addEventListener('abort', abort, { once: true })
   })
 }

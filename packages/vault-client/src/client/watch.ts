@@ -8,7 +8,9 @@ export type WatchOptions = {
   readonly intervalMs?: number
   /** Told when something is different from the time before. */
   readonly onChange: (secrets: Secrets, changes: Changes) => unknown
-  /** Told when the environment could not be read, or `onChange` failed. Watching goes on. */
+  /** Told of each reading, also of one without a change, before `onChange`. */
+  readonly onRead?: (secrets: Secrets) => unknown
+  /** Told when the environment could not be read, or `onChange` or `onRead` failed. Watching goes on. */
   readonly onError?: (error: unknown) => unknown
   /** Ends the watching. */
   readonly signal?: AbortSignal
@@ -20,7 +22,7 @@ export type Watch = { stop(): Promise<void> }
 /** @param read reads the environment anew; it is given a signal that aborts it */
 export function watchSecrets(
   read: (signal: AbortSignal) => Promise<Secrets>,
-  { known: first, intervalMs = 30_000, onChange, onError, signal }: WatchOptions,
+  { known: first, intervalMs = 30_000, onChange, onRead, onError, signal }: WatchOptions,
 ): Watch {
   const stopped = new AbortController()
   const ended = signal === undefined ? stopped.signal : AbortSignal.any([stopped.signal, signal])
@@ -35,6 +37,7 @@ export function watchSecrets(
         const secrets = await read(ended)
         const changes = known === undefined ? undefined : changesBetween(known, secrets)
         known = secrets
+        await onRead?.(secrets)
         if (changes !== undefined && !isUnchanged(changes)) await onChange(secrets, changes)
       } catch (error) {
         await tell(error)

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { adminCommands } from './admin.ts'
 import type { Terminal } from './terminal.ts'
-import { readCount, readDuration } from './values.ts'
+import { readCount, readDuration, readOverlap } from './values.ts'
 
 export const yesOption = (): Option => new Option('--yes', 'do not ask')
 
@@ -38,7 +38,10 @@ export function addAdmin(program: Command, terminal: Terminal): void {
     .command('rotate <project>')
     .description('replace the key of a project; prints the new private key unless a public key is given')
     .option('--public-key <key>', 'a key whose private half stays where it was made')
-    .option('--overlap <seconds>', 'how long the old keys stay valid, at most 600')
+    .addOption(
+      new Option('--overlap <seconds>', 'how long the old keys stay valid, at most 600').argParser(readOverlap),
+    )
+    .option('--output <file>', 'write the new private key to a new file that only you read')
     .addOption(accessOption())
     .addOption(envsOption())
     .action((id: string, _options, command: Command) => adminCommands.rotate(id, command.optsWithGlobals(), terminal))

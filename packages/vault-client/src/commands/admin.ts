@@ -1,6 +1,7 @@
 import { type AdminClient, adminClient, type Row } from './admin-client.ts'
+import { writeNew } from './files.ts'
 import type { GlobalOptions } from './settings.ts'
-import { CommandError, confirm, printable, type Terminal, table } from './terminal.ts'
+import { CommandError, confirm, printable, type Terminal, table, UsageError } from './terminal.ts'
 
 /** Prints rows: as a table of the given columns, or as JSON with all that the vault tells. */
 function print(rows: readonly Row[], columns: readonly string[], options: GlobalOptions, terminal: Terminal): void {
@@ -63,33 +64,42 @@ export const adminCommands = {
 
   removeProject: async (id: string, options: GlobalOptions & { yes?: boolean }, terminal: Terminal) => {
     const admin = await adminClient(options, terminal)
-    const count = (await admin.secrets(id)).length
-    const question = `delete the project ${printable(id)} and its ${String(count)} secrets for good?`
+    const { length } = await admin.secrets(id)
+    const secrets = `${String(length)} ${length === 1 ? 'secret' : 'secrets'}`
+    const question = `delete the project ${printable(id)} and its ${secrets} for good?`
     if (options.yes !== true && !(await confirm(terminal, question, 'use --yes')))
       throw new CommandError('nothing was deleted')
     await admin.removeProject(id)
-    done(options, terminal, `project ${printable(id)} and ${String(count)} secrets are deleted`)
+    done(options, terminal, `project ${printable(id)} and ${secrets} are deleted`)
   },
 
-  /** The private key goes to standard output, as `vault keygen` writes it. */
+  /** The private key goes to standard output, as `vault keygen` writes it, or to a new file. */
   rotate: async (
     id: string,
-    options: GlobalOptions & ScopeOptions & { publicKey?: string; overlap?: string },
+    options: GlobalOptions & ScopeOptions & { publicKey?: string; overlap?: number; output?: string },
     terminal: Terminal,
   ) => {
-    const { publicKey, overlap } = options
+    const { publicKey, overlap, output } = options
+    if (publicKey !== undefined && output !== undefined)
+      throw new UsageError('--public-key and --output exclude each other: the private key is where it was made')
     const admin = await adminClient(options, terminal)
-    const { privateKey } = await admin.rotate(id, {
-      ...(publicKey !== undefined && { publicKey }),
-      ...(overlap !== undefined && { overlap: Number(overlap) }),
-      ...scopeOf(options),
-    })
-    if (typeof privateKey === 'string' && options.json !== true) terminal.stdout.write(`${privateKey}\n`)
-    else
-      done(options, terminal, `the key of ${printable(id)} is replaced`, {
-        ok: true,
-        ...(privateKey !== undefined && { privateKey }),
+    const rotate = async (): Promise<string | undefined> => {
+      const { privateKey } = await admin.rotate(id, {
+        ...(publicKey !== undefined && { publicKey }),
+        ...(overlap !== undefined && { overlap }),
+        ...scopeOf(options),
       })
+      return typeof privateKey === 'string' ? privateKey : undefined
+    }
+    const replaced = `the key of ${printable(id)} is replaced`
+    if (output !== undefined) {
+      await writeNew(output, async () => `${(await rotate()) ?? ''}\n`)
+      done(options, terminal, replaced, { ok: true, file: output })
+      return
+    }
+    const privateKey = await rotate()
+    if (privateKey !== undefined && options.json !== true) terminal.stdout.write(`${privateKey}\n`)
+    else done(options, terminal, replaced, { ok: true, ...(privateKey !== undefined && { privateKey }) })
   },
 
   keys: async (id: string, options: GlobalOptions, terminal: Terminal) =>

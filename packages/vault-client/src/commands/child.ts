@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
+import { codeOf } from './files.ts'
 import { createRedactor } from './redact.ts'
-import { codeOf } from './settings.ts'
-import { CommandError, type Terminal } from './terminal.ts'
+import { CommandError, printable, type Terminal } from './terminal.ts'
 
 export type Command = readonly [command: string, ...args: string[]]
 
@@ -15,8 +15,10 @@ export type ChildOptions = {
 }
 
 export type Child = {
-  /** The exit status of a shell: its own, or 128 and the number of the signal that ended it. */
+  /** The exit status of a shell: its own, or 128 and the number of the signal that ended it. All of its output has passed. */
   readonly ended: Promise<number>
+  /** Resolves with the command itself: programs that it started may still hold its output. */
+  readonly exited: Promise<number>
   kill(signal: NodeJS.Signals): void
 }
 
@@ -26,41 +28,67 @@ const NOT_EXECUTABLE = 126
 
 /** Starts a command, without a shell. */
 export function startChild([command, ...args]: Command, { env, redacted, terminal }: ChildOptions): Child {
-  const isPiped = redacted !== undefined
-  const child = spawn(command, args, {
-    env,
-    stdio: ['inherit', isPiped ? 'pipe' : 'inherit', isPiped ? 'pipe' : 'inherit'],
-  })
-  const written =
-    redacted === undefined
-      ? []
-      : [pass(child.stdout, terminal.stdout, redacted), pass(child.stderr, terminal.stderr, redacted)]
+  const child = spawnCommand(command, args, env, redacted === undefined ? 'inherit' : 'pipe')
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', (error) => reject(startError(command, error)))
     child.once('exit', (status, signal) => resolve(signal === null ? (status ?? 1) : 128 + constants.signals[signal]))
   })
+  const passed =
+    redacted === undefined
+      ? undefined
+      : Promise.all([pass(child.stdout, terminal.stdout, redacted), pass(child.stderr, terminal.stderr, redacted)])
+  const ended = exited.then(async (status) => {
+    await passed
+    return status
+  })
+  // Who waits for one of the two need not wait for the other.
+  ended.catch(() => undefined)
   return {
-    ended: exited.then(async (status) => {
-      await Promise.all(written)
-      return status
-    }),
+    ...{ exited, ended },
     kill: (signal) => void child.kill(signal),
+  }
+}
+
+function spawnCommand(
+  command: string,
+  args: readonly string[],
+  env: ChildOptions['env'],
+  output: 'inherit' | 'pipe',
+): ChildProcess {
+  if (command === '') throw new CommandError('the name of the command is empty', NOT_FOUND)
+  try {
+    return spawn(command, args, { env, stdio: ['inherit', output, output] })
+  } catch (error) {
+    // Some failures of the system are thrown, others come as an event.
+    throw startError(command, error)
   }
 }
 
 function startError(command: string, error: unknown): CommandError {
   const code = codeOf(error)
-  if (code === 'ENOENT') return new CommandError(`there is no command ${command}`, NOT_FOUND)
-  return new CommandError(`cannot run ${command}: ${code}`, NOT_EXECUTABLE)
+  if (code === 'ENOENT') return new CommandError(`there is no command ${printable(command)}`, NOT_FOUND)
+  const remedy = code === 'E2BIG' ? ', the secrets are more than the system gives to a program; use vault get' : ''
+  return new CommandError(`cannot run ${printable(command)}: ${code}${remedy}`, NOT_EXECUTABLE)
 }
 
+/** Passes output on, no faster than it is taken. Where nobody takes it, the command's next write fails, as it would without us. */
 async function pass(
   from: ChildProcess['stdout'],
   to: Terminal['stdout'],
   redacted: Readonly<Record<string, string>>,
 ): Promise<void> {
   if (from === null) return
-  for await (const chunk of from.pipe(createRedactor(redacted))) to.write(chunk as Buffer)
+  try {
+    for await (const chunk of from.pipe(createRedactor(redacted))) await written(to, chunk as Buffer)
+  } catch {
+    from.destroy()
+  }
+}
+
+function written(to: Terminal['stdout'], chunk: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    to.write(chunk, (error) => (error ? reject(error) : resolve()))
+  })
 }
 
 /** What a terminal sends to every process of the foreground group: to us and to the command. */

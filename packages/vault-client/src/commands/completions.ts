@@ -1,20 +1,25 @@
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** A command with the words that may follow it. */
-type Node = { readonly path: string; readonly words: readonly Word[] }
-type Word = { readonly text: string; readonly description: string }
+/** A command, the words that may follow it, and whether a file or another program does. */
+type Node = { readonly path: string; readonly words: readonly Word[]; readonly then: 'file' | 'program' | undefined }
+type Word = { readonly text: string; readonly description: string; readonly value?: Value }
+/** What an option takes: one of some words, a file, or what nobody can complete. */
+type Value = readonly string[] | 'file' | 'any'
 
-/** A script that completes commands, options and the choices of options, made of the program itself. */
+/** A script that completes commands, options and what options take, made of the program itself. */
 export function completionScript(program: Command, shell: Shell): string {
   const nodes = nodesOf(program, '')
   switch (shell) {
     case 'bash':
       return bash(nodes)
     case 'zsh':
-      return `#compdef vault\nautoload -U +X bashcompinit && bashcompinit\n${bash(nodes)}`
+      return `#compdef vault
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+autoload -U +X bashcompinit && bashcompinit
+${bash(nodes)}`
     case 'fish':
       return fish(nodes)
   }
@@ -22,48 +27,115 @@ export function completionScript(program: Command, shell: Shell): string {
 
 function nodesOf(command: Command, path: string): readonly Node[] {
   const commands = command.commands.map((each) => ({ text: each.name(), description: each.description() }))
-  const options = command.options.map(({ long, description }) => ({ text: long ?? '', description }))
   const choices = command.registeredArguments.flatMap(({ argChoices = [] }) =>
     argChoices.map((text) => ({ text, description: '' })),
   )
-  const own = { path, words: [...commands, ...choices, ...options, { text: '--help', description: 'show help' }] }
+  const help = { text: '--help', description: 'show help' }
+  const [argument] = command.registeredArguments
+  const own: Node = {
+    path,
+    words: [...commands, ...choices, ...command.options.map(wordOf), help],
+    then: argument?.name() === 'file' ? 'file' : argument?.name() === 'command' ? 'program' : undefined,
+  }
   return [own, ...command.commands.flatMap((each) => nodesOf(each, `${path} ${each.name()}`.trim()))]
 }
 
-/** The longest path of commands at the beginning of the line decides; after `--` the shell's own completion goes on. */
+function wordOf({ long, description, flags, argChoices }: Option): Word {
+  const text = long ?? ''
+  if (argChoices !== undefined) return { text, description, value: argChoices }
+  if (/<(file|path)>/.test(flags)) return { text, description, value: 'file' }
+  return flags.includes('<') ? { text, description, value: 'any' } : { text, description }
+}
+
+/** The options that take something, of all commands: one name takes the same everywhere. */
+function valuesOf(nodes: readonly Node[]): ReadonlyMap<string, Value> {
+  return new Map(
+    nodes.flatMap(({ words }) =>
+      words.flatMap(({ text, value }): [string, Value][] => (value === undefined ? [] : [[text, value]])),
+    ),
+  )
+}
+
+/** The longest path of commands at the beginning of the line decides; after `--` and for `run` a program and its files follow. In zsh `path` would be PATH. */
 function bash(nodes: readonly Node[]): string {
-  const cases = nodes.map(({ path, words }) => `    '${path}') words='${words.map(({ text }) => text).join(' ')}' ;;`)
-  const paths = nodes.map(({ path }) => `'${path}'`).join('|')
+  const values = valuesOf(nodes)
+  const words = nodes.map(({ path, words: each }) => `    '${path}') words='${each.map(textOf).join(' ')}' ;;`)
+  const choices = [...values].flatMap(([option, value]) =>
+    Array.isArray(value) ? [`    ${option}) words='${value.join(' ')}' ;;`] : [],
+  )
+  const optionsOf = (kind: Value): string =>
+    [...values].flatMap(([option, value]) => (value === kind ? [option] : [])).join('|')
+  const paths = (then: Node['then']): string =>
+    nodes.flatMap((node) => (node.then === then ? [`'${node.path}'`] : [])).join('|')
   return `_vault() {
-  local word path='' candidate words='' current=\${COMP_WORDS[COMP_CWORD]}
-  local i
+  local i word at='' candidate words='' option='' rest=0 current=\${COMP_WORDS[COMP_CWORD]}
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
-    if [ "$word" = -- ]; then COMPREPLY=($(compgen -o default -- "$current")); return; fi
-    candidate="\${path:+$path }$word"
-    case "$candidate" in ${paths}) path=$candidate ;; esac
+    if [ "$rest" -gt 0 ] || [ "$word" = -- ]; then rest=$((rest + 1)); continue; fi
+    if [ "$word" = = ]; then continue; fi
+    if [ -n "$option" ]; then option=''; continue; fi
+    case "$word" in
+      ${[...values.keys()].join('|')}) option=$word; continue ;;
+      -*) continue ;;
+    esac
+    candidate="\${at:+$at }$word"
+    case "$candidate" in
+      ${nodes.map(({ path }) => `'${path}'`).join('|')}) at=$candidate ;;
+      *) case "$at" in ${paths('program')}) rest=2 ;; esac ;;
+    esac
   done
-  case "$path" in
-${cases.join('\n')}
+  if [ "$current" = = ]; then current=''; fi
+  if [ "$rest" -gt 1 ]; then COMPREPLY=($(compgen -f -- "$current")); return; fi
+  if [ "$rest" -eq 1 ]; then COMPREPLY=($(compgen -c -- "$current")); return; fi
+  case "$option" in
+    '') ;;
+${choices.join('\n')}
+    ${optionsOf('file')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    *) COMPREPLY=(); return ;;
   esac
+  if [ -z "$option" ]; then
+    case "$at" in
+${words.join('\n')}
+    esac
+    case "$current" in
+      -*) ;;
+      *) case "$at" in
+        ${paths('file')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+        ${paths('program')}) COMPREPLY=($(compgen -c -- "$current")); return ;;
+      esac ;;
+    esac
+  fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -F _vault vault
 `
 }
 
+const textOf = ({ text }: Word): string => text
+
 function fish(nodes: readonly Node[]): string {
   const paths = nodes.map(({ path }) => path).filter((path) => path !== '')
-  const lines = nodes.flatMap(({ path, words }) =>
-    words.map(({ text, description }) => {
-      const what = text.startsWith('--') ? `-l ${text.slice(2)}` : `-a ${text}`
+  const lines = nodes.flatMap(({ path, words, then }) => [
+    ...words.map(({ text, description, value }) => {
+      const what = text.startsWith('--') ? `-l ${text.slice(2)}${fishValue(value)}` : `-a ${text}`
       return `complete -c vault -n '__vault_at "${path}"' ${what} -d '${description.replaceAll("'", '')}'`
     }),
-  )
+    ...(then === 'file' ? [`complete -c vault -n '__vault_at "${path}"' -F`] : []),
+    ...(then === 'program' ? [`complete -c vault -n '__vault_at "${path}"' -F -a '(__fish_complete_command)'`] : []),
+  ])
   return `function __vault_at
   set -l path
+  set -l skip
   for word in (commandline -opc)[2..-1]
-    set -l candidate (string trim "$path $word")
+    if test -n "$skip"
+      set skip
+      continue
+    end
+    if contains -- "$word" ${[...valuesOf(nodes).keys()].join(' ')}
+      set skip yes
+      continue
+    end
+    set -l candidate (string trim -- "$path $word")
     if contains -- "$candidate" ${paths.map((path) => `'${path}'`).join(' ')}
       set path $candidate
     end
@@ -73,4 +145,10 @@ end
 complete -c vault -f
 ${lines.join('\n')}
 `
+}
+
+function fishValue(value: Value | undefined): string {
+  if (value === undefined) return ''
+  if (value === 'file') return ' -r -F'
+  return value === 'any' ? ' -x' : ` -x -a '${value.join(' ')}'`
 }

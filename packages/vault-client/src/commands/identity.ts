@@ -1,24 +1,24 @@
-import { open } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
-import { createVaultClient } from '../index.ts'
+import { VaultError } from '../client/errors.ts'
+import { createVaultClient, type VaultClient } from '../index.ts'
+import { writeNew } from './files.ts'
 import {
+  changeProfiles,
   clientSettings,
-  codeOf,
   type GlobalOptions,
   profileName,
-  profilesFile,
   readKeyFile,
   readProfiles,
-  writeProfiles,
 } from './settings.ts'
-import { CommandError, type Terminal, UsageError } from './terminal.ts'
+import { CommandError, printable, type Terminal, UsageError } from './terminal.ts'
 
 /** `vault keygen`: the private half on standard output or in a new file, the public half on standard error. */
 export async function keygen(options: GlobalOptions & { output?: string }, terminal: Terminal): Promise<void> {
   const { privateJwk, publicKeyHex } = generateKeyPair()
   if (options.output !== undefined) {
-    await writeNew(options.output, `${privateJwk}\n`)
+    await writeNew(options.output, () => `${privateJwk}\n`)
     terminal.stdout.write(
       options.json === true ? `${JSON.stringify({ publicKey: publicKeyHex })}\n` : `${publicKeyHex}\n`,
     )
@@ -32,28 +32,13 @@ export async function keygen(options: GlobalOptions & { output?: string }, termi
   terminal.stderr.write(`public key: ${publicKeyHex}\n`)
 }
 
-/** A key is never overwritten: it may be the only copy. */
-async function writeNew(file: string, text: string): Promise<void> {
-  try {
-    const handle = await open(file, 'wx', 0o600)
-    await handle.writeFile(text)
-    await handle.close()
-  } catch (error) {
-    const code = codeOf(error)
-    throw new CommandError(
-      code === 'EEXIST' ? `${file} exists, and a key is not overwritten` : `cannot write ${file}: ${code}`,
-    )
-  }
-}
-
 /** `vault login`: remembers where the vault, the project and its key are, after a signed request that worked. */
 export async function login(
   options: GlobalOptions & { env?: string; check: boolean },
   terminal: Terminal,
 ): Promise<void> {
   const name = profileName(options, terminal.env)
-  const profiles = await readProfiles(terminal.env)
-  const known = profiles[name]
+  const known = (await readProfiles(terminal.env)).get(name)
   const url = await answer('URL of the vault', options.url ?? terminal.env['VAULT_URL'], known?.url, '--url', terminal)
   const project = await answer(
     'project',
@@ -72,13 +57,30 @@ export async function login(
     ),
   )
   const client = createVaultClient({ url, project, privateKey: await readKeyFile(keyFile) })
-  if (options.check) await client.getAll(options.env)
+  if (options.check) await countSecrets(client, options.env)
+  await warnOfReaders(keyFile, terminal)
   const profile = { url, project, keyFile, ...(options.env !== undefined && { env: options.env }) }
-  await writeProfiles(terminal.env, { ...profiles, [name]: profile })
-  const said = { profile: name, ...profile, publicKey: client.publicKey, file: profilesFile(terminal.env) }
+  const file = await changeProfiles(terminal.env, (profiles) => profiles.set(name, profile))
+  const said = { profile: name, ...profile, publicKey: client.publicKey, file }
   terminal.stdout.write(
-    options.json === true ? `${JSON.stringify(said)}\n` : `profile ${name} is kept in ${said.file}\n`,
+    options.json === true ? `${JSON.stringify(said)}\n` : `profile ${printable(name)} is kept in ${file}\n`,
   )
+}
+
+/** How many secrets an environment has; undefined where the vault accepts the key, whose scope does not let it read them. */
+async function countSecrets(client: VaultClient, env: string | undefined): Promise<number | undefined> {
+  try {
+    return Object.keys(await client.getAll(env)).length
+  } catch (error) {
+    if (error instanceof VaultError && error.code === 'forbidden') return undefined
+    throw error
+  }
+}
+
+/** Says so where other users of the machine read the key. Where it is mounted into a container, that is as it should be. */
+async function warnOfReaders(keyFile: string, { stderr }: Terminal): Promise<void> {
+  const { mode } = await stat(keyFile)
+  if ((mode & 0o077) !== 0) stderr.write(`vault: others on this machine can read the key; chmod 600 ${keyFile}\n`)
 }
 
 async function answer(
@@ -102,23 +104,26 @@ async function answer(
 /** `vault logout`: forgets a profile. The key stays where it is. */
 export async function logout(options: GlobalOptions, terminal: Terminal): Promise<void> {
   const name = profileName(options, terminal.env)
-  const { [name]: known, ...rest } = await readProfiles(terminal.env)
-  if (known === undefined) throw new CommandError(`there is no profile ${name}`)
-  await writeProfiles(terminal.env, rest)
+  await changeProfiles(terminal.env, (profiles) => {
+    if (!profiles.delete(name)) throw new CommandError(`there is no profile ${printable(name)}`)
+  })
+  if (options.json === true) terminal.stdout.write(`${JSON.stringify({ ok: true, profile: name })}\n`)
 }
 
 /** `vault whoami`: which project and key are used, and whether the vault accepts them. */
 export async function whoami(options: GlobalOptions & { env: string }, terminal: Terminal): Promise<void> {
   const settings = await clientSettings(options, terminal)
   const client = createVaultClient(settings)
-  const count = Object.keys(await client.getAll(options.env)).length
+  const count = await countSecrets(client, options.env)
   const said = {
     url: settings.url,
     project: settings.project,
     publicKey: client.publicKey,
     env: options.env,
-    secrets: count,
+    secrets: count ?? null,
   }
-  const lines = Object.entries(said).map(([name, value]) => `${name.padEnd(10)} ${String(value)}\n`)
+  const lines = Object.entries(said).map(
+    ([name, value]) => `${name.padEnd(10)} ${String(value ?? 'the scope of the key does not let it read them')}\n`,
+  )
   terminal.stdout.write(options.json === true ? `${JSON.stringify(said)}\n` : lines.join(''))
 }

@@ -1,13 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { importPrivateKey } from '@vault-and-tracker/http-signatures'
 import type { VaultClientOptions } from '../client/client.ts'
 import { readPrivateKey } from '../client/private-key.ts'
 import { readSecrets, type Secrets } from '../client/secrets.ts'
-import { writePrivately } from './settings.ts'
-import type { Terminal } from './terminal.ts'
+import { folderOf, writePrivately } from './files.ts'
+import { CommandError, type Terminal } from './terminal.ts'
 
 /** Signed to derive the key of the copy. It is no signature base: those begin with a quote (RFC 9421 section 2.5). */
 const CONTEXT = 'vault-client offline copy, version 1'
@@ -23,7 +22,8 @@ export type Copy = { readonly secrets: Secrets; readonly readAt: number }
 export function offlineCopy(settings: VaultClientOptions, env: string, environment: Terminal['env']) {
   const { url, project } = settings
   const context = Buffer.from(JSON.stringify([CONTEXT, new URL(url).origin, project, env]))
-  const base = environment['XDG_CACHE_HOME'] || join(environment['HOME'] || homedir(), '.cache')
+  const base = folderOf(environment, 'XDG_CACHE_HOME', '.cache')
+  if (base === undefined) throw new CommandError('there is no folder for the offline copy; set HOME or XDG_CACHE_HOME')
   const name = Buffer.from(JSON.stringify([new URL(url).origin, project, env])).toString('base64url')
   // A file name has 255 bytes at most.
   const file = join(base, 'vault-client', `${name.length > 200 ? digestOf(name) : name}.bin`)
@@ -43,17 +43,22 @@ export function offlineCopy(settings: VaultClientOptions, env: string, environme
       await writePrivately(file, Buffer.concat([nonce, cipher.getAuthTag(), encrypted]))
     },
 
-    /** Undefined where there is none that this key wrote for this environment. */
-    read: async (): Promise<Copy | undefined> => {
+    /** `missing` where there is none for this environment, `unreadable` where this key does not open it. */
+    read: async (): Promise<Copy | 'missing' | 'unreadable'> => {
+      let bytes: Buffer
       try {
-        const bytes = await readFile(file)
+        bytes = await readFile(file)
+      } catch {
+        return 'missing'
+      }
+      try {
         const decipher = createDecipheriv('aes-256-gcm', key(), bytes.subarray(0, 12), { authTagLength: 16 })
         decipher.setAAD(context).setAuthTag(bytes.subarray(12, 28))
         const plain = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()])
         const { readAt, secrets } = JSON.parse(plain.toString()) as { readAt: number; secrets: [string, string][] }
         return { readAt, secrets: readSecrets(Object.fromEntries(secrets)) }
       } catch {
-        return undefined
+        return 'unreadable'
       }
     },
   }

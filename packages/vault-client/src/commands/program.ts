@@ -8,9 +8,9 @@ import { completionScript, SHELLS, type Shell } from './completions.ts'
 import { keygen, login, logout, whoami } from './identity.ts'
 import { type RunOptions, run } from './run.ts'
 import * as secrets from './secrets.ts'
-import { chosenProfile, type GlobalOptions } from './settings.ts'
-import { CommandError, type Terminal, UsageError } from './terminal.ts'
-import { readDuration, readSignal } from './values.ts'
+import { environmentOf, type GlobalOptions } from './settings.ts'
+import { CommandError, printable, type Terminal, UsageError } from './terminal.ts'
+import { readDuration, readObjectName, readSignal } from './values.ts'
 
 const HELP = `
 A project is reached with VAULT_URL, VAULT_PROJECT and VAULT_PRIVATE_KEY (a JWK, hex or PEM) or VAULT_PRIVATE_KEY_FILE
@@ -18,6 +18,8 @@ A project is reached with VAULT_URL, VAULT_PROJECT and VAULT_PRIVATE_KEY (a JWK,
 
 Exit status: 0; 1 when the vault refused or cannot be reached; 2 for a wrong call. run exits as its command did, with 127
 when there is no such command and 126 when it cannot be run.`
+
+const HELP_HINT = 'Run vault --help for the commands and variables.'
 
 /**
  * Runs one command line.
@@ -37,19 +39,35 @@ export async function runVaultCommand(terminal: Terminal, version: string): Prom
   }
 }
 
-function fail(error: unknown, { stderr }: Terminal): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof UsageError) {
-    stderr.write(`vault: ${error.message}\nRun vault --help for the commands and variables.\n`)
-    return 2
-  }
-  if (error instanceof CommandError) {
-    stderr.write(`vault: ${error.message}\n`)
-    return error.status
-  }
-  const code = error instanceof VaultError ? ` (${error.code})` : ''
-  stderr.write(`vault: ${types.isNativeError(error) ? error.message : 'unknown error'}${code}\n`)
-  return 1
+/** What went wrong, for people or as JSON. */
+type Failure = { readonly status: number; readonly error: string; readonly message: string }
+
+function fail(error: unknown, { stderr, args }: Terminal): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return 0
+  const failure = failureOf(error)
+  const { status, message } = failure
+  if (wantsJson(args)) stderr.write(`${JSON.stringify({ error: failure.error, message })}\n`)
+  // Where the command line cannot be parsed, the library has said so.
+  else if (!(error instanceof CommanderError))
+    stderr.write(`vault: ${message}${error instanceof VaultError ? ` (${printable(error.code)})` : ''}\n`)
+  if (error instanceof UsageError && !wantsJson(args)) stderr.write(`${HELP_HINT}\n`)
+  return status
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof CommanderError)
+    return { status: 2, error: 'usage', message: error.message.replace(/^error: /, '') }
+  if (error instanceof UsageError) return { status: 2, error: 'usage', message: error.message }
+  if (error instanceof CommandError) return { status: error.status, error: 'failed', message: error.message }
+  // What a vault or a proxy says is shown to a terminal.
+  if (error instanceof VaultError) return { status: 1, error: error.code, message: printable(error.message) }
+  return { status: 1, error: 'failed', message: types.isNativeError(error) ? error.message : 'unknown error' }
+}
+
+/** Also where the command line could not be parsed. What follows `--` is the command's own. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return args.slice(0, end === -1 ? undefined : end).includes('--json')
 }
 
 /** The commands, their arguments and options: what is parsed, what help shows and what shells complete. */
@@ -60,10 +78,12 @@ function vaultProgram(terminal: Terminal, version: string, exit: (status: number
     .addHelpText('after', HELP)
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),
-      writeErr: (text) => void terminal.stderr.write(text),
+      writeErr: (text) => {
+        if (!wantsJson(terminal.args)) terminal.stderr.write(text)
+      },
       outputError: (text, write) => write(text.replace(/^error: /, 'vault: ')),
     })
-    .showHelpAfterError('Run vault --help for the commands and variables.')
+    .showHelpAfterError(HELP_HINT)
     .configureHelp({ showGlobalOptions: true })
     .enablePositionalOptions()
     .exitOverride()
@@ -94,14 +114,13 @@ function addGlobalOptions(command: Command): void {
   for (const each of command.commands) addGlobalOptions(each)
 }
 
-/** The environment: of the option, the variable, the profile, or `production`. */
+/** The options of a command, with the environment that it is about. */
 async function withEnv<Options extends GlobalOptions>(
   command: Command,
   terminal: Terminal,
 ): Promise<Options & { env: string }> {
   const options = command.optsWithGlobals<Options & { env?: string }>()
-  const env = options.env || terminal.env['VAULT_ENV'] || (await chosenProfile(options, terminal.env))?.env
-  return { ...options, env: env ?? 'production' }
+  return { ...options, env: await environmentOf(options, terminal) }
 }
 
 const envOption = (): Option => new Option('--env <name>', 'the environment; production by default')
@@ -130,13 +149,14 @@ function addIdentity(program: Command, terminal: Terminal): void {
 }
 
 function addSecrets(program: Command, terminal: Terminal, exit: (status: number) => void): void {
-  const format = (): Option => new Option('--format <format>', 'how to print').choices(FORMATS)
+  const format = (otherwise: string): Option =>
+    new Option('--format <format>', `how to print; ${otherwise}`).choices(FORMATS)
   program
     .command('get')
     .description('print all secrets of an environment, or the value of one')
     .argument('[key]')
     .addOption(envOption())
-    .addOption(format())
+    .addOption(format('json by default'))
     .action(async (key: string | undefined, _options, command: Command) =>
       secrets.get(key, await withEnv(command, terminal), terminal),
     )
@@ -177,8 +197,8 @@ function addSecrets(program: Command, terminal: Terminal, exit: (status: number)
     .command('export')
     .description('print all secrets of an environment')
     .addOption(envOption())
-    .addOption(format().default('dotenv'))
-    .option('--name <name>', 'the name of the Secret, for k8s')
+    .addOption(format('dotenv, or json with --json, by default'))
+    .addOption(new Option('--name <name>', 'the name of the Secret, for k8s').argParser(readObjectName))
     .option('--output <file>', 'write a file that only you read')
     .action(async (_options, command: Command) => secrets.exportSecrets(await withEnv(command, terminal), terminal))
   program

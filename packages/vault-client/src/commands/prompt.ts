@@ -2,25 +2,37 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { CommandError, type Terminal } from './terminal.ts'
 
+/** How long other lines of what was pasted may take. */
+const PASTE_MS = 30
+
 /** Questions on a terminal: written to standard error, so that standard output holds the result alone. */
 export function askOn(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Terminal['ask'] {
   return (question, options = {}) =>
     new Promise((resolve, reject) => {
-      output.write(question)
       const isHidden = options.hidden === true
       // What is typed is echoed by readline, so hiding it is giving readline nowhere to write.
       const echo = isHidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : output
       const lines = createInterface({ input, output: echo, terminal: true })
-      let isAnswered = false
-      lines.once('line', (line) => {
-        isAnswered = true
-        lines.close()
-        resolve(line)
+      // The terminal itself no longer shows what is typed, so now is the time to ask.
+      if (isHidden) output.write(question)
+      else {
+        lines.setPrompt(question)
+        lines.prompt()
+      }
+      const entered: string[] = []
+      lines.on('line', (line) => {
+        entered.push(line)
+        // What was pasted comes at once: its other lines would be commands of the shell.
+        if (entered.length === 1) setTimeout(() => lines.close(), PASTE_MS)
       })
       lines.once('SIGINT', () => lines.close())
       lines.once('close', () => {
         if (isHidden) output.write('\n')
-        if (!isAnswered) reject(new CommandError('nothing was entered', 130))
+        const [answer, ...more] = entered
+        if (answer === undefined) reject(new CommandError('nothing was entered', 130))
+        else if (more.length > 0 || lines.line !== '')
+          reject(new CommandError('several lines were entered; use --from-file or standard input for such a value'))
+        else resolve(answer)
       })
     })
 }

@@ -1,4 +1,5 @@
 import { Transform } from 'node:stream'
+import { createPatterns, type Pattern } from './patterns.ts'
 
 /** Shorter values are too common in any output: replacing them would destroy it and tell them by that. */
 export const MIN_REDACTED = 4
@@ -12,69 +13,74 @@ export function notRedacted(secrets: Readonly<Record<string, string>>): readonly
 }
 
 /**
- * Replaces the values of secrets in what passes through by `[redacted:KEY]`: as they are, and as JSON, URLs and base64 write
- * them; of values with line breaks also each line. The end of what came is held back while it may be the beginning of a
- * value, so that none gets through in two parts.
+ * Replaces the values of secrets in what passes through by `[redacted:KEY]`: as they are, without the spaces around them, and
+ * as JSON, URLs and base64 write them; of values with line breaks also each line. Of values that overlap, all characters are
+ * replaced. What may be the beginning of a value is held back until more comes, so that none gets through in two parts.
  */
 export function createRedactor(secrets: Readonly<Record<string, string>>): Transform {
-  const keys = new Map<string, string>()
-  for (const [key, value] of Object.entries(secrets))
-    for (const spelling of spellings(value)) if (!keys.has(spelling)) keys.set(spelling, key)
-  // The longest first: of two values of which one is the beginning of the other, all of it is replaced.
-  const values = [...keys.keys()].toSorted((a, b) => b.length - a.length)
-  const found = new RegExp(values.map(escapeRegExp).join('|') || '(?!)', 'g')
-  let held = ''
-  const replace = (text: string): string => text.replace(found, (value) => `[redacted:${keys.get(value) ?? ''}]`)
+  const patterns = createPatterns(patternsOf(secrets))
+  let held: Buffer = Buffer.alloc(0)
+  /** How many bytes of `held` belong to a value that was replaced already. */
+  let replaced = 0
+
+  const redact = (text: Buffer, isEnd: boolean): Buffer => {
+    const shown: Buffer[] = []
+    let until = replaced
+    let at = 0
+    for (; at < text.length; at++) {
+      const { longest, isOpen } = patterns.at(text, at)
+      if (isOpen && !isEnd) break
+      const end = at + (longest?.bytes.length ?? 0)
+      if (longest !== undefined && end > until) {
+        shown.push(Buffer.from(`[redacted:${longest.key}]`))
+        until = end
+      } else if (at >= until) {
+        const next = Math.max(at + 1, patterns.nextCandidate(text, at + 1))
+        shown.push(text.subarray(at, next))
+        at = next - 1
+      }
+    }
+    held = text.subarray(at)
+    replaced = Math.max(0, until - at)
+    return Buffer.concat(shown)
+  }
 
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      // One character a byte, so that what is cut in the middle of a character stays whole.
-      const text = held + chunk.toString('latin1')
-      const end = text.length - lengthOfBeginning(text, values)
-      const safe = safeEnd(text, end, found)
-      held = text.slice(safe)
-      done(null, Buffer.from(replace(text.slice(0, safe)), 'latin1'))
+      done(null, redact(Buffer.concat([held, chunk]), false))
     },
     flush(done) {
-      done(null, Buffer.from(replace(held), 'latin1'))
+      done(null, redact(held, true))
     },
   })
 }
 
+/** Every spelling of every value, each once, of the first key that has it. */
+function patternsOf(secrets: Readonly<Record<string, string>>): readonly Pattern[] {
+  const keys = new Map<string, string>()
+  for (const [key, value] of Object.entries(secrets))
+    for (const spelling of spellings(value)) if (!keys.has(spelling)) keys.set(spelling, key)
+  return [...keys].map(([spelling, key]) => ({ key, bytes: Buffer.from(spelling) }))
+}
+
 function spellings(value: string): readonly string[] {
-  const lines = value.includes('\n') ? value.split(/\r?\n/) : []
-  return [value, ...lines].flatMap(encodings).filter(({ length }) => length >= MIN_REDACTED)
+  // As the command gets it: half of a character becomes a replacement character.
+  const text = Buffer.from(value).toString()
+  const lines = text.includes('\n') ? text.split(/\r?\n/) : []
+  return [text, text.trim(), ...lines].flatMap(encodings).filter(({ length }) => length >= MIN_REDACTED)
 }
 
-function encodings(value: string): readonly string[] {
-  if (value.length < MIN_REDACTED) return []
-  const base64 = Buffer.from(value).toString('base64')
-  const texts = [
-    value,
-    JSON.stringify(value).slice(1, -1),
-    encodeURIComponent(value),
-    base64,
-    base64.replace(/=+$/, ''),
+function encodings(text: string): readonly string[] {
+  if (text.length < MIN_REDACTED) return []
+  const base64 = Buffer.from(text).toString('base64')
+  const json = JSON.stringify(text).slice(1, -1)
+  return [
+    ...[text, json, json.replace(/[\u007f-\uffff]/g, escapeOf)],
+    ...[encodeURIComponent(text), new URLSearchParams([['', text]]).toString().slice(1)],
+    ...[base64, base64.replace(/=+$/, ''), Buffer.from(text).toString('base64url')],
   ]
-  return [...new Set(texts)].map((text) => Buffer.from(text).toString('latin1'))
 }
 
-/** How many characters at the end are the beginning of a value. */
-function lengthOfBeginning(text: string, values: readonly string[]): number {
-  let longest = 0
-  for (const value of values)
-    for (let length = Math.min(value.length - 1, text.length); length > longest; length--)
-      if (text.endsWith(value.slice(0, length))) longest = length
-  return longest
-}
-
-/** Not in the middle of a value that is there as a whole. */
-function safeEnd(text: string, end: number, found: RegExp): number {
-  for (const match of text.matchAll(found))
-    if (match.index < end && match.index + match[0].length > end) return match.index + match[0].length
-  return end
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+function escapeOf(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -2,7 +2,7 @@ import type { Secrets } from '../client/secrets.ts'
 import { cannotBeAsked } from '../client/transport.ts'
 import { createVaultClient } from '../index.ts'
 import { type Child, type Command, startChild, withSignals } from './child.ts'
-import { offlineCopy } from './offline-copy.ts'
+import { type Copy, offlineCopy } from './offline-copy.ts'
 import { notRedacted } from './redact.ts'
 import { clientSettings, type GlobalOptions } from './settings.ts'
 import { CommandError, printable, type Terminal } from './terminal.ts'
@@ -37,26 +37,23 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
   const read = async (): Promise<Secrets> => {
     try {
       const secrets = await client.getAll(options.env)
-      await copy?.write(secrets).catch(() => tell('the offline copy cannot be written'))
+      await keep(secrets)
       return secrets
     } catch (error) {
       if (copy === undefined || !cannotBeAsked(error)) throw error
-      const kept = await copy.read()
-      if (kept === undefined) throw error
-      const age = (Date.now() - kept.readAt) / 1000
-      if (age > options.maxAge)
-        throw new CommandError(`${error.message}; the offline copy is ${durationText(age)} old, which is too old`)
-      tell(`${error.message}; using secrets that were read ${durationText(age)} ago`)
+      const kept = usableCopy(await copy.read(), options.maxAge)
+      if (typeof kept === 'string') throw new CommandError(`${error.message}; ${kept}`)
+      tell(`${error.message}; using secrets that were read ${durationText(ageOf(kept))} ago`)
       return kept.secrets
     }
   }
+  const keep = async (secrets: Secrets): Promise<void> => {
+    await copy?.write(secrets).catch(() => tell('the offline copy cannot be written'))
+  }
 
   const start = (secrets: Secrets): Child => {
-    refuseOtherThanVariables(secrets)
-    if (Object.keys(secrets).length === 0 && options.allowEmpty !== true)
-      throw new CommandError(
-        `the environment ${printable(options.env)} has no secrets; is the name right? --allow-empty runs the command anyway`,
-      )
+    const problem = problemOf(secrets, options)
+    if (problem !== undefined) throw new CommandError(problem)
     if (options.redact === true)
       for (const key of notRedacted(secrets)) tell(`the value of ${printable(key)} is too short to be redacted`)
     const withheld = Object.fromEntries(WITHHELD.map((name) => [name, undefined]))
@@ -69,42 +66,49 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
 
   const first = await read()
   let child = start(first)
-  let stopping: NodeJS.Signals | undefined
+  // Told to end: then nothing is started anew.
+  let isEnding = false
   return withSignals(
     (signal) => {
-      if (signal !== 'SIGWINCH' && signal !== 'SIGCONT') stopping = signal
+      if (ENDING.has(signal)) isEnding = true
       child.kill(signal)
     },
     async () => {
       if (options.watch !== true && options.watchSignal === undefined) return await child.ended
       let restarting: Promise<void> | undefined
+      const restart = async (secrets: Secrets): Promise<void> => {
+        await stop(child)
+        if (!isEnding) child = start(secrets)
+      }
       const watch = client.watch(options.env, {
         known: first,
         intervalMs: options.interval * 1000,
         onError: (error) => tell(error instanceof Error ? error.message : 'the environment cannot be read'),
+        onRead: keep,
         onChange: async (secrets) => {
-          await copy?.write(secrets).catch(() => undefined)
+          if (isEnding) return
           if (options.watchSignal !== undefined) {
             tell(`secrets changed; sending ${options.watchSignal}`)
             child.kill(options.watchSignal)
             return
           }
+          const problem = problemOf(secrets, options)
+          if (problem !== undefined) {
+            tell(`${problem}; the command goes on with the secrets it has`)
+            return
+          }
           tell('secrets changed; restarting')
-          restarting = restart(child).then(() => {
-            child = start(secrets)
-            // It came while there was nothing to hand it to.
-            if (stopping !== undefined) child.kill(stopping)
-          })
+          restarting = restart(secrets)
           await restarting
         },
       })
       try {
         for (;;) {
           const running = child
-          const status = await running.ended
+          await running.exited
           await restarting
           // It ended by itself, and not to be started anew.
-          if (child === running) return status
+          if (child === running) return await running.ended
         }
       } finally {
         await watch.stop()
@@ -113,16 +117,37 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
   )
 }
 
-async function restart(child: Child): Promise<void> {
+/** What `run` is sent to make the command end. */
+const ENDING: ReadonlySet<NodeJS.Signals> = new Set(['SIGTERM', 'SIGINT', 'SIGQUIT'])
+
+/** Resolves when the command has ended. Programs that it started may go on. */
+async function stop(child: Child): Promise<void> {
   child.kill('SIGTERM')
   const killer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS)
-  await child.ended.catch(() => undefined)
+  await child.exited.catch(() => undefined)
   clearTimeout(killer)
 }
 
-/** Node's own refusal of a null byte repeats the value, and `A=B` as a name would set another variable. */
-function refuseOtherThanVariables(secrets: Readonly<Secrets>): void {
+/** Why no command is started with these. Node's own refusal of a null byte repeats the value, and `A=B` as a name would set another variable. */
+function problemOf(secrets: Readonly<Secrets>, { env, allowEmpty }: RunOptions): string | undefined {
   for (const [name, value] of Object.entries(secrets))
     if (name.includes('=') || value.includes('\0'))
-      throw new CommandError(`${JSON.stringify(name)} cannot be a variable of an environment; use vault get`)
+      return `${JSON.stringify(name)} cannot be a variable of an environment; use vault get`
+  if (Object.keys(secrets).length > 0 || allowEmpty === true) return undefined
+  return `the environment ${printable(env)} has no secrets; is the name right? --allow-empty runs the command anyway`
+}
+
+const ageOf = ({ readAt }: Copy): number => (Date.now() - readAt) / 1000
+
+/** How far the clock may be behind the time of a copy, in seconds: so far it may be off for the vault too. */
+const MAX_CLOCK_DIFFERENCE = 300
+
+/** The copy where it may be used; why not, otherwise. */
+function usableCopy(copy: Copy | 'missing' | 'unreadable', maxAge: number): Copy | string {
+  if (copy === 'missing') return 'there is no offline copy of this environment'
+  if (copy === 'unreadable') return 'the offline copy does not open: it was changed, or is of another key'
+  const age = ageOf(copy)
+  if (age > maxAge) return `the offline copy is ${durationText(age)} old, which is too old`
+  if (age < -MAX_CLOCK_DIFFERENCE) return 'the offline copy is newer than the clock of this machine says it is'
+  return copy
 }

@@ -1,17 +1,19 @@
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { parse } from 'dotenv'
 import { type Changes, changesBetween, isUnchanged, type Secrets } from '../client/secrets.ts'
+import { ignoredLines } from '../formats/dotenv.ts'
 import { type Format, formatSecrets } from '../formats/formats.ts'
 import { createVaultClient, type VaultClient } from '../index.ts'
-import { adminClient } from './admin-client.ts'
-import { clientSettings, codeOf, type GlobalOptions, writePrivately } from './settings.ts'
+import { type AdminClient, adminClient } from './admin-client.ts'
+import { codeOf, writePrivately } from './files.ts'
+import { clientSettings, type GlobalOptions } from './settings.ts'
 import {
   CommandError,
   confirm,
-  decodeUtf8,
   painter,
   printable,
   readStdin,
+  readText,
   type Terminal,
   UsageError,
 } from './terminal.ts'
@@ -65,16 +67,20 @@ async function readValue(
 ): Promise<string> {
   if (value !== undefined && fromFile !== undefined) throw new UsageError('--value and --from-file exclude each other')
   if (value !== undefined) return value
-  if (fromFile !== undefined) return decodeUtf8(await readFileOf(fromFile), fromFile)
-  if (terminal.stdin.isTTY === true) return await terminal.ask(`value of ${printable(key)}: `, { hidden: true })
+  if (fromFile !== undefined) return await readFileOf(fromFile)
+  if (terminal.stdin.isTTY === true) {
+    const typed = await terminal.ask(`value of ${printable(key)}: `, { hidden: true })
+    if (typed === '') throw new CommandError("nothing was entered; --value '' stores an empty value")
+    return typed
+  }
   return (await readStdin(terminal)).replace(/\r?\n$/, '')
 }
 
-async function readFileOf(file: string): Promise<Uint8Array> {
+async function readFileOf(file: string): Promise<string> {
   try {
-    return await readFile(file)
+    return await readText(createReadStream(file), file)
   } catch (error) {
-    throw new CommandError(`cannot read ${file}: ${codeOf(error)}`)
+    throw error instanceof CommandError ? error : new CommandError(`cannot read ${file}: ${codeOf(error)}`)
   }
 }
 
@@ -88,14 +94,15 @@ export async function remove(which: string, options: EnvOptions, terminal: Termi
       `${printable(which)} is not an id; vault admin secrets shows ids, and with VAULT_ADMIN_TOKEN set rm takes a key`,
     )
   const settings = await clientSettings(options, terminal)
-  if (isId) {
-    await createVaultClient(settings).remove(which)
-    return
-  }
-  const admin = await adminClient(options, terminal)
-  const found = (await admin.secrets(settings.project, options.env)).find(({ key }) => key === which)
+  if (isId) await createVaultClient(settings).remove(which)
+  else await removeKey(which, settings.project, options.env, await adminClient(options, terminal))
+  report(options, terminal, { ok: true }, '')
+}
+
+async function removeKey(key: string, project: string, env: string, admin: AdminClient): Promise<void> {
+  const found = (await admin.secrets(project, env)).find((secret) => secret.key === key)
   if (found === undefined)
-    throw new CommandError(`there is no secret ${printable(which)} in the environment ${printable(options.env)}`)
+    throw new CommandError(`there is no secret ${printable(key)} in the environment ${printable(env)}`)
   await admin.removeSecret(found.id)
 }
 
@@ -105,8 +112,8 @@ export async function importFile(
   options: EnvOptions & { yes?: boolean },
   terminal: Terminal,
 ): Promise<void> {
-  const text = file === '-' ? await readStdin(terminal) : decodeUtf8(await readFileOf(file), file)
-  const wanted = /^\s*\{/.test(text) ? readJson(text, file) : parse(text)
+  const text = file === '-' ? await readStdin(terminal) : await readFileOf(file)
+  const wanted = /^\s*\{/.test(text) ? readJson(text, file) : readDotenv(text, file, terminal)
   const vault = await client(options, terminal)
   const present = await vault.getAll(options.env)
   const changes = changesBetween(present, { ...present, ...wanted })
@@ -127,11 +134,26 @@ export async function importFile(
       throw new CommandError(`${printable(key)}: ${error instanceof Error ? error.message : 'failed'}; ${done}`)
     }
   }
-  report(options, terminal, { ok: true, put: keys }, `${String(keys.length)} secrets were put\n`)
+  report(
+    options,
+    terminal,
+    { ok: true, put: keys },
+    keys.length === 1 ? '1 secret was put\n' : `${String(keys.length)} secrets were put\n`,
+  )
 }
 
 function report(options: GlobalOptions, terminal: Terminal, json: object, text: string): void {
   terminal.stdout.write(options.json === true ? `${JSON.stringify(json)}\n` : text)
+}
+
+function readDotenv(text: string, file: string, { stderr }: Terminal): Secrets {
+  const ignored = ignoredLines(text)
+  const which =
+    ignored.length === 1
+      ? `line ${ignored.join()} of ${file} is no variable`
+      : `lines ${ignored.join(', ')} of ${file} are no variables`
+  if (ignored.length > 0) stderr.write(`vault: ${which}, and left out\n`)
+  return parse(text)
 }
 
 function readJson(text: string, file: string): Secrets {
@@ -161,14 +183,18 @@ function changesText({ added, changed, removed }: Changes, terminal: Terminal): 
 
 /** `vault export`: to standard output, or to a file that only its owner reads. */
 export async function exportSecrets(
-  options: EnvOptions & { format: Format; name?: string; output?: string },
+  options: EnvOptions & { format?: Format; name?: string; output?: string },
   terminal: Terminal,
 ): Promise<void> {
+  const { format = options.json === true ? 'json' : 'dotenv', name, output } = options
   const secrets = await (await client(options, terminal)).getAll(options.env)
-  const text = formatSecrets(secrets, options.format, options.name)
-  if (options.format === 'github-actions') terminal.stderr.write(masks(secrets))
-  if (options.output === undefined) terminal.stdout.write(text)
-  else await writePrivately(options.output, text)
+  const text = formatSecrets(secrets, format, name)
+  if (format === 'github-actions') terminal.stderr.write(masks(secrets))
+  if (output === undefined) terminal.stdout.write(text)
+  else {
+    await writePrivately(output, text)
+    report(options, terminal, { ok: true, file: output }, '')
+  }
 }
 
 /** Workflow commands by which the runner hides values in logs (GitHub: "Masking a value in a log"), one a line of a value. */

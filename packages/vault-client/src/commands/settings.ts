@@ -1,30 +1,32 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { VaultClientOptions } from '../client/client.ts'
-import { CommandError, type Terminal, UsageError } from './terminal.ts'
+import { codeOf, folderOf, withLock, writePrivately } from './files.ts'
+import { CommandError, printable, type Terminal, UsageError } from './terminal.ts'
 
 /** What `vault login` remembers: never a key or a token, only where the key is. */
 export type Profile = { url: string; project: string; keyFile: string; env?: string }
-type Profiles = Record<string, Profile>
+type Profiles = ReadonlyMap<string, Profile>
 
 /** Options that every command takes. */
 export type GlobalOptions = { profile?: string; url?: string; project?: string; keyFile?: string; json?: boolean }
 
 const DEFAULT_PROFILE = 'default'
 
-/** Where profiles are (XDG Base Directory Specification). */
-export function profilesFile(env: Terminal['env']): string {
-  return join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'vault-client', 'profiles.json')
+/** Where profiles are; undefined for a user without a home. */
+function profilesFile(env: Terminal['env']): string | undefined {
+  const folder = folderOf(env, 'XDG_CONFIG_HOME', '.config')
+  return folder === undefined ? undefined : join(folder, 'vault-client', 'profiles.json')
 }
 
 export async function readProfiles(env: Terminal['env']): Promise<Profiles> {
   const file = profilesFile(env)
+  if (file === undefined) return new Map()
   let text: string
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    if (isMissing(error)) return {}
+    if (codeOf(error) === 'ENOENT') return new Map()
     throw new CommandError(`cannot read ${file}: ${codeOf(error)}`)
   }
   try {
@@ -35,9 +37,9 @@ export async function readProfiles(env: Terminal['env']): Promise<Profiles> {
 }
 
 function readProfileMap(value: unknown): Profiles {
-  if (typeof value !== 'object' || value === null) throw new Error('not an object')
-  return Object.fromEntries(
-    Object.entries(value).map(([name, profile]) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('not an object')
+  return new Map(
+    Object.entries(value).map(([name, profile]): [string, Profile] => {
       const { url, project, keyFile, env } = profile as Record<string, unknown>
       if (typeof url !== 'string' || typeof project !== 'string' || typeof keyFile !== 'string')
         throw new Error('not a profile')
@@ -46,16 +48,23 @@ function readProfileMap(value: unknown): Profiles {
   )
 }
 
-export async function writeProfiles(env: Terminal['env'], profiles: Profiles): Promise<void> {
-  await writePrivately(profilesFile(env), `${JSON.stringify(profiles, null, 2)}\n`)
-}
-
-/** Writes a file that only its owner reads, whole or not at all. */
-export async function writePrivately(file: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const temporary = `${file}.${String(process.pid)}.tmp`
-  await writeFile(temporary, content, { mode: 0o600 })
-  await rename(temporary, file)
+/**
+ * Changes the profiles, one command after the other.
+ *
+ * @returns the file they are kept in
+ */
+export async function changeProfiles(
+  env: Terminal['env'],
+  change: (profiles: Map<string, Profile>) => void,
+): Promise<string> {
+  const file = profilesFile(env)
+  if (file === undefined) throw new CommandError('there is no folder for profiles; set HOME or XDG_CONFIG_HOME')
+  await withLock(file, async () => {
+    const profiles = new Map(await readProfiles(env))
+    change(profiles)
+    await writePrivately(file, `${JSON.stringify(Object.fromEntries(profiles), null, 2)}\n`)
+  })
+  return file
 }
 
 export function profileName(options: GlobalOptions, env: Terminal['env']): string {
@@ -63,33 +72,41 @@ export function profileName(options: GlobalOptions, env: Terminal['env']): strin
 }
 
 /** The profile that is chosen; undefined where none was, and the default one does not exist. */
-export async function chosenProfile(options: GlobalOptions, env: Terminal['env']): Promise<Profile | undefined> {
+async function chosenProfile(options: GlobalOptions, env: Terminal['env']): Promise<Profile | undefined> {
   const name = profileName(options, env)
-  const profile = (await readProfiles(env))[name]
+  const profile = (await readProfiles(env)).get(name)
   if (profile === undefined && (options.profile || env['VAULT_PROFILE']))
-    throw new UsageError(`there is no profile ${name}; run vault login --profile ${name}`)
+    throw new UsageError(`there is no profile ${printable(name)}; run vault login --profile ${printable(name)}`)
   return profile
 }
 
-/** How to reach the vault as a project: options before variables before the profile. An empty variable is none. */
+/** What an option does not say: of a profile that an option names, else of the variables, else of the profile. Empty is unset. */
+function otherwise(options: GlobalOptions, variable: string | undefined, kept: string | undefined): string | undefined {
+  return options.profile ? kept || variable || undefined : variable || kept || undefined
+}
+
+/** How to reach the vault as a project: options before the profile that one of them names, then variables, then the profile. */
 export async function clientSettings(options: GlobalOptions, { env }: Terminal): Promise<VaultClientOptions> {
   const profile = await chosenProfile(options, env)
-  const url = options.url || env['VAULT_URL'] || profile?.url
-  const project = options.project || env['VAULT_PROJECT'] || profile?.project
-  const keyFile = env['VAULT_PRIVATE_KEY_FILE'] || profile?.keyFile
-  const isKeyGiven = options.keyFile !== undefined || Boolean(env['VAULT_PRIVATE_KEY']) || keyFile !== undefined
+  const url = options.url || otherwise(options, env['VAULT_URL'], profile?.url)
+  const project = options.project || otherwise(options, env['VAULT_PROJECT'], profile?.project)
+  const isOfProfile = Boolean(options.profile) && profile !== undefined
+  const given = options.keyFile === undefined && !isOfProfile ? env['VAULT_PRIVATE_KEY'] || undefined : undefined
+  const keyFile = options.keyFile ?? otherwise(options, env['VAULT_PRIVATE_KEY_FILE'], profile?.keyFile)
   const missing = [
     !url && 'VAULT_URL',
     !project && 'VAULT_PROJECT',
-    !isKeyGiven && 'VAULT_PRIVATE_KEY or VAULT_PRIVATE_KEY_FILE',
+    given === undefined && keyFile === undefined && 'VAULT_PRIVATE_KEY or VAULT_PRIVATE_KEY_FILE',
   ].filter((name) => typeof name === 'string')
   if (!url || !project || missing.length > 0)
     throw new UsageError(`not set: ${missing.join(', ')}; set them, or run vault login once`)
-  const privateKey =
-    options.keyFile === undefined && env['VAULT_PRIVATE_KEY']
-      ? env['VAULT_PRIVATE_KEY']
-      : await readKeyFile(options.keyFile ?? keyFile ?? '')
-  return { url, project, privateKey }
+  return { url, project, privateKey: given ?? (await readKeyFile(keyFile ?? '')) }
+}
+
+/** The environment: of the option, the variable or the profile, or `production`. */
+export async function environmentOf(options: GlobalOptions & { env?: string }, { env }: Terminal): Promise<string> {
+  if (options.env) return options.env
+  return otherwise(options, env['VAULT_ENV'], (await chosenProfile(options, env))?.env) ?? 'production'
 }
 
 export async function readKeyFile(file: string): Promise<string> {
@@ -102,17 +119,8 @@ export async function readKeyFile(file: string): Promise<string> {
 
 /** Where the vault is, for administrators, who have no project. */
 export async function adminUrl(options: GlobalOptions, { env }: Terminal): Promise<string> {
-  const url = options.url || env['VAULT_URL'] || (await chosenProfile(options, env))?.url
-  if (!url) throw new UsageError('not set: VAULT_URL; set it, or use --url')
+  if (options.url) return options.url
+  const url = otherwise(options, env['VAULT_URL'], (await chosenProfile(options, env))?.url)
+  if (url === undefined) throw new UsageError('not set: VAULT_URL; set it, or use --url')
   return url
-}
-
-function isMissing(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT'
-}
-
-/** The code of an error of the system; errors of another realm are no instances of this one's class. */
-export function codeOf(error: unknown): string {
-  const isObject = typeof error === 'object' && error !== null
-  return isObject && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'
 }

@@ -1,10 +1,16 @@
+/** A stream that is written to; `done` is called when the text was taken, or with why it was not. */
+type Output = {
+  write(text: string | Uint8Array, done?: (error?: Error | null) => void): unknown
+  readonly isTTY?: boolean
+}
+
 /** What a command uses of the process it runs in. Tests inject their own. */
 export type Terminal = {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean }
-  readonly stdout: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean }
-  readonly stderr: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean }
+  readonly stdout: Output
+  readonly stderr: Output
   /** Asks a person on the terminal; a hidden answer is not shown while it is typed. */
   ask(question: string, options?: { hidden?: boolean }): Promise<string>
 }
@@ -25,14 +31,27 @@ export class CommandError extends Error {
   }
 }
 
-/** Everything on standard input as text. Bytes that are not UTF-8 are refused, not stored as something else. */
-export async function readStdin({ stdin }: Terminal): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
-  return decodeUtf8(Buffer.concat(chunks), 'standard input')
+/** More than the secrets of an environment are, in bytes; what is longer is not read to its end. */
+const MAX_INPUT = 16 * 1024 * 1024
+
+/** All that a source has, as text. Bytes that are not UTF-8 are refused, not stored as something else. */
+export async function readText(chunks: AsyncIterable<Uint8Array | string>, source: string): Promise<string> {
+  const read: Buffer[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    const bytes = Buffer.from(chunk)
+    length += bytes.length
+    if (length > MAX_INPUT) throw new CommandError(`${source} is longer than 16 MiB, which no secrets are`)
+    read.push(bytes)
+  }
+  return decodeUtf8(Buffer.concat(read), source)
 }
 
-export function decodeUtf8(bytes: Uint8Array, source: string): string {
+export function readStdin({ stdin }: Terminal): Promise<string> {
+  return readText(stdin, 'standard input')
+}
+
+function decodeUtf8(bytes: Uint8Array, source: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {

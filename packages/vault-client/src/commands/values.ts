@@ -28,3 +28,18 @@ export function readCount(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It is a number from 1.')
   return Number(text)
 }
+
+/** The name of an object of Kubernetes: a DNS subdomain (RFC 1123). */
+export function readObjectName(text: string): string {
+  const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
+  if (text.length > 253 || !new RegExp(`^${label}(\\.${label})*$`).test(text))
+    throw new InvalidArgumentError('It is a name such as shop-secrets: lower-case letters, digits, - and . inside.')
+  return text
+}
+
+/** Seconds that keys overlap. */
+export function readOverlap(text: string): number {
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 600)
+    throw new InvalidArgumentError('It is a number of seconds, 0 to 600.')
+  return Number(text)
+}

@@ -1,3 +1,4 @@
+import { parse } from 'dotenv'
 import { unfit, variable, withoutNull } from './variable.ts'
 
 /**
@@ -17,4 +18,18 @@ export function dotenvLine(key: string, value: string): string {
   if (!value.includes("'") && !/\\(\\|$)/.test(value)) return `${name}='${value}'\n`
   if (!/[\\"$`]/.test(value)) return `${name}="${value}"\n`
   throw unfit(key, 'dotenv', 'has a quote or a backslash that readers of this format undo differently')
+}
+
+/** Each line in question is held against the whole file; so many characters are read for that, within a second. */
+const MAX_READ = 20_000_000
+
+/** The lines of a .env file, from 1, that the reader takes for nothing: no variable, no part of a value and no comment. */
+export function ignoredLines(text: string): readonly number[] {
+  const lines = text.split(/\r?\n/)
+  const all = JSON.stringify(parse(text))
+  return lines
+    .flatMap((line, i) => (/^\s*(#|$)/.test(line) || Object.keys(parse(line)).length > 0 ? [] : [i]))
+    .slice(0, Math.ceil(MAX_READ / (text.length + 1)))
+    .filter((i) => JSON.stringify(parse(lines.toSpliced(i, 1).join('\n'))) === all)
+    .map((i) => i + 1)
 }

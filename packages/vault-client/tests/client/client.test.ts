@@ -100,3 +100,46 @@ test.each([
   expect(error).toBeInstanceOf(VaultError)
   expect(error).toMatchObject({ code: 'invalid_configuration', message: expect.not.stringContaining('canary') })
 })
+
+test.each(['privateKey', 'project', 'url'])(
+  'an option that is not set, such as %s, is a fault of the configuration',
+  async (name) => {
+    // As a program in JavaScript passes a variable that is not set.
+    const options = {
+      url: 'http://127.0.0.1:1',
+      project: 'shop',
+      privateKey: privateJwk,
+      retries: 0,
+      [name]: undefined,
+    }
+    const read = async (): Promise<unknown> => createVaultClient(options).getAll()
+    await expect(read()).rejects.toMatchObject({ name: 'VaultError', code: 'invalid_configuration' })
+  },
+)
+
+test.each([301, 302, 307, 308])(
+  'a vault that redirects (%d) is not followed, and the error says so',
+  async (status) => {
+    await using vault = await startFakeVault(publicKeyHex)
+    vault.answerNext({ status, headers: { location: 'https://elsewhere.example/v1/secrets' }, body: '' })
+    const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+    await expect(client.getAll()).rejects.toMatchObject({
+      code: 'invalid_answer',
+      message: expect.stringContaining('redirects to another address'),
+    })
+    expect(vault.seen).toHaveLength(0)
+  },
+)
+
+test.each([
+  { timeoutMs: 0 },
+  { timeoutMs: Number.NaN },
+  { retries: -1 },
+  { retries: 0.5 },
+  { maxWaitMs: Number.NaN },
+  { cache: { freshMs: Number.NaN } },
+])('%j cannot be meant', (options) => {
+  const create = (): unknown =>
+    createVaultClient({ url: 'http://127.0.0.1:1', project: 'shop', privateKey: privateJwk, ...options })
+  expect(create).toThrow(VaultError)
+})

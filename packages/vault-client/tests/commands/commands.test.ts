@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -230,22 +229,6 @@ test('login with a key the vault does not accept keeps nothing', async () => {
     err: expect.stringContaining('invalid_signature'),
   })
   expect(await vault(['whoami'], { HOME: home })).toMatchObject({ status: 2 })
-})
-
-test('completions know every command and option, and bash completes with them', async () => {
-  const { out } = await vault(['completions', 'bash'])
-  const complete = (line: string): string[] => {
-    const words = line.split(' ')
-    const script = `${out}
-      COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${String(words.length - 1)}; _vault
-      printf '%s\n' "\${COMPREPLY[@]}"`
-    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split('\n')
-  }
-  expect(complete('vault ex')).toEqual(['export'])
-  expect(complete('vault export --fo')).toEqual(['--format'])
-  expect(complete('vault admin projects ')).toEqual(expect.arrayContaining(['list', 'add', 'rm']))
-  expect(complete('vault --json admin adm')).toEqual(['administrators'])
-  for (const shell of ['zsh', 'fish']) expect((await vault(['completions', shell])).out).toContain('offline-fallback')
 })
 
 test('what a terminal would obey is shown, not sent to it', async () => {

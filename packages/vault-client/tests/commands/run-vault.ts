@@ -12,12 +12,14 @@ export type Answer = { status: number; out: string; err: string; asked: readonly
  * Runs a command line in this process.
  *
  * @param typed what a person types, one question after the other; left out, there is no terminal
+ * @param write takes standard output, in place of the answer
  */
 export async function vault(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   stdin = '',
   typed?: readonly string[],
+  write?: (text: string | Uint8Array, done?: () => void) => void,
 ): Promise<Answer> {
   let [out, err] = ['', '']
   const asked: string[] = []
@@ -30,8 +32,20 @@ export async function vault(
       args,
       env: { PATH: process.env['PATH'], HOME: mkdtempSync(join(tmpdir(), 'vault-client-home-')), ...env },
       stdin: Object.assign(input, { isTTY: typed !== undefined }),
-      stdout: { write: (text) => (out += String(text)) },
-      stderr: { write: (text) => (err += String(text)) },
+      stdout: {
+        write:
+          write ??
+          ((text, done) => {
+            out += String(text)
+            done?.()
+          }),
+      },
+      stderr: {
+        write: (text, done) => {
+          err += String(text)
+          done?.()
+        },
+      },
       ask: (question, options) => {
         asked.push(options?.hidden === true ? `${question}(hidden)` : question)
         return Promise.resolve(left.shift() ?? '')

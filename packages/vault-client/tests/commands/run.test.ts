@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import fc from 'fast-check'
 import { createRedactor, MIN_REDACTED } from '../../src/commands/redact.ts'
 import { startFakeVault } from '../fake-vault.ts'
@@ -38,6 +38,25 @@ test('127 for a command that is not there, 126 for one that cannot be run', asyn
   writeFileSync(file, '', { mode: 0o600 })
   expect(await vault(['run', '--', './nothing-there'], projectOf(server.url))).toMatchObject({ status: 127 })
   expect(await vault(['run', '--', file], projectOf(server.url))).toMatchObject({ status: 126 })
+})
+
+test.each([
+  ['', 127],
+  ['/etc/passwd/nothing', 126],
+  ['x'.repeat(300), 126],
+])('the command %j ends with the status of a shell', async (command, status) => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', '1')
+  expect((await vault(['run', '--', command], projectOf(server.url))).status).toBe(status)
+})
+
+test('more secrets than the system gives to a program are refused with what to do', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'x'.repeat(1 << 18))
+  expect(await vault(['run', '--', 'true'], projectOf(server.url))).toMatchObject({
+    status: 126,
+    err: 'vault: cannot run true: E2BIG, the secrets are more than the system gives to a program; use vault get\n',
+  })
 })
 
 test('options after the command are its own', async () => {
@@ -113,10 +132,10 @@ test('the offline copy is used where the vault cannot be reached, and only that 
 })
 
 test.each([
-  ['another key', { VAULT_PRIVATE_KEY: '1'.repeat(64) }, []],
-  ['another environment', {}, ['--env', 'staging']],
-  ['another project', { VAULT_PROJECT: 'other' }, []],
-])('the offline copy opens for nobody with %s', async (_what, other, options) => {
+  ['another key', { VAULT_PRIVATE_KEY: '1'.repeat(64) }, [], 'does not open'],
+  ['another environment', {}, ['--env', 'staging'], 'there is no offline copy'],
+  ['another project', { VAULT_PROJECT: 'other' }, [], 'there is no offline copy'],
+])('the offline copy opens for nobody with %s', async (_what, other, options, told) => {
   const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
   const server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'canary')
@@ -125,8 +144,44 @@ test.each([
   await server[Symbol.asyncDispose]()
   expect(await vault(['run', ...options, '--offline-fallback', '--', 'true'], { ...env, ...other })).toMatchObject({
     status: 1,
-    err: expect.not.stringContaining('using secrets'),
+    err: expect.stringContaining(told),
   })
+})
+
+test.each([
+  ['a byte of it was changed', (copy: Buffer) => copy.fill((copy.at(-1) ?? 0) ^ 1, copy.length - 1)],
+  ['it was cut', (copy: Buffer) => copy.subarray(0, 20)],
+  ['it is empty', () => Buffer.alloc(0)],
+])('the offline copy is refused where %s', async (_what, damage) => {
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'canary')
+  const env = { ...projectOf(server.url), HOME: home }
+  await vault(['run', '--offline-fallback', '--', 'true'], env)
+  await server[Symbol.asyncDispose]()
+  const folder = join(home, '.cache/vault-client')
+  const file = join(folder, readdirSync(folder)[0] ?? '')
+  writeFileSync(file, damage(readFileSync(file)))
+  expect(await vault(['run', '--offline-fallback', '--', 'true'], env)).toMatchObject({
+    status: 1,
+    err: expect.stringMatching(
+      /refuses connections.*; the offline copy does not open: it was changed, or is of another key/,
+    ),
+  })
+})
+
+test('an offline copy from the future is not used: nobody knows how old it is', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'canary')
+  const env = { ...projectOf(server.url), HOME: home }
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 120_000)
+  await vault(['run', '--offline-fallback', '--', 'true'], env)
+  clock.mockReturnValue(Date.now() - 3_600_000)
+  await server[Symbol.asyncDispose]()
+  const late = vault(['run', '--offline-fallback', '--', 'true'], env)
+  expect(await late).toMatchObject({ status: 1, err: expect.stringContaining('is newer than the clock') })
+  clock.mockRestore()
 })
 
 test('a vault that refuses is obeyed, whatever the copy holds', async () => {

@@ -4,21 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { parse } from 'dotenv'
-import fc from 'fast-check'
 import { parse as parseYaml } from 'yaml'
 import { FORMATS, type Format, formatSecrets } from '../../src/formats/formats.ts'
-
-type Secrets = Record<string, string>
+import { AWKWARD, accepted, environment, hexOf, PRINT_VARIABLES, provesReader, type Secrets } from './values.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'vault-client-formats-'))
-const environment = { ...process.env, NODE_OPTIONS: '' }
-
-/** Runs a program that prints a JSON object of keys and values in hex. */
-function hexOf(command: string, args: readonly string[]): Secrets {
-  const printed = execFileSync(command, args, { encoding: 'utf8', env: environment, maxBuffer: 1 << 26 })
-  const entries = Object.entries(JSON.parse(printed) as Secrets)
-  return Object.fromEntries(entries.map(([key, hex]) => [key, Buffer.from(hex, 'hex').toString()]))
-}
 
 function fileOf(text: string): string {
   const file = join(folder, 'secrets')
@@ -37,25 +27,14 @@ const READERS: readonly (readonly [reader: string, format: Format, read: (text: 
     'shell',
     (text) =>
       hexOf('bash', [
-        '-c',
-        `set -eu; . "$1"; exec "$2" -e '
-          const own = Object.entries(process.env).filter(([key]) => key.startsWith("K_"))
-          console.log(JSON.stringify(Object.fromEntries(own.map(([k, v]) => [k, Buffer.from(v).toString("hex")]))))'`,
-        'bash',
-        fileOf(text),
-        process.execPath,
+        ...['-c', 'set -eu; . "$1"; exec "$2" -e "$3"'],
+        ...['bash', fileOf(text), process.execPath, PRINT_VARIABLES],
       ]),
   ],
   [
     'node --env-file',
     'dotenv',
-    (text) =>
-      hexOf(process.execPath, [
-        `--env-file=${fileOf(text)}`,
-        '-e',
-        `const own = Object.entries(process.env).filter(([key]) => key.startsWith('K_'))
-         console.log(JSON.stringify(Object.fromEntries(own.map(([k, v]) => [k, Buffer.from(v).toString('hex')]))))`,
-      ]),
+    (text) => hexOf(process.execPath, [`--env-file=${fileOf(text)}`, '-e', PRINT_VARIABLES]),
   ],
   ['the dotenv package', 'dotenv', (text) => parse(text)],
   [
@@ -74,33 +53,13 @@ print(json.dumps({k: v.encode().hex() for k, v in dotenv.dotenv_values(sys.argv[
     'dotenv',
     (text) =>
       hexOf('sh', [
-        '-c',
-        `set -a; . "$1"; exec "$2" -e '
-          const own = Object.entries(process.env).filter(([key]) => key.startsWith("K_"))
-          console.log(JSON.stringify(Object.fromEntries(own.map(([k, v]) => [k, Buffer.from(v).toString("hex")]))))'`,
-        'sh',
-        fileOf(text),
-        process.execPath,
+        ...['-c', 'set -a; . "$1"; exec "$2" -e "$3"'],
+        ...['sh', fileOf(text), process.execPath, PRINT_VARIABLES],
       ]),
   ],
-  ["a container's env file", 'docker', readEnvFile],
   ['a workflow of GitHub', 'github-actions', readGithubEnv],
   ['the yaml package', 'yaml', (text) => (parseYaml(text) as Secrets | null) ?? {}],
 ]
-
-/** As the command line of Docker reads `--env-file` (docker/cli, opts/file.go and Go's bufio.ScanLines). */
-function readEnvFile(text: string): Secrets {
-  const secrets: Secrets = {}
-  for (const scanned of text.split('\n').slice(0, -1)) {
-    if (Buffer.byteLength(scanned) >= 64 * 1024) throw new Error('token too long')
-    const line = scanned.replace(/\r$/, '').replace(/^[ \t]+/, '')
-    if (line === '' || line.startsWith('#')) continue
-    const [variable = '', ...rest] = line.split('=')
-    if (/[ \t]/.test(variable)) throw new Error('variable contains whitespaces')
-    secrets[variable] = rest.join('=')
-  }
-  return secrets
-}
 
 /** As the runner reads the file of `$GITHUB_ENV` (actions/runner, FileCommandManager). */
 function readGithubEnv(text: string): Secrets {
@@ -119,83 +78,8 @@ function readGithubEnv(text: string): Secrets {
   return secrets
 }
 
-const AWKWARD = [
-  ...['', ' ', '  both sides  ', '\ttab\t', 'line\nbreak', '\n', 'ends\n', '\nbegins', 'a\r\nb', 'ends\r'],
-  ...["'", "it's", '"', 'say "hi"', `both ' and "`, '`id`', '$HOME', '${HOME}', '$$', '$(id)', '\\', 'a\\nb', 'a\\\\b'],
-  ...[
-    'ends with \\',
-    "\\'",
-    '#',
-    'a #comment',
-    '# whole',
-    '=',
-    'a=b=c',
-    '!',
-    '!!',
-    '%',
-    '&',
-    ';',
-    '|',
-    '*',
-    '~',
-    'é',
-    '日本',
-  ],
-  ...[
-    '👍',
-    '\u00a0',
-    '\u2028',
-    '\ufeff',
-    '\u0085',
-    'EOF',
-    'EOF_',
-    '<<EOF',
-    '{"json": ["$HOME"]}',
-    '-----BEGIN\nKEY-----\n',
-  ],
-  ...['export A=1', 'null', 'true', '1', '- a', '? b', '@', '\u0001', '\u007f', 'postgres://shop:a"b$c@host/x#y'],
-  ...['x'.repeat(65_536), 'x'.repeat(65_000), '\0'],
-]
-
-const values = fc.oneof(
-  { weight: 3, arbitrary: fc.constantFrom(...AWKWARD) },
-  fc.string({
-    unit: fc.constantFrom('a', ' ', "'", '"', '\\', '$', '{', '}', '`', '\n', '#', '=', 'n', 'r'),
-    maxLength: 12,
-  }),
-  fc.string({ unit: 'binary', maxLength: 12 }),
-)
-
-/** The secrets that a format takes, and how many it refuses, each by name. */
-function accepted(secrets: Secrets, format: Format): { held: Secrets; refused: number } {
-  const held: Secrets = {}
-  let refused = 0
-  for (const [key, value] of Object.entries(secrets)) {
-    try {
-      formatSecrets({ [key]: value }, format)
-      held[key] = value
-    } catch (error) {
-      expect(error).toMatchObject({ name: 'CommandError', message: expect.stringContaining(`"${key}"`) })
-      refused += 1
-    }
-  }
-  return { held, refused }
-}
-
 test.each(READERS)('%s reads every value of %s byte for byte, or the export names it', (_reader, format, read) => {
-  const every = Object.fromEntries(AWKWARD.map((value, i) => [`K_${String(i)}`, value]))
-  const { held, refused } = accepted(every, format)
-  expect(read(formatSecrets(held, format))).toEqual(held)
-  // Refusing everything would be easy.
-  expect(refused).toBeLessThanOrEqual(AWKWARD.length / 3)
-  fc.assert(
-    fc.property(fc.array(values, { minLength: 1, maxLength: 40 }), (list) => {
-      const secrets = Object.fromEntries(list.map((value, i) => [`K_${String(i)}`, value]))
-      const taken = accepted(secrets, format).held
-      expect(read(formatSecrets(taken, format))).toEqual(taken)
-    }),
-    { numRuns: 6 },
-  )
+  provesReader(format, read)
 })
 
 test('json holds everything', () => {

@@ -9,6 +9,7 @@ import {
   fillVault,
   NARROW,
   type Sent,
+  signIn,
   startConsole,
   stored,
   VIEWS,
@@ -95,9 +96,29 @@ test('where the browser knows no Ed25519, the key pair is made all the same', as
   await context.close()
 })
 
+test('a key is not rotated before its scope is known, which the new one keeps', async () => {
+  const visit = await site.open('/projects/billing-service', DESKTOP)
+  let answer = (): void => undefined
+  const held = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await visit.page.route('**/projects/billing-service/keys', async (route) => {
+    await held
+    await route.continue()
+  })
+  await signIn(visit, ADMIN_TOKEN)
+  const rotate = visit.page.getByRole('button', { name: 'Rotate key' })
+  await rotate.waitFor()
+  expect(await rotate.getAttribute('aria-disabled')).toBe('true')
+  answer()
+  await visit.page.getByRole('button', { name: 'Rotate key', disabled: false }).click()
+  expect(await visit.page.getByLabel('In environments').inputValue()).toBe('production')
+  await visit.context.close()
+})
+
 test('a key is rotated, and the replaced one counts down and is revoked', async () => {
   const { page, problems, sent } = await site.open('/projects/billing-service', NARROW, ADMIN_TOKEN)
-  await page.getByRole('button', { name: 'Rotate key' }).click()
+  await page.getByRole('button', { name: 'Rotate key', disabled: false }).click()
   expect(await page.getByLabel('In environments').inputValue()).toBe('production')
   expect(await problems('rotate')).toEqual([])
   await page.getByRole('button', { name: 'Rotate', exact: true }).click()
@@ -125,7 +146,7 @@ test('a key is rotated, and the replaced one counts down and is revoked', async 
 
 test('a public key that somebody has is taken, and one that is none is refused at its field', async () => {
   const { page, problems, context } = await site.open('/projects/shop', DESKTOP, ADMIN_TOKEN)
-  await page.getByRole('button', { name: 'Rotate key' }).click()
+  await page.getByRole('button', { name: 'Rotate key', disabled: false }).click()
   await page.getByLabel('Use a public key that I have').check()
   await page.getByLabel('Public key', { exact: true }).fill('not a key')
   await page.getByRole('button', { name: 'Rotate', exact: true }).click()

@@ -59,6 +59,22 @@ test.each(VIEWS)(
   },
 )
 
+test('while the keys cannot be read, no project is said to have none', async () => {
+  const visit = await site.open('/projects', DESKTOP)
+  let isAway = true
+  await visit.page.route('**/v1/admin/keys', (route) =>
+    isAway ? route.fulfill({ status: 503, json: { error: 'unavailable', message: 'Postgres.' } }) : route.continue(),
+  )
+  await signIn(visit, ADMIN_TOKEN)
+  await visit.page.getByRole('button', { name: 'Try again' }).waitFor()
+  expect(await visit.page.getByText('no key').count()).toBe(0)
+  expect(await visit.problems('projects-unavailable')).toEqual([])
+  isAway = false
+  await visit.page.getByRole('button', { name: 'Try again' }).click()
+  await visit.page.getByRole('link', { name: 'billing-service' }).waitFor()
+  await visit.context.close()
+})
+
 test('a theme that is chosen is remembered, and nothing else', async () => {
   const visit = await site.open('', DESKTOP, ADMIN_TOKEN)
   await visit.page.getByRole('button', { name: 'Admin token' }).click()

@@ -53,7 +53,8 @@ function Actions({ project, requiresDigest }: { project: string; requiresDigest:
   })
   return (
     <div className="form-actions">
-      <Button kind="main" onClick={() => setAsked('rotate')}>
+      {/* The new key gets the scope of the newest one, which has to be known first. */}
+      <Button kind="main" isBusy={keys === undefined} onClick={() => setAsked('rotate')}>
         Rotate key
       </Button>
       <Button isBusy={change.isPending} onClick={() => change.mutate()}>

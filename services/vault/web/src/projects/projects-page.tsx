@@ -24,6 +24,8 @@ export function ProjectsPage() {
   const { mayWrite } = useAdministrator()
   const { data, error, refetch } = useQuery(allProjects)
   const keys = useQuery(allKeys)
+  // Without the keys every project would seem to have none.
+  const retry = (): void => void Promise.all([refetch(), keys.refetch()])
   usePageTitle('Projects')
   const shown = data?.filter(({ name }) => name.toLowerCase().includes(search?.toLowerCase() ?? ''))
   const setRegister = (isOpen: boolean): void =>
@@ -48,8 +50,8 @@ export function ProjectsPage() {
           </Button>
         )}
       </div>
-      {shown === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={12} label="The projects are loading." />
+      {shown === undefined || keys.data === undefined ? (
+        <Pending error={error ?? keys.error} onRetry={retry} rows={12} label="The projects are loading." />
       ) : shown.length === 0 ? (
         <Empty title={search === undefined ? 'There is no project yet.' : 'No project is called like this.'}>
           {search === undefined ? (
@@ -71,8 +73,8 @@ export function ProjectsPage() {
   )
 }
 
-function ofProject(keys: readonly KeyOfProject[] | undefined, name: string): readonly KeyOfProject[] {
-  return keys?.filter(({ project }) => project === name) ?? []
+function ofProject(keys: readonly KeyOfProject[], name: string): readonly KeyOfProject[] {
+  return keys.filter(({ project }) => project === name)
 }
 
 function columnsAt(now: number): readonly Column<Listed>[] {
@@ -107,7 +109,6 @@ function columnsAt(now: number): readonly Column<Listed>[] {
       key: 'scope',
       head: 'It may',
       isEvident: true,
-      isMinor: true,
       cell: ({ keys: [newest] }) => newest && <ScopeText scope={newest.scope} />,
     },
     {
@@ -131,6 +132,6 @@ function columnsAt(now: number): readonly Column<Listed>[] {
         return last ? <Ago time={last} now={now} /> : 'never'
       },
     },
-    { key: 'created', head: 'Registered', align: 'end', isMinor: true, cell: ({ createdAt }) => formatDate(createdAt) },
+    { key: 'created', head: 'Registered', align: 'end', cell: ({ createdAt }) => formatDate(createdAt) },
   ]
 }

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { CommandError, type Terminal } from './terminal.ts'
+
+/** A folder of the user (XDG Base Directory Specification); undefined for a user without a home. */
+export function folderOf(env: Terminal['env'], variable: string, inHome: string): string | undefined {
+  if (env[variable]) return env[variable]
+  try {
+    return join(env['HOME'] || homedir(), inHome)
+  } catch {
+    // A container's user need not be in its list of users.
+    return undefined
+  }
+}
+
+/**
+ * Writes a file that only its owner reads, whole or not at all. What a link names is replaced, not the link; into a device or a
+ * pipe it is written.
+ *
+ * @throws CommandError
+ */
+export async function writePrivately(file: string, content: string | Uint8Array): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    const present = await stat(file).catch(() => undefined)
+    if (present?.isDirectory() === true) throw new CommandError(`cannot write ${file}: it is a folder`)
+    if (present?.isFile() === false) await writeFile(file, content)
+    else await replaceFile(present === undefined ? file : await realpath(file), content)
+  } catch (error) {
+    throw error instanceof CommandError ? error : new CommandError(`cannot write ${file}: ${codeOf(error)}`)
+  }
+}
+
+async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
+  // A name that nobody could have made a link of.
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    await writeFile(temporary, content, { mode: 0o600, flag: 'wx' })
+    await rename(temporary, file)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+/**
+ * Makes a new file that only its owner reads, of what `make` returns. That it can be made is known before: what `make` does may
+ * be impossible to repeat.
+ *
+ * @throws CommandError, also where there is such a file: a key is never overwritten, it may be the only copy
+ */
+export async function writeNew(file: string, make: () => Promise<string> | string): Promise<void> {
+  try {
+    const handle = await open(file, 'wx', 0o600)
+    try {
+      await handle.writeFile(await make())
+    } catch (error) {
+      await rm(file, { force: true })
+      throw error
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'EEXIST') throw new CommandError(`${file} exists, and a key is not overwritten`)
+    throw /^E[A-Z]+$/.test(code) ? new CommandError(`cannot write ${file}: ${code}`) : error
+  }
+}
+
+/** The code of an error of the system; errors of another realm are no instances of this one's class. */
+export function codeOf(error: unknown): string {
+  const isObject = typeof error === 'object' && error !== null
+  return isObject && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'
+}
+
+/** A lock that is older was left by a command that was killed: it is held for one small file. */
+const LOCK_MS = 10_000
+
+/**
+ * Does something while no other command does it for the same file.
+ *
+ * @throws CommandError
+ */
+export async function withLock(file: string, work: () => Promise<void>): Promise<void> {
+  const lock = `${file}.lock`
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw new CommandError(`cannot write ${file}: ${codeOf(error)}`)
+  })
+  while (!(await takes(lock))) await setTimeout(20)
+  try {
+    await work()
+  } finally {
+    await rm(lock, { force: true })
+  }
+}
+
+async function takes(lock: string): Promise<boolean> {
+  try {
+    await (await open(lock, 'wx', 0o600)).close()
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw new CommandError(`cannot write ${lock}: ${codeOf(error)}`)
+    const held = await stat(lock).catch(() => undefined)
+    if (held !== undefined && Date.now() - held.mtimeMs > LOCK_MS) await rm(lock, { force: true })
+    return false
+  }
+}

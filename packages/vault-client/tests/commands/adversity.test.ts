@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process'
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { startFakeVault } from '../fake-vault.ts'
+import { keyPair, projectOf, vault } from './run-vault.ts'
+
+const { privateJwk, publicKeyHex } = keyPair
+
+test.each([
+  [['export', '--json'], { A: '1' }],
+  [['list', '--json'], ['A']],
+  [['rm', 'A', '--json'], { ok: true }],
+  [['logout', '--json'], { ok: true, profile: 'default' }],
+])('%j prints JSON', async (args, printed) => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', '1')
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  writeFileSync(join(home, 'key.json'), privateJwk, { mode: 0o600 })
+  const env = {
+    HOME: home,
+    VAULT_URL: server.url,
+    VAULT_PROJECT: 'shop',
+    VAULT_PRIVATE_KEY_FILE: join(home, 'key.json'),
+  }
+  await vault(['login'], env)
+  if (args[0] === 'rm') args[1] = '01a202a7-fc9c-76eb-a9e8-23a8a2f0f776'
+  server.secrets.set('01a202a7-fc9c-76eb-a9e8-23a8a2f0f776', '')
+  if (args[0] !== 'rm') server.secrets.delete('01a202a7-fc9c-76eb-a9e8-23a8a2f0f776')
+  const { status, out } = await vault(args, env)
+  expect([status, JSON.parse(out)]).toEqual([0, printed])
+})
+
+test.each([
+  [['get', 'NONE', '--json'], 1, { error: 'failed', message: 'there is no secret NONE in the environment production' }],
+  [['get', '--json', '--env', 'x', 'A', 'B'], 2, { error: 'usage', message: expect.stringContaining('too many') }],
+  [['diff', '--json'], 2, { error: 'usage', message: expect.stringContaining('two environments') }],
+  [['whoami', '--json', '--key-file', '/dev/null'], 1, { error: 'invalid_configuration', message: expect.any(String) }],
+])('%j tells an error as JSON', async (args, expected, json) => {
+  await using server = await startFakeVault(publicKeyHex)
+  const { status, out, err } = await vault(args, projectOf(server.url))
+  expect([status, out, JSON.parse(err)]).toEqual([expected, '', json])
+})
+
+test('what a vault says cannot move the cursor', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.answerNext({ status: 400, body: '{"error":"invalid_request","message":"\\u001b[2J"}' })
+  expect((await vault(['list'], projectOf(server.url))).err).not.toContain('\u001b')
+})
+
+test.each(['constructor', '__proto__'])('a profile named %s is a profile like any other', async (name) => {
+  await using server = await startFakeVault(publicKeyHex)
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  writeFileSync(join(home, 'key.json'), privateJwk, { mode: 0o600 })
+  const args = ['--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json'), '--profile', name]
+  expect(await vault(['whoami', '--profile', name], { HOME: home })).toMatchObject({ status: 2 })
+  expect(await vault(['login', ...args], { HOME: home })).toMatchObject({ status: 0, err: '' })
+  expect(await vault(['whoami', '--profile', name], { HOME: home })).toMatchObject({ status: 0 })
+})
+
+test('a profile that an option names is used, whatever the variables say', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  writeFileSync(join(home, 'key.json'), privateJwk, { mode: 0o600 })
+  const args = ['--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json'), '--env', 'staging']
+  await vault(['login', '--profile', 'work', ...args], { HOME: home })
+  const env = {
+    ...{ HOME: home, VAULT_URL: 'http://127.0.0.1:1', VAULT_PROJECT: 'other', VAULT_ENV: 'production' },
+    VAULT_PRIVATE_KEY: generateKeyPair().privateJwk,
+  }
+  expect(JSON.parse((await vault(['whoami', '--profile', 'work', '--json'], env)).out)).toMatchObject({
+    ...{ url: server.url, project: 'shop', publicKey: publicKeyHex, env: 'staging' },
+  })
+})
+
+test('several logins at the same moment keep a profile each', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  writeFileSync(join(home, 'key.json'), privateJwk, { mode: 0o600 })
+  const args = ['--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json')]
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  await Promise.all(names.map((name) => vault(['login', '--profile', name, ...args], { HOME: home })))
+  const file = join(home, '.config/vault-client/profiles.json')
+  expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')) as object).toSorted()).toEqual(names)
+  expect(readdirSync(join(home, '.config/vault-client'))).toEqual(['profiles.json'])
+})
+
+test('profiles that are damaged are told, with what to do', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  mkdirSync(join(home, '.config/vault-client'), { recursive: true })
+  for (const text of ['', '{', '[]', 'null', '{"default":{"url":1}}']) {
+    writeFileSync(join(home, '.config/vault-client/profiles.json'), text)
+    expect(await vault(['list'], { HOME: home })).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('profiles.json is damaged; remove it and run vault login again'),
+    })
+  }
+})
+
+test('a key that others can read is told at the login', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const file = join(home, 'key.json')
+  writeFileSync(file, privateJwk, { mode: 0o644 })
+  const { status, err } = await vault(['login', '--url', server.url, '--project', 'shop', '--key-file', file], {
+    HOME: home,
+  })
+  expect([status, err]).toEqual([0, `vault: others on this machine can read the key; chmod 600 ${file}\n`])
+})
+
+test('a key whose scope does not let it read is a key all the same', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  writeFileSync(join(home, 'key.json'), privateJwk, { mode: 0o600 })
+  server.answerWith(403, '{"error":"forbidden","message":"The key may not read."}')
+  const args = ['login', '--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json')]
+  expect(await vault(args, { HOME: home })).toMatchObject({ status: 0 })
+  expect((await vault(['whoami'], { HOME: home })).out).toContain(
+    'secrets    the scope of the key does not let it read',
+  )
+  expect(JSON.parse((await vault(['whoami', '--json'], { HOME: home })).out)).toMatchObject({ secrets: null })
+})
+
+test('an export that cannot be written leaves nothing behind', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'canary')
+  const folder = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  mkdirSync(join(folder, 'taken'))
+  expect(await vault(['export', '--output', join(folder, 'taken')], projectOf(server.url))).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('it is a folder'),
+  })
+  expect(readdirSync(folder)).toEqual(['taken'])
+  expect(await vault(['export', '--output', join(folder, 'new')], projectOf(server.url))).toMatchObject({ status: 0 })
+  expect(statSync(join(folder, 'new')).mode & 0o777).toBe(0o600)
+})
+
+test('an export into a pipe or through a link is written there, and neither is replaced', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'through')
+  const folder = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  execFileSync('mkfifo', [join(folder, 'pipe')])
+  const read = readFile(join(folder, 'pipe'), 'utf8')
+  await vault(['export', '--output', join(folder, 'pipe')], projectOf(server.url))
+  expect(await read).toBe("A='through'\n")
+  writeFileSync(join(folder, 'file'), '')
+  symlinkSync('file', join(folder, 'link'))
+  await vault(['export', '--output', join(folder, 'link')], projectOf(server.url))
+  expect(readFileSync(join(folder, 'file'), 'utf8')).toBe("A='through'\n")
+  expect(lstatSync(join(folder, 'link')).isSymbolicLink()).toBe(true)
+})
+
+test('a value that is longer than any secret is refused before all of it was read', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  expect(await vault(['set', 'A', '--from-file', '/dev/zero'], projectOf(server.url))).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('/dev/zero is longer than'),
+  })
+  expect(await vault(['set', 'A'], projectOf(server.url), 'x'.repeat((1 << 24) + 1))).toMatchObject({ status: 1 })
+  expect(server.seen).toHaveLength(0)
+})
+
+test('Enter alone at the prompt stores nothing', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const { status, err } = await vault(['set', 'A'], projectOf(server.url), '', [''])
+  expect([status, err]).toEqual([1, "vault: nothing was entered; --value '' stores an empty value\n"])
+})
+
+test.each(['My Secret', 'a_b', '', 'x'.repeat(254), '-a'])('%j is no name of a Secret', async (name) => {
+  await using server = await startFakeVault(publicKeyHex)
+  expect(await vault(['export', '--format', 'k8s', '--name', name], projectOf(server.url))).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('--name'),
+  })
+})
+
+test('a line of a .env file that is no variable is told, and a value of several lines is none', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), '.env')
+  writeFileSync(file, '# comment\n\nA=1\ncanary of a value\nB="two\nlines of\n\nit"\n  # more\nexport C=3\n=nothing\n')
+  const { status, err } = await vault(['import', file, '--yes'], projectOf(server.url))
+  expect([status, err]).toEqual([0, `vault: lines 4, 11 of ${file} are no variables, and left out\n`])
+  expect(Object.fromEntries(server.secrets)).toEqual({ A: '1', B: 'two\nlines of\n\nit', C: '3' })
+})

@@ -1,0 +1,84 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { vault } from './run-vault.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'vault-client-completions-'))
+writeFileSync(join(folder, 'secrets.env'), '')
+const options = { encoding: 'utf8', cwd: folder, env: { ...process.env, NODE_OPTIONS: '', HOME: folder } } as const
+
+/** A line that is typed, and what a shell makes of it. */
+const LINES: readonly (readonly [line: string, words: readonly string[]])[] = [
+  ['vault ex', ['export']],
+  ['vault export --fo', ['--format']],
+  ['vault export --format k', ['k8s']],
+  ['vault admin projects add --access w', ['write']],
+  ['vault --json admin adm', ['administrators']],
+  ['vault --profile admin li', ['list']],
+  ['vault completions z', ['zsh']],
+  ['vault import sec', ['secrets.env']],
+  ['vault export --output sec', ['secrets.env']],
+  ['vault run --env staging -- printe', ['printenv']],
+  ['vault run -- cat sec', ['secrets.env']],
+]
+
+async function scriptOf(shell: string): Promise<string> {
+  const file = join(folder, shell)
+  writeFileSync(file, (await vault(['completions', shell])).out)
+  return file
+}
+
+test.each(LINES)('bash completes %j', async (line, expected) => {
+  const words = line.split(' ')
+  const script = `. "$1"; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
+    COMP_CWORD=${String(words.length - 1)}; _vault; printf '%s\n' "\${COMPREPLY[@]}"`
+  const completed = execFileSync('bash', ['-c', script, 'bash', await scriptOf('bash')], options).split('\n')
+  for (const word of expected) expect(completed).toContain(word)
+})
+
+/** Named where the shell is not here, so that the run says what it left out. */
+const testWith = (shell: string) =>
+  spawnSync(shell, ['--version']).status === 0
+    ? { run: test, why: '' }
+    : { run: test.skip, why: `: left out, there is no ${shell}` }
+
+const fish = testWith('fish')
+fish.run.each(LINES)(`fish completes %j${fish.why}`, async (line, expected) => {
+  const script = `source "${await scriptOf('fish')}"; complete -C '${line}'`
+  const completed = execFileSync('fish', ['--no-config', '-c', script], options)
+    .split('\n')
+    .map((each) => each.split('\t')[0])
+  for (const word of expected) expect(completed).toContain(word)
+})
+
+// zsh completes in its line editor alone, which needs a terminal.
+const DRIVER = `
+import os, pty, select, sys
+file, line = sys.argv[1:]
+pid, fd = pty.fork()
+if pid == 0: os.execvp('zsh', ['zsh', '-f', '-i'])
+seen = b''
+def until(word):
+    global seen
+    while word not in seen:
+        if not select.select([fd], [], [], 30)[0]: break
+        seen += os.read(fd, 65536)
+os.write(fd, f'PS1=; source {file}; bindkey "^X" list-choices; echo re""ady\\n'.encode())
+until(b'ready\\r\\n')
+seen = b''
+# A character behind the word ends the answer, whatever it is.
+os.write(fd, line.encode() + b'\\t\\t')
+while select.select([fd], [], [], 1)[0]: seen += os.read(fd, 65536)
+os.write(fd, b'END')
+until(b'END')
+print(seen.decode(errors='replace'))
+os.kill(pid, 9)
+`
+const zsh = testWith('zsh')
+zsh.run.each(LINES)(`zsh completes %j${zsh.why}`, async (line, expected) => {
+  const args = ['-c', DRIVER, await scriptOf('zsh'), line]
+  const seen = execFileSync('python3', args, options)
+  for (const word of expected) expect(seen).toContain(word)
+})

@@ -1,0 +1,77 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from '@jest/globals'
+import { createVaultClient } from '../../src/index.ts'
+import { startFakeVault } from '../fake-vault.ts'
+import { keyPair, projectOf, vault } from './run-vault.ts'
+
+const { publicKeyHex, privateJwk } = keyPair
+const newFile = (): string => join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'seen')
+
+/** Waits for something that another process does. */
+async function until(happened: () => boolean): Promise<void> {
+  while (!happened()) await delay(10)
+}
+const lines = (file: string): number => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0)
+
+test('secrets that no command can be started with leave the running one alone', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'first')
+  const file = newFile()
+  const script = `require('fs').appendFileSync('${file}', process.env.A + '\\n')
+    if (process.env.A === 'last') process.exit(5); setInterval(() => {}, 1000)`
+  const running = vault(['run', '--watch', '--interval', '1s', '--', 'node', '-e', script], projectOf(server.url))
+  await until(() => lines(file) === 1)
+  server.secrets.clear()
+  const seen = server.seen.length
+  await until(() => server.seen.length >= seen + 2)
+  server.secrets.set('A', 'last')
+  const { status, err } = await running
+  expect(status).toBe(5)
+  expect(err).toContain('has no secrets')
+  expect(err).toContain('goes on with the secrets it has')
+})
+
+test('with --redact a program in the background does not hold up a restart', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'first')
+  const file = newFile()
+  const script = `if [ "$A" = last ]; then kill "$(cat ${file}.pid)" && exit 6; exit 7; fi
+    sleep 60 & echo $! > ${file}.pid; echo "$A" >> ${file}; wait`
+  const args = ['run', '--watch', '--redact', '--interval', '1s', '--', 'sh', '-c', script]
+  const running = vault(args, projectOf(server.url))
+  await until(() => lines(file) === 1)
+  server.secrets.set('A', 'last')
+  expect((await running).status).toBe(6)
+})
+
+test('what watching read keeps the offline copy new', async () => {
+  const server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'kept')
+  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const env = { ...projectOf(server.url), HOME: home }
+  const [file, stop] = [newFile(), newFile()]
+  const script = `echo started >> ${file}; while [ ! -e ${stop} ]; do sleep 0.1; done`
+  const options = ['--offline-fallback', '--watch', '--interval', '1s']
+  const running = vault(['run', ...options, '--', 'sh', '-c', script], env)
+  await until(() => lines(file) === 1)
+  // Longer than the copy may be old below, with readings all the time.
+  const seen = server.seen.length
+  await until(() => server.seen.length >= seen + 4)
+  writeFileSync(stop, '')
+  await running
+  await server[Symbol.asyncDispose]()
+  const args = ['run', '--offline-fallback', '--max-age', '3s', '--', 'sh', '-c', 'exit 7']
+  expect(await vault(args, env)).toMatchObject({ status: 7, err: expect.stringContaining('using secrets') })
+})
+
+test('an interval of weeks is no interval of a millisecond', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const client = createVaultClient({ url: server.url, project: 'shop', privateKey: privateJwk })
+  const watch = client.watch('production', { intervalMs: 60 * 86_400_000, onChange: () => undefined })
+  await delay(200)
+  await watch.stop()
+  expect(server.seen).toHaveLength(1)
+})

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { createVaultClient } from '@vault-and-tracker/vault-client'
+import { admin } from './support/client.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+
+// The `vault` command as a process of its own: what it does with pipes, full disks and terminals.
+const CLI = new URL('../../../packages/vault-client/src/cli.ts', import.meta.url).pathname
+const COMMAND = `"${process.execPath}" --import @vault-and-tracker/dev-env/typescript "${CLI}"`
+const { privateJwk, publicKeyHex } = generateKeyPair()
+
+let vault: TestVault
+let env: NodeJS.ProcessEnv
+
+beforeAll(async () => {
+  vault = await startVault()
+  expect((await admin(vault.url, 'POST', '/projects', { name: 'shop', publicKey: publicKeyHex })).status).toBe(201)
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  // More than a pipe holds.
+  await client.put('LARGE', `first line\n${'x'.repeat(65_000)}`)
+  await client.put('LARGER', 'y'.repeat(65_000))
+  const home = mkdtempSync(join(tmpdir(), 'command-line-'))
+  const project = { VAULT_URL: vault.url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY: privateJwk, HOME: home }
+  env = { ...process.env, NODE_OPTIONS: '', ...project }
+})
+
+afterAll(() => vault.stop())
+
+async function bash(script: string, variables: NodeJS.ProcessEnv = {}): Promise<{ out: string; err: string }> {
+  const child = spawn('bash', ['-c', script.replaceAll('vault ', `${COMMAND} `)], {
+    env: { ...env, ...variables },
+    cwd: import.meta.dirname,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { out, err }
+}
+
+test('a reader that goes away ends the command without a word', async () => {
+  expect(await bash('vault get | head -c 10 >/dev/null; echo "${PIPESTATUS[0]}"')).toEqual({ out: '141\n', err: '' })
+})
+
+test('what cannot be written is an error that says so', async () => {
+  const { out, err } = await bash('vault get > /dev/full; echo "$?"')
+  expect([out, err]).toEqual(['1\n', 'vault: cannot write to standard output: ENOSPC\n'])
+})
+
+test('an error that nobody can be told of is still a status', async () => {
+  expect((await bash('vault get NONE 2> /dev/full; echo "$?"')).out).toBe('1\n')
+})
+
+test('a command whose output nobody reads ends as it would without the vault', async () => {
+  const script = 'vault run --redact -- sh -c \'while echo line; do :; done\' | head -1; echo "${PIPESTATUS[0]}"'
+  expect((await bash(script)).out).toMatch(/^line\n(141|1)\n$/)
+})
+
+test('several lines that are pasted at a prompt are refused, not stored in part', async () => {
+  const driver = `
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+seen = b''
+while b'value of PASTED: ' not in seen: seen += os.read(fd, 4096)
+os.write(fd, b'line one\\nline two\\n')
+while True:
+    try: chunk = os.read(fd, 4096)
+    except OSError: break
+    if not chunk: break
+    seen += chunk
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode())
+`
+  const file = join(mkdtempSync(join(tmpdir(), 'command-line-')), 'driver.py')
+  writeFileSync(file, driver)
+  const { out } = await bash(`python3 ${file} vault set PASTED`)
+  expect(out).toMatch(/^1 value of PASTED: \s+vault: several lines were entered; use --from-file or standard input/)
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  expect(await client.get('PASTED')).toBeUndefined()
+})
