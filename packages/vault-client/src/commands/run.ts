@@ -24,14 +24,18 @@ export type RunOptions = GlobalOptions & {
 /** How long a command that is started anew may take to end before it is killed. */
 const GRACE_MS = 10_000
 
+/** Whoever has a copy of the secrets does not wait long for a vault that does not answer. */
+const WITH_COPY = { timeoutMs: 5_000, retries: 1 } as const
+
 /** What opens the vault, which the command is not given. */
 const WITHHELD = ['VAULT_PRIVATE_KEY', 'VAULT_PRIVATE_KEY_FILE', 'VAULT_ADMIN_TOKEN'] as const
 
 /** Runs a command with the secrets of an environment among its variables. Returns its exit status. */
 export async function run(command: Command, options: RunOptions, terminal: Terminal): Promise<number> {
   const settings = await clientSettings(options, terminal)
-  const client = createVaultClient(settings)
   const copy = options.offlineFallback === true ? offlineCopy(settings, options.env, terminal.env) : undefined
+  const hasCopy = copy !== undefined && typeof usableCopy(await copy.read(), options.maxAge) !== 'string'
+  const client = createVaultClient({ ...settings, ...(hasCopy && WITH_COPY) })
   const tell = (text: string): unknown => terminal.stderr.write(`vault: ${text}\n`)
 
   const read = async (): Promise<Secrets> => {

@@ -131,6 +131,25 @@ test('the offline copy is used where the vault cannot be reached, and only that 
   })
 })
 
+test('with an offline copy a vault that does not answer is asked twice and no more', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'before')
+  const env = { ...projectOf(server.url), HOME: mkdtempSync(join(tmpdir(), 'vault-client-')) }
+  const file = join(env.HOME, 'seen')
+  const args = ['run', '--offline-fallback', '--', 'sh', '-c', `printf %s "$A" > ${file}`]
+  const unavailable = { status: 503, body: '{"error":"unavailable"}' }
+  // Without a copy there is more patience.
+  server.answerNext(unavailable, unavailable)
+  expect(await vault(args, env)).toMatchObject({ status: 0, err: '' })
+  server.secrets.set('A', 'after')
+  server.answerNext(unavailable, unavailable)
+  expect(await vault(args, env)).toMatchObject({
+    status: 0,
+    err: expect.stringContaining('using secrets that were read'),
+  })
+  expect(readFileSync(file, 'utf8')).toBe('before')
+})
+
 test.each([
   ['another key', { VAULT_PRIVATE_KEY: '1'.repeat(64) }, [], 'does not open'],
   ['another environment', {}, ['--env', 'staging'], 'there is no offline copy'],
