@@ -53,7 +53,7 @@ export async function startServers(): Promise<Servers> {
 /** Starts the service; every limit is on and counts, and is too high to refuse anything. */
 export async function startVault(servers: Servers, nodeArguments: readonly string[] = []): Promise<Vault> {
   const port = await freePort()
-  const child = spawn(process.execPath, [...nodeArguments, MAIN], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=32', ...nodeArguments, MAIN], {
     stdio: ['ignore', 'inherit', 'inherit'],
     cwd: servers.folder,
     env: {
