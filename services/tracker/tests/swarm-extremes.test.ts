@@ -1,40 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
-import { Redis } from 'ioredis'
-import { decodeDelta } from '../src/swarm/delta-wire.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
-import type { Delta, PeerAnnounce, Swarms } from '../src/swarm/swarm.ts'
+import { expect, test } from '@jest/globals'
+import type { PeerAnnounce } from '../src/swarm/swarm.ts'
 import { peer, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
+import { openSwarms } from './support/swarm-world.ts'
 
 const DAY = 86_400
 
-let server: TestRedis
-let redis: Redis
-let swarms: Swarms
-let now: number
-
-beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
-  swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
-})
-beforeEach(async () => {
-  now = 1_800_000_000_000
-  await server.flush()
-})
-afterAll(() => redis.quit())
-
-function pass(seconds: number): void {
-  now += seconds * 1000
-}
-
-/** What gathered for the users of a test. */
-async function gathered(): Promise<Delta[]> {
-  const fields = await redis.hkeysBuffer('{a7}:du')
-  return Promise.all(
-    fields.map(async (field) => decodeDelta(field, (await redis.hgetBuffer('{a7}:du', field)) ?? Buffer.alloc(0))),
-  )
-}
+const { swarms, pass, gathered } = await openSwarms()
 
 const regular = (change: Partial<PeerAnnounce> = {}): PeerAnnounce => seeder(1, { kind: 'regular', ...change })
 

@@ -1,43 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { randomFrom, type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
-import { Redis } from 'ioredis'
-import { decodeDelta } from '../src/swarm/delta-wire.ts'
+import { expect, test } from '@jest/globals'
+import { randomFrom } from '@vault-and-tracker/dev-env'
 import { createPeerList } from '../src/swarm/peer-list.redis.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
-import type { Delta, PeerAnnounce, Swarms } from '../src/swarm/swarm.ts'
+import type { PeerAnnounce } from '../src/swarm/swarm.ts'
 import { createSwarmNames } from '../src/swarm/swarm-names.redis.ts'
 import { ipv4Of, ipv6Of, ownerOf, peer, peerIdOf, peersOf, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
+import { openSwarms } from './support/swarm-world.ts'
 
 const INTERVAL = 1800
 const SWARM = swarmName(0xa7)
 const LONE = '{a7}:o'
 
-let server: TestRedis
-let redis: Redis
-let swarms: Swarms
-let now: number
-
-beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
-  swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
-})
-beforeEach(async () => {
-  now = 1_800_000_000_000
-  await server.flush()
-})
-afterAll(() => redis.quit())
-
-function pass(seconds: number): void {
-  now += seconds * 1000
-}
-
-async function gathered(key = '{a7}:du'): Promise<Delta[]> {
-  const fields = await redis.hkeysBuffer(key)
-  return Promise.all(
-    fields.map(async (field) => decodeDelta(field, (await redis.hgetBuffer(key, field)) ?? Buffer.alloc(0))),
-  )
-}
+const { redis, swarms, clock, pass, gathered } = await openSwarms()
 
 const countsOf = async (): Promise<unknown> => (await swarms.count([{ name: SWARM, completed: 0 }]))[0]
 const regular = (change: Partial<PeerAnnounce> = {}): PeerAnnounce => peer(1, { kind: 'regular', ...change })
@@ -52,7 +26,7 @@ test('a swarm of one peer is one field, and has keys of its own while there are 
   await expect(redis.hkeysBuffer(LONE)).resolves.toEqual([SWARM])
   const joined = await swarms.announce(seeder(2))
   expect(joined).toMatchObject({ complete: 1, incomplete: 1 })
-  expect(peersOf(joined, 2, now)).toEqual([1])
+  expect(peersOf(joined, 2, clock.now())).toEqual([1])
   await expect(redis.exists(LONE)).resolves.toBe(0)
   await swarms.announce(seeder(2, { kind: 'stopped', state: 'stopped' }))
   await expect(swarmKeys()).resolves.toEqual([LONE])
@@ -73,7 +47,7 @@ test.each<[string, Partial<PeerAnnounce>]>([
       status: 'accepted',
       complete: isSeeder ? 1 : 0,
       incomplete: isSeeder ? 0 : 1,
-      lastAnnounce: now / 1000 - INTERVAL,
+      lastAnnounce: clock.now() / 1000 - INTERVAL,
     })
   }
   await swarms.announce(peer(2))
@@ -82,7 +56,7 @@ test.each<[string, Partial<PeerAnnounce>]>([
     await swarms.announce(peer(2, { kind: 'regular' }))
     const answer = await swarms.announce(regular({ ...change, uploaded, downloaded: 7 }))
     expect(answer).toMatchObject({ complete: isSeeder ? 1 : 0, incomplete: isSeeder ? 1 : 2 })
-    expect(peersOf(answer, 1, now)).toEqual([2])
+    expect(peersOf(answer, 1, clock.now())).toEqual([2])
   }
   const deltas = await gathered()
   expect(deltas.find(({ actualUp }) => actualUp > 0)).toMatchObject({
@@ -108,10 +82,10 @@ test('a regular announce may come from another port, and is handed out with it',
   await swarms.announce(peer(1))
   pass(INTERVAL)
   await swarms.announce(regular({ ipv4: ipv4Of(41) }))
-  expect(peersOf(await swarms.announce(peer(2)), 2, now)).toEqual([41])
+  expect(peersOf(await swarms.announce(peer(2)), 2, clock.now())).toEqual([41])
   pass(INTERVAL)
   await swarms.announce(regular({ ipv4: ipv4Of(42) }))
-  expect(peersOf(await swarms.announce(peer(2)), 2, now)).toEqual([42])
+  expect(peersOf(await swarms.announce(peer(2)), 2, clock.now())).toEqual([42])
 })
 
 test.each([[[1]], [[1, 2]]])('of peers %j, counters that rise too fast or go back credit nothing', async (others) => {
@@ -159,7 +133,7 @@ test('the peers and the names of all swarms are read, whichever way they are sto
   await swarms.announce(peer(1, { swarm: swarmName(0xa8) }))
   await swarms.announce(peer(2, { swarm: swarmName(0xa8) }))
   await swarms.sweep()
-  const list = createPeerList({ redis, clock: { now: () => now }, settings: SETTINGS })
+  const list = createPeerList({ redis, clock, settings: SETTINGS })
   await expect(list.read(SWARM, 0, 10)).resolves.toMatchObject({
     places: 1,
     peers: [{ owner: ownerOf(1), peerId: peerIdOf(1), state: 'seeder', uploaded: 5, downloaded: 6 }],
@@ -181,12 +155,12 @@ test('an owner is taken out of a swarm where they are alone, and of no other one
 
 test('room is made for a client where no other peer expires in the same minute', async () => {
   const settings = { ...SETTINGS, maxPeersPerOwner: 1, evictsOldest: true, keepCountersFor: 0 }
-  const open = createRedisSwarms({ redis, clock: { now: () => now }, settings, random: Math.random })
+  const open = createRedisSwarms({ redis, clock, settings, random: Math.random })
   const client = (n: number): PeerAnnounce => peer(n, { owner: ownerOf(1), account: undefined })
   await open.announce(client(1))
   pass(120)
   await expect(open.announce(client(2))).resolves.toMatchObject({ status: 'accepted', incomplete: 1 })
-  expect(peersOf(await open.announce(peer(8, { account: undefined })), 8, now)).toEqual([2])
+  expect(peersOf(await open.announce(peer(8, { account: undefined })), 8, clock.now())).toEqual([2])
 })
 
 test('what a release from before wrote wins over a field beside it', async () => {

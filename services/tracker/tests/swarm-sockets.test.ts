@@ -1,28 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
-import { Redis } from 'ioredis'
-import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
-import type { PeerAnnounce, SocketAnswer, Swarms } from '../src/swarm/swarm.ts'
+import { expect, test } from '@jest/globals'
+import type { PeerAnnounce, SocketAnswer } from '../src/swarm/swarm.ts'
 import { peer, peersOf, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
+import { openSwarms } from './support/swarm-world.ts'
 
 const ONE = Buffer.from('process1')
 const TWO = Buffer.from('process2')
 
-let server: TestRedis
-let redis: Redis
-let swarms: Swarms
-let now: number
-
-beforeAll(async () => {
-  server = await testRedis()
-  redis = new Redis(server.url)
-  swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
-})
-beforeEach(async () => {
-  now = 1_800_000_000_000
-  await server.flush()
-})
-afterAll(() => redis.quit())
+const { redis, swarms, clock, pass } = await openSwarms()
 
 /** A peer without an address. */
 function browser(n: number, change: Partial<PeerAnnounce> = {}): PeerAnnounce {
@@ -57,8 +41,8 @@ test('a peer with a socket is counted, and not picked for HTTP', async () => {
   await announces(browser(1))
   const answer = await swarms.announce(peer(2))
   expect(answer).toMatchObject({ incomplete: 2 })
-  expect(peersOf(answer, 2, now)).toEqual([])
-  expect(peersOf(await swarms.announce(peer(3)), 3, now)).toEqual([2])
+  expect(peersOf(answer, 2, clock.now())).toEqual([])
+  expect(peersOf(await swarms.announce(peer(3)), 3, clock.now())).toEqual([2])
 })
 
 test('an announce tells how many sockets each process has, by role', async () => {
@@ -76,20 +60,20 @@ test('an announce tells how many sockets each process has, by role', async () =>
 
 test('the same client over HTTP and a socket is one peer, credited once, until it is gone from both', async () => {
   await swarms.announce(peer(1, { uploaded: 100 }))
-  now += 60_000
+  pass(60)
   await announces(browser(1, { uploaded: 500, kind: 'regular' }))
-  now += 900_000
+  pass(900)
   await swarms.announce(peer(1, { uploaded: 600, kind: 'regular' }))
   await expect(counts()).resolves.toMatchObject({ incomplete: 1 })
   expect(await uploaded()).toBe(500)
 
   await closes(browser(1))
   await expect(counts()).resolves.toMatchObject({ incomplete: 1 })
-  expect(peersOf(await swarms.announce(peer(2)), 2, now)).toEqual([1])
+  expect(peersOf(await swarms.announce(peer(2)), 2, clock.now())).toEqual([1])
   await announces(browser(1, { uploaded: 600, kind: 'regular' }))
   await swarms.announce(peer(1, { uploaded: 700, kind: 'stopped', state: 'stopped' }))
   await expect(counts()).resolves.toMatchObject({ incomplete: 2 })
-  expect(peersOf(await swarms.announce(peer(3)), 3, now)).toEqual([2])
+  expect(peersOf(await swarms.announce(peer(3)), 3, clock.now())).toEqual([2])
   await closes(browser(1))
   await expect(counts()).resolves.toMatchObject({ incomplete: 2 })
 })
@@ -147,7 +131,7 @@ test('what a process left behind is evicted, and nothing else', async () => {
 test('expired peers with a socket only are swept away, and the sweep ends', async () => {
   await announces(browser(1))
   await announces(browser(2, { state: 'seeder', left: 0 }))
-  now += (SETTINGS.timeToLive + 120) * 1_000
+  pass(SETTINGS.timeToLive + 120)
   await swarms.sweep()
   expect(await redis.keys('*:[hp]:*')).toEqual([])
 })
