@@ -1,18 +1,21 @@
 import { Agent } from 'node:https'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { idleTimeOf, meetIdleEnds, type Nginx, sendThrough, startNginx } from '@vault-and-tracker/dev-env'
+import {
+  IDLE_ROUNDS,
+  IDLE_SCALE,
+  meetIdleEnds,
+  NGINX_KEEPS_MS,
+  type Nginx,
+  sendThrough,
+  startNginx,
+} from '@vault-and-tracker/dev-env'
 import { listen, type RunningServer } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createHttpServer } from '../src/app.ts'
 import type { Client } from './support/client.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
-/** Both sides keep idle connections for this part of the time of production, so that many ends are met in a short test. */
-const SCALE = 1 / 30
-/** The default of nginx. */
-const NGINX_KEEPS_MS = 60_000 * SCALE
 const CLIENTS = 64
-const ROUNDS = 3
 
 let tracker: TestTracker
 let member: Client
@@ -28,7 +31,7 @@ beforeAll(async () => {
     stopping: new AbortController().signal,
   })
   running = await listen(server, { host: '127.0.0.1', port: 0 }, { front })
-  server.keepAliveTimeout *= SCALE
+  server.keepAliveTimeout *= IDLE_SCALE
   nginx = await startNginx({ tracker: [`127.0.0.1:${String(running.port)}`] }, { keepAliveMs: NGINX_KEEPS_MS })
   agent = new Agent({ keepAlive: true, ca: nginx.certificate })
 })
@@ -49,9 +52,8 @@ function change(): Promise<string> {
 }
 
 test('no request is lost that meets the end of an idle connection, of whichever side', async () => {
-  const ends = [NGINX_KEEPS_MS, await idleTimeOf(running.port)]
-  const outcomes = await meetIdleEnds(nginx, Array.from({ length: ROUNDS }, () => ends).flat(), () =>
+  const outcomes = await meetIdleEnds(nginx, running.port, () =>
     Promise.resolve(Array.from({ length: CLIENTS }, () => change)),
   )
-  expect(outcomes).toEqual({ '200': CLIENTS * (1 + 2 * ROUNDS) })
+  expect(outcomes).toEqual({ '200': CLIENTS * (1 + 2 * IDLE_ROUNDS) })
 })

@@ -1,10 +1,10 @@
 import { Agent } from 'node:https'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
-  eventually,
   freePort,
   type Nginx,
+  replicaAddresses,
+  restartInTurn,
   sendMany,
   sendThrough,
   startNginx,
@@ -30,7 +30,7 @@ beforeAll(async () => {
   redisUrl = (await testRedis()).url
   replicas = [await startReplica(0), await startReplica(1)]
   member = await replicas[0].signedIn('member')
-  nginx = await startNginx({ tracker: addresses() })
+  nginx = await startNginx({ tracker: replicaAddresses(ports) })
   // A connection each: those that clients keep are closed by nginx itself when it reads its configuration again.
   agent = new Agent({ keepAlive: false, ca: nginx.certificate })
 })
@@ -45,10 +45,6 @@ function startReplica(i: number): Promise<TestTracker> {
   return startTracker({ TRUSTED_PROXIES: '127.0.0.1', PORT: String(ports[i]) }, { database, redisUrl })
 }
 
-function addresses(down?: number): readonly string[] {
-  return ports.map((port, i) => `127.0.0.1:${String(port)}${i === down ? ' down' : ''}`)
-}
-
 /** Every second request changes something, so that nginx may not send it twice. */
 function send(number: number): Promise<string> {
   const headers = { cookie: `session=${member.cookie ?? ''}` }
@@ -58,17 +54,11 @@ function send(number: number): Promise<string> {
 
 test('no request is lost to a rolling restart of two replicas, carried out as operations says', async () => {
   const sent = sendMany(5_000, CLIENTS, send)
-  for (const i of [1, 0] as const) {
-    await nginx.reload({ tracker: addresses(i) })
-    await sleep(2_000)
-    await restart(i)
-    await nginx.reload({ tracker: addresses() })
-  }
+  await restartInTurn(nginx, { service: 'tracker', ports, restart })
   expect(await sent).toEqual({ '200': 5_000 })
 })
 
 async function restart(i: 0 | 1): Promise<void> {
   await replicas[i].stop()
   replicas[i] = await startReplica(i)
-  await eventually(async () => (await fetch(`http://127.0.0.1:${String(ports[i])}/ready`)).status === 200)
 }

@@ -1,6 +1,13 @@
 import { Agent } from 'node:https'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { idleTimeOf, meetIdleEnds, type Nginx, startNginx } from '@vault-and-tracker/dev-env'
+import {
+  IDLE_ROUNDS,
+  IDLE_SCALE,
+  meetIdleEnds,
+  NGINX_KEEPS_MS,
+  type Nginx,
+  startNginx,
+} from '@vault-and-tracker/dev-env'
 import { listen, type RunningServer } from '@vault-and-tracker/service-kit/http-server'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createHttpServer } from '../src/app.ts'
@@ -8,12 +15,7 @@ import { createProject } from './support/client.ts'
 import { createProxiedRequests } from './support/proxied.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
-/** Both sides keep idle connections for this part of the time of production, so that many ends are met in a short test. */
-const SCALE = 1 / 30
-/** The default of nginx. */
-const NGINX_KEEPS_MS = 60_000 * SCALE
 const CLIENTS = 64
-const ROUNDS = 3
 
 let vault: TestVault
 let running: RunningServer
@@ -30,7 +32,7 @@ beforeAll(async () => {
     stopping: new AbortController().signal,
   })
   running = await listen(server, { host: '127.0.0.1', port: 0 })
-  server.keepAliveTimeout *= SCALE
+  server.keepAliveTimeout *= IDLE_SCALE
   nginx = await startNginx({ vault: [`127.0.0.1:${String(running.port)}`] }, { keepAliveMs: NGINX_KEEPS_MS })
   agent = new Agent({ keepAlive: true, ca: nginx.certificate })
 })
@@ -43,9 +45,8 @@ afterAll(async () => {
 
 test('no request is lost that meets the end of an idle connection, of whichever side', async () => {
   const prepare = createProxiedRequests(nginx, agent, await createProject(vault.url, 'shop'))
-  const ends = [NGINX_KEEPS_MS, await idleTimeOf(running.port)]
-  const outcomes = await meetIdleEnds(nginx, Array.from({ length: ROUNDS }, () => ends).flat(), () =>
+  const outcomes = await meetIdleEnds(nginx, running.port, () =>
     Promise.all(Array.from({ length: CLIENTS }, (_, i) => prepare(i))),
   )
-  expect(outcomes).toEqual({ '200': CLIENTS * (1 + 2 * ROUNDS) })
+  expect(outcomes).toEqual({ '200': CLIENTS * (1 + 2 * IDLE_ROUNDS) })
 })
