@@ -1,30 +1,15 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { generateKeyPair } from '@vault-and-tracker/http-signatures'
-import { createVaultClient } from '@vault-and-tracker/vault-client'
-import { admin } from './support/client.ts'
-import { startVault, type TestVault } from './support/vault.ts'
+import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
 
-const CLI = new URL('../../../packages/vault-client/src/cli.ts', import.meta.url).pathname
-const cli = [process.execPath, '--import', '@vault-and-tracker/dev-env/typescript', CLI] as const
-const { privateJwk, publicKeyHex } = generateKeyPair()
-
-let vault: TestVault
-let env: NodeJS.ProcessEnv
+let world: CommandWorld
 
 beforeAll(async () => {
-  vault = await startVault()
-  expect((await admin(vault.url, 'POST', '/projects', { name: 'shop', publicKey: publicKeyHex })).status).toBe(201)
-  await createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).put('A', '1')
-  const home = mkdtempSync(join(tmpdir(), 'command-line-'))
-  const project = { VAULT_URL: vault.url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY: privateJwk, HOME: home }
-  env = { ...process.env, NODE_OPTIONS: '', ...project }
+  world = await startForCommand()
+  await world.client.put('A', '1')
 })
 
-afterAll(() => vault.stop())
+afterAll(() => world.vault.stop())
 
 /** A program that counts SIGINT and says so when it was told to end. */
 const COUNTER = `let n = 0; process.on('SIGINT', () => { n++ }); process.on('SIGTERM', () => { console.log('signals ' + n); process.exit(0) })
@@ -52,8 +37,8 @@ until(b'\\n')
 print(seen.decode())
 os.waitpid(pid, 0)
 `
-  const args = ['-c', driver, ...cli, 'run', '--', process.execPath, '-e', COUNTER]
-  const child = spawn('python3', args, { env, cwd: import.meta.dirname })
+  const args = ['-c', driver, ...COMMAND, 'run', '--', process.execPath, '-e', COUNTER]
+  const child = spawn('python3', args, { env: world.env, cwd: import.meta.dirname })
   let out = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += String(chunk)))
   await new Promise((resolve) => child.once('close', resolve))
@@ -61,10 +46,10 @@ os.waitpid(pid, 0)
 })
 
 test('where no terminal controls it, SIGINT is handed on', async () => {
-  const args = [...cli, 'run', '--', process.execPath, '-e', COUNTER]
+  const args = [...COMMAND, 'run', '--', process.execPath, '-e', COUNTER]
   const [command = '', ...rest] = args
   // In a session of its own it has no terminal.
-  const child = spawn(command, rest, { env, cwd: import.meta.dirname, detached: true })
+  const child = spawn(command, rest, { env: world.env, cwd: import.meta.dirname, detached: true })
   let out = ''
   child.stderr.on('data', (chunk) => (out += String(chunk)))
   child.stdout.on('data', (chunk) => {

@@ -4,36 +4,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { generateKeyPair } from '@vault-and-tracker/http-signatures'
-import { createVaultClient } from '@vault-and-tracker/vault-client'
-import { admin } from './support/client.ts'
-import { startVault, type TestVault } from './support/vault.ts'
+import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
 
 // The `vault` command as a process of its own: what it does with pipes, full disks and terminals.
-const CLI = new URL('../../../packages/vault-client/src/cli.ts', import.meta.url).pathname
-const COMMAND = `"${process.execPath}" --import @vault-and-tracker/dev-env/typescript "${CLI}"`
-const { privateJwk, publicKeyHex } = generateKeyPair()
+const VAULT = COMMAND.map((word) => `"${word}"`).join(' ')
 
-let vault: TestVault
-let env: NodeJS.ProcessEnv
+let world: CommandWorld
 
 beforeAll(async () => {
-  vault = await startVault()
-  expect((await admin(vault.url, 'POST', '/projects', { name: 'shop', publicKey: publicKeyHex })).status).toBe(201)
-  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  world = await startForCommand()
   // More than a pipe holds.
-  await client.put('LARGE', `first line\n${'x'.repeat(65_000)}`)
-  await client.put('LARGER', 'y'.repeat(65_000))
-  const home = mkdtempSync(join(tmpdir(), 'command-line-'))
-  const project = { VAULT_URL: vault.url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY: privateJwk, HOME: home }
-  env = { ...process.env, NODE_OPTIONS: '', ...project }
+  await world.client.put('LARGE', `first line\n${'x'.repeat(65_000)}`)
+  await world.client.put('LARGER', 'y'.repeat(65_000))
 })
 
-afterAll(() => vault.stop())
+afterAll(() => world.vault.stop())
 
 async function bash(script: string, variables: NodeJS.ProcessEnv = {}): Promise<{ out: string; err: string }> {
-  const child = spawn('bash', ['-c', script.replaceAll('vault ', `${COMMAND} `)], {
-    env: { ...env, ...variables },
+  const child = spawn('bash', ['-c', script.replaceAll('vault ', `${VAULT} `)], {
+    env: { ...world.env, ...variables },
     cwd: import.meta.dirname,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -78,6 +67,5 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode())
   writeFileSync(file, driver)
   const { out } = await bash(`python3 ${file} vault set PASTED`)
   expect(out).toMatch(/^1 value of PASTED: \s+vault: several lines were entered; use --from-file or standard input/)
-  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
-  expect(await client.get('PASTED')).toBeUndefined()
+  expect(await world.client.get('PASTED')).toBeUndefined()
 })

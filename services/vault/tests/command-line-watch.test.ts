@@ -5,29 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { generateKeyPair } from '@vault-and-tracker/http-signatures'
-import { createVaultClient, type VaultClient } from '@vault-and-tracker/vault-client'
-import { admin } from './support/client.ts'
-import { startVault, type TestVault } from './support/vault.ts'
+import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
 
 // `vault run --watch` as a process of its own, since it is sent signals.
-const CLI = new URL('../../../packages/vault-client/src/cli.ts', import.meta.url).pathname
-const { privateJwk, publicKeyHex } = generateKeyPair()
 
-let vault: TestVault
-let client: VaultClient
-let env: NodeJS.ProcessEnv
+let world: CommandWorld
 
 beforeAll(async () => {
-  vault = await startVault()
-  expect((await admin(vault.url, 'POST', '/projects', { name: 'shop', publicKey: publicKeyHex })).status).toBe(201)
-  client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
-  const home = mkdtempSync(join(tmpdir(), 'command-line-'))
-  const project = { VAULT_URL: vault.url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY: privateJwk, HOME: home }
-  env = { ...process.env, NODE_OPTIONS: '', ...project }
+  world = await startForCommand()
 })
 
-afterAll(() => vault.stop())
+afterAll(() => world.vault.stop())
 
 const newFile = (): string => join(mkdtempSync(join(tmpdir(), 'command-line-')), 'seen')
 
@@ -38,14 +26,13 @@ async function until(happened: () => boolean): Promise<void> {
 const lines = (file: string): number => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0)
 
 function runWatching(script: string): { status: Promise<unknown>; kill: (signal: NodeJS.Signals) => boolean } {
-  const args = [CLI, 'run', '--watch', '--interval', '1s', '--', process.execPath, '-e', script]
-  const node = ['--import', '@vault-and-tracker/dev-env/typescript', ...args]
-  const child = spawn(process.execPath, node, { env, cwd: import.meta.dirname, stdio: 'ignore', detached: true })
+  const [node, ...args] = [...COMMAND, 'run', '--watch', '--interval', '1s', '--', process.execPath, '-e', script]
+  const child = spawn(node, args, { env: world.env, cwd: import.meta.dirname, stdio: 'ignore', detached: true })
   return { status: once(child, 'exit').then(([status]) => status as unknown), kill: (signal) => child.kill(signal) }
 }
 
 test('a signal that the command got is not sent to the one that is started after a change', async () => {
-  await client.put('A', 'first')
+  await world.client.put('A', 'first')
   const file = newFile()
   const script = `process.on('SIGUSR2', () => require('fs').appendFileSync('${file}', 'signal\\n'))
     require('fs').appendFileSync('${file}', process.env.A + '\\n')
@@ -54,20 +41,20 @@ test('a signal that the command got is not sent to the one that is started after
   await until(() => lines(file) === 1)
   running.kill('SIGUSR2')
   await until(() => lines(file) === 2)
-  await client.put('A', 'last')
+  await world.client.put('A', 'last')
   expect(await running.status).toBe(3)
   expect(readFileSync(file, 'utf8')).toBe('first\nsignal\nlast\n')
 })
 
 test('a command that was told to end is not started anew', async () => {
-  await client.put('A', 'first')
+  await world.client.put('A', 'first')
   const file = newFile()
   const script = `process.on('SIGTERM', () => setTimeout(() => process.exit(4), 2500))
     require('fs').appendFileSync('${file}', process.env.A + '\\n'); setInterval(() => {}, 1000)`
   const running = runWatching(script)
   await until(() => lines(file) === 1)
   running.kill('SIGTERM')
-  await client.put('A', 'last')
+  await world.client.put('A', 'last')
   expect(await running.status).toBe(4)
   expect(readFileSync(file, 'utf8')).toBe('first\n')
 })

@@ -1,0 +1,30 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { createVaultClient, type VaultClient } from '@vault-and-tracker/vault-client'
+import { admin } from './client.ts'
+import { startVault, type TestVault } from './vault.ts'
+
+/** Runs the `vault` command from its source: a program and its first arguments. To be started in `tests`. */
+export const COMMAND = [
+  process.execPath,
+  '--import',
+  '@vault-and-tracker/dev-env/typescript',
+  new URL('../../../../packages/vault-client/src/cli.ts', import.meta.url).pathname,
+] as const
+
+/** A vault with the project `shop`, whose key the command finds in its environment. */
+export type CommandWorld = { readonly vault: TestVault; readonly client: VaultClient; readonly env: NodeJS.ProcessEnv }
+
+/** Starts the vault, and makes an empty home for the command. */
+export async function startForCommand(): Promise<CommandWorld> {
+  const { privateJwk, publicKeyHex } = generateKeyPair()
+  const vault = await startVault()
+  const created = await admin(vault.url, 'POST', '/projects', { name: 'shop', publicKey: publicKeyHex })
+  if (created.status !== 201) throw new Error(`could not create the project: ${String(created.status)}`)
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  const HOME = mkdtempSync(join(tmpdir(), 'command-line-'))
+  const project = { VAULT_URL: vault.url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY: privateJwk, HOME }
+  return { vault, client, env: { ...process.env, NODE_OPTIONS: '', ...project } }
+}
