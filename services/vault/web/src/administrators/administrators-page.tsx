@@ -9,6 +9,7 @@ import { api, read } from '../api/client.ts'
 import { administrators } from '../api/queries.ts'
 import type { Administrator } from '../api/types.ts'
 import { useAdministrator } from '../api/use-administrator.ts'
+import { endingColumn } from '../frame/ending-column.tsx'
 import { AddAdministrator } from './add-administrator.tsx'
 
 const ROLE_NAMES = { administrator: 'Administrator', auditor: 'Auditor' } as const
@@ -75,28 +76,7 @@ function columnsAt(
       align: 'end',
       cell: ({ expiresAt }) => <Expiry expiresAt={expiresAt} now={now} />,
     },
-    ...(onRemove === undefined
-      ? []
-      : [
-          {
-            key: 'actions',
-            head: 'Actions',
-            align: 'end',
-            isEvident: true,
-            cell: (administrator: Administrator) => (
-              <span className="row-actions">
-                <Button
-                  className="small"
-                  kind="danger"
-                  aria-label={`Remove ${administrator.name}`}
-                  onClick={() => onRemove(administrator)}
-                >
-                  Remove
-                </Button>
-              </span>
-            ),
-          } as const,
-        ]),
+    ...endingColumn('Remove', ({ name }: Administrator) => name, onRemove),
   ]
 }
 

@@ -1,12 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Confirm, Empty, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { Button } from '@vault-and-tracker/web-kit/form'
 import { Ago, formatAge } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import type { ProjectKey } from '../api/types.ts'
 import { useAdministrator } from '../api/use-administrator.ts'
+import { endingColumn } from '../frame/ending-column.tsx'
 import { Countdown } from '../keys/countdown.tsx'
 import { ScopeText } from '../keys/scope.tsx'
 import { keysOf } from './queries.ts'
@@ -63,28 +63,7 @@ function columnsAt(now: number, onRevoke: ((key: ProjectKey) => void) | undefine
       align: 'end',
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago time={lastUsedAt} now={now} />),
     },
-    ...(onRevoke === undefined
-      ? []
-      : [
-          {
-            key: 'actions',
-            head: 'Actions',
-            align: 'end',
-            isEvident: true,
-            cell: (key: ProjectKey) => (
-              <span className="row-actions">
-                <Button
-                  className="small"
-                  kind="danger"
-                  aria-label={`Revoke ${key.fingerprint}`}
-                  onClick={() => onRevoke(key)}
-                >
-                  Revoke
-                </Button>
-              </span>
-            ),
-          } as const,
-        ]),
+    ...endingColumn('Revoke', ({ fingerprint }: ProjectKey) => fingerprint, onRevoke),
   ]
 }
 
