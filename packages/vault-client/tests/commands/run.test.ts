@@ -150,17 +150,22 @@ test('with an offline copy a vault that does not answer is asked twice and no mo
   expect(readFileSync(file, 'utf8')).toBe('before')
 })
 
+/** The environment of a command that has an offline copy, and whose vault is gone. */
+async function leftWithCopy(): Promise<ReturnType<typeof projectOf> & { HOME: string }> {
+  const server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', 'canary')
+  const env = { ...projectOf(server.url), HOME: mkdtempSync(join(tmpdir(), 'vault-client-')) }
+  await vault(['run', '--offline-fallback', '--', 'true'], env)
+  await server[Symbol.asyncDispose]()
+  return env
+}
+
 test.each([
   ['another key', { VAULT_PRIVATE_KEY: '1'.repeat(64) }, [], 'does not open'],
   ['another environment', {}, ['--env', 'staging'], 'there is no offline copy'],
   ['another project', { VAULT_PROJECT: 'other' }, [], 'there is no offline copy'],
 ])('the offline copy opens for nobody with %s', async (_what, other, options, told) => {
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
-  const server = await startFakeVault(publicKeyHex)
-  server.secrets.set('A', 'canary')
-  const env = { ...projectOf(server.url), HOME: home }
-  await vault(['run', '--offline-fallback', '--', 'true'], env)
-  await server[Symbol.asyncDispose]()
+  const env = await leftWithCopy()
   expect(await vault(['run', ...options, '--offline-fallback', '--', 'true'], { ...env, ...other })).toMatchObject({
     status: 1,
     err: expect.stringContaining(told),
@@ -172,13 +177,8 @@ test.each([
   ['it was cut', (copy: Buffer) => copy.subarray(0, 20)],
   ['it is empty', () => Buffer.alloc(0)],
 ])('the offline copy is refused where %s', async (_what, damage) => {
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
-  const server = await startFakeVault(publicKeyHex)
-  server.secrets.set('A', 'canary')
-  const env = { ...projectOf(server.url), HOME: home }
-  await vault(['run', '--offline-fallback', '--', 'true'], env)
-  await server[Symbol.asyncDispose]()
-  const folder = join(home, '.cache/vault-client')
+  const env = await leftWithCopy()
+  const folder = join(env.HOME, '.cache/vault-client')
   const file = join(folder, readdirSync(folder)[0] ?? '')
   writeFileSync(file, damage(readFileSync(file)))
   expect(await vault(['run', '--offline-fallback', '--', 'true'], env)).toMatchObject({
