@@ -5,6 +5,8 @@ import type { CompletedTorrent, CountedSwarm, Ledger } from './accounting.ts'
 
 /** The largest total, in bytes: nine petabytes. JavaScript cannot represent every integer above. */
 const MAX_TOTAL = Number.MAX_SAFE_INTEGER
+/** A time of the last announce is written when it is so much later than the stored one, or with another change of the row. */
+const SEEN_STEP = sql`interval '1 minute'`
 
 /** Totals in Postgres. Where several rows are written they are locked in the order of their keys, against deadlocks. */
 export function createLedger(db: Db): Ledger {
@@ -18,12 +20,12 @@ export function createLedger(db: Db): Ledger {
         const fresh = batches.filter((batch) => logged.has(batch.id))
         const deltas = fresh.flatMap((batch) => batch.deltas)
         const counts = fresh.flatMap((batch) => batch.counts)
-        const completed = deltas.length > 0 ? await addToTorrents(transaction, deltas) : []
+        const completed = deltas.length > 0 ? await addToUserTorrents(transaction, deltas) : []
+        if (deltas.length + counts.length > 0) await addToTorrents(transaction, deltas, completed, counts)
         if (deltas.length > 0) {
           await addToUsers(transaction, deltas)
           await addToDays(transaction, deltas)
         }
-        if (counts.length > 0) await setCounts(transaction, counts)
         return completed
       }),
 
@@ -58,16 +60,19 @@ async function logBatches(transaction: Transaction<Schema>, ids: readonly string
   return new Set(rows.map((row) => row.id))
 }
 
+type Completed = CompletedTorrent & { readonly id: string; readonly users: number }
+
 /**
- * Adds to what each user did with each torrent, and to how many users completed a torrent after something was left.
+ * Adds to what each user did with each torrent. What was before is only looked up for a `completed`, of which there are few
+ * (`offset 0` keeps the planner from joining first).
  *
- * @returns the torrents that more users completed than before
+ * @returns the torrents that more users completed than before, after something was left, and how many more
  */
-async function addToTorrents(
+async function addToUserTorrents(
   transaction: Transaction<Schema>,
   deltas: readonly Delta[],
-): Promise<readonly CompletedTorrent[]> {
-  const { rows } = await sql<{ info_hash: Buffer; info_hash_v2: Buffer | null }>`
+): Promise<readonly Completed[]> {
+  const { rows } = await sql<{ id: string; info_hash: Buffer; info_hash_v2: Buffer | null; users: number }>`
     with delta as (
       select * from unnest(
         ${deltas.map((d) => d.userId)}::uuid[], ${deltas.map((d) => d.torrentId)}::uuid[],
@@ -84,7 +89,11 @@ async function addToTorrents(
         case when delta.snatched or ut.leeched then to_timestamp(delta.completed_at) end as snatched_at,
         delta.completed_at is not null and (delta.snatched or coalesce(ut.leeched, false)) and ut.completed_at is null
           as is_first
-      from delta left join user_torrents as ut using (user_id, torrent_id)
+      from delta left join lateral (
+        select leeched, completed_at from user_torrents
+        where delta.completed_at is not null and user_id = delta.user_id and torrent_id = delta.torrent_id
+        offset 0
+      ) as ut on true
     ), written as (
       insert into user_torrents as ut (user_id, torrent_id, uploaded, downloaded, uploaded_actual, downloaded_actual,
         seed_seconds, bytes_left, last_state, first_seen_at, last_seen_at, completed_at,
@@ -103,20 +112,72 @@ async function addToTorrents(
         last_seen_at = greatest(ut.last_seen_at, excluded.last_seen_at),
         completed_at = coalesce(ut.completed_at, excluded.completed_at),
         leeched = ut.leeched or excluded.leeched
-    ), counted as (
-      insert into torrent_stats as stats (torrent_id, completed, last_seen_at)
-      select torrent_id, count(*) filter (where is_first), to_timestamp(max(last_seen))
-      from judged join torrents on torrents.id = torrent_id
-      group by torrent_id order by torrent_id
-      on conflict (torrent_id) do update set
-        completed = stats.completed + excluded.completed,
-        last_seen_at = greatest(stats.last_seen_at, excluded.last_seen_at)
     )
-    select info_hash, info_hash_v2 from torrents
-    where id in (select torrent_id from judged where is_first)`.execute(transaction)
-  return rows.map((row) => ({ infoHash: row.info_hash, infoHashV2: row.info_hash_v2 }))
+    select id, info_hash, info_hash_v2, users from torrents
+      join (select torrent_id, count(*) as users from judged where is_first group by torrent_id) as first
+        on torrent_id = id`.execute(transaction)
+  return rows.map(({ id, users, info_hash, info_hash_v2 }) => ({
+    ...{ id, users, infoHash: info_hash, infoHashV2: info_hash_v2 },
+  }))
 }
 
+/**
+ * Writes when torrents were last announced, how many more users completed them, and the counts of the swarms that
+ * changed; all at once, since a second update of a row in a transaction checks its foreign key. What would change nothing is
+ * not written. Rows that exist are updated by name, because an insert runs the trigger before it finds the conflict.
+ */
+async function addToTorrents(
+  transaction: Transaction<Schema>,
+  deltas: readonly Delta[],
+  completed: readonly Completed[],
+  counts: readonly CountedSwarm[],
+): Promise<void> {
+  const seen = new Map<string, number>()
+  for (const { torrentId, lastSeen } of deltas) seen.set(torrentId, Math.max(seen.get(torrentId) ?? 0, lastSeen))
+  const users = new Map(completed.map((torrent) => [torrent.id, torrent.users]))
+  const ids = [...seen.keys()]
+  await sql`
+    with seen as (
+      select * from unnest(
+        ${ids}::uuid[], ${[...seen.values()]}::bigint[], ${ids.map((id) => users.get(id) ?? 0)}::integer[]
+      ) as t (torrent_id, last_seen, completed)
+    ), counted as (
+      select torrents.id as torrent_id, t.seeders, t.leechers from unnest(
+        ${counts.map((c) => c.name)}::bytea[], ${counts.map((c) => c.complete)}::integer[],
+        ${counts.map((c) => c.incomplete)}::integer[]
+      ) as t (info_hash, seeders, leechers)
+        join torrents on torrents.info_hash = t.info_hash and torrents.deleted_at is null
+    ), change as materialized (
+      select torrent_id, to_timestamp(last_seen) as last_seen_at, coalesce(completed, 0) as completed, seeders, leechers
+      from seen full join counted using (torrent_id)
+    ), known as materialized (
+      select change.* from torrent_stats as stats join change using (torrent_id)
+      where change.completed > 0 or change.seeders <> stats.seeders or change.leechers <> stats.leechers
+        or stats.last_seen_at is null or change.last_seen_at > stats.last_seen_at + ${SEEN_STEP}
+      order by stats.torrent_id for no key update of stats
+    ), updated as (
+      update torrent_stats as stats set
+        completed = stats.completed + known.completed,
+        last_seen_at = greatest(stats.last_seen_at, known.last_seen_at),
+        seeders = coalesce(known.seeders, stats.seeders),
+        leechers = coalesce(known.leechers, stats.leechers)
+      from known where stats.torrent_id = known.torrent_id
+    )
+    insert into torrent_stats as stats (torrent_id, completed, last_seen_at, seeders, leechers)
+    select torrent_id, completed, last_seen_at, coalesce(seeders, 0), coalesce(leechers, 0)
+    from change join torrents on torrents.id = torrent_id
+    where not exists (select from torrent_stats where torrent_stats.torrent_id = change.torrent_id)
+    order by torrent_id
+    on conflict (torrent_id) do update set
+      completed = stats.completed + excluded.completed,
+      last_seen_at = greatest(stats.last_seen_at, excluded.last_seen_at)`.execute(transaction)
+}
+
+/**
+ * Adds to what each user transferred. An update of a user checks every constraint of the row, which takes longer than the
+ * update, so one who transferred nothing and was seen a moment ago is left as they are. The ids are named once more
+ * as an array for the sake of the index: a join alone has the planner read all users.
+ */
 async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {
   const totals = new Map<string, { up: number; down: number; actualUp: number; actualDown: number; seen: number }>()
   for (const delta of deltas) {
@@ -131,20 +192,28 @@ async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Del
   }
   const ids = [...totals.keys()]
   const sums = [...totals.values()]
-  await sql`select 1 from users where id = any(${ids}::uuid[]) order by id for no key update`.execute(transaction)
   await sql`
+    with change as (
+      select id, up, down, actual_up, actual_down, to_timestamp(seen) as last_seen_at from unnest(
+        ${ids}::uuid[], ${sums.map((s) => s.up)}::bigint[], ${sums.map((s) => s.down)}::bigint[],
+        ${sums.map((s) => s.actualUp)}::bigint[], ${sums.map((s) => s.actualDown)}::bigint[],
+        ${sums.map((s) => s.seen)}::bigint[]
+      ) as t (id, up, down, actual_up, actual_down, seen)
+    ), locked as materialized (
+      select change.* from users join change using (id)
+      where users.id = any(${ids}::uuid[]) and (
+        change.up > 0 or change.down > 0 or change.actual_up > 0 or change.actual_down > 0
+        or users.last_seen_at is null or change.last_seen_at > users.last_seen_at + ${SEEN_STEP}
+      )
+      order by users.id for no key update of users
+    )
     update users set
-      uploaded = least(users.uploaded + t.up, ${MAX_TOTAL}),
-      downloaded = least(users.downloaded + t.down, ${MAX_TOTAL}),
-      uploaded_actual = least(users.uploaded_actual + t.actual_up, ${MAX_TOTAL}),
-      downloaded_actual = least(users.downloaded_actual + t.actual_down, ${MAX_TOTAL}),
-      last_seen_at = greatest(users.last_seen_at, to_timestamp(t.seen))
-    from unnest(
-      ${ids}::uuid[], ${sums.map((s) => s.up)}::bigint[], ${sums.map((s) => s.down)}::bigint[],
-      ${sums.map((s) => s.actualUp)}::bigint[], ${sums.map((s) => s.actualDown)}::bigint[],
-      ${sums.map((s) => s.seen)}::bigint[]
-    ) as t (id, up, down, actual_up, actual_down, seen)
-    where users.id = t.id`.execute(transaction)
+      uploaded = least(users.uploaded + locked.up, ${MAX_TOTAL}),
+      downloaded = least(users.downloaded + locked.down, ${MAX_TOTAL}),
+      uploaded_actual = least(users.uploaded_actual + locked.actual_up, ${MAX_TOTAL}),
+      downloaded_actual = least(users.downloaded_actual + locked.actual_down, ${MAX_TOTAL}),
+      last_seen_at = greatest(users.last_seen_at, locked.last_seen_at)
+    from locked where users.id = locked.id and users.id = any(${ids}::uuid[])`.execute(transaction)
 }
 
 /** Adds to what each user transferred on the day of their last announce, in UTC. */
@@ -186,20 +255,4 @@ async function addToDays(transaction: Transaction<Schema>, deltas: readonly Delt
 /** @param second since the epoch */
 function utcDay(second: number): string {
   return new Date(second * 1000).toISOString().slice(0, 10)
-}
-
-/** Writes the counts of swarms whose torrent still exists. */
-async function setCounts(transaction: Transaction<Schema>, counts: readonly CountedSwarm[]): Promise<void> {
-  await sql`
-    insert into torrent_stats as stats (torrent_id, seeders, leechers)
-    select torrents.id, t.seeders, t.leechers
-    from unnest(
-      ${counts.map((c) => c.name)}::bytea[], ${counts.map((c) => c.complete)}::integer[],
-      ${counts.map((c) => c.incomplete)}::integer[]
-    ) as t (info_hash, seeders, leechers)
-      join torrents on torrents.info_hash = t.info_hash and torrents.deleted_at is null
-    order by torrents.id
-    on conflict (torrent_id) do update set seeders = excluded.seeders, leechers = excluded.leechers`.execute(
-    transaction,
-  )
 }
