@@ -1,7 +1,7 @@
-import { type RepeatedTask, repeat } from './repeat.ts'
+import { type RepeatedTask, type RepeatOptions, repeat } from './repeat.ts'
 
 /** A task that is repeated beside the requests. */
-export type BackgroundTask = Parameters<typeof repeat>[0] & {
+export type BackgroundTask = RepeatOptions & {
   /** Runs once at the stop, after the last run of every task has ended. */
   readonly atStop?: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { repeat } from './repeat.ts'
 
 const nextTick = () => new Promise((resolve) => setTimeout(resolve, 2))
@@ -68,4 +68,56 @@ test('a task that is stopped before its first run never runs', async () => {
   await task.stop()
   await nextTick()
   expect(runs).toBe(0)
+})
+
+test.each([
+  ['the end', false, [1_000, 2_600, 4_200]],
+  ['the start', true, [1_000, 2_000, 3_000]],
+])('the time between runs counts from %s of a run', async (_what, fromStart, expected) => {
+  jest.useFakeTimers({ now: 0 })
+  const starts: number[] = []
+  const task = repeat({
+    ...{ everyMs: 1_000, fromStart },
+    task: () => {
+      starts.push(Date.now())
+      return new Promise((resolve) => setTimeout(resolve, 600))
+    },
+    onError: () => undefined,
+  })
+  await jest.advanceTimersByTimeAsync(5_000)
+  expect(starts.slice(0, 3)).toEqual(expected)
+  jest.useRealTimers()
+  await task.stop()
+})
+
+test('a run that took longer than the time from start to start is followed at once', async () => {
+  jest.useFakeTimers({ now: 0 })
+  const starts: number[] = []
+  const task = repeat({
+    ...{ everyMs: 1_000, fromStart: true },
+    task: () => {
+      starts.push(Date.now())
+      return new Promise((resolve) => setTimeout(resolve, 2_500))
+    },
+    onError: () => undefined,
+  })
+  await jest.advanceTimersByTimeAsync(9_000)
+  expect(starts.slice(0, 3)).toEqual([1_000, 3_500, 6_000])
+  jest.useRealTimers()
+  await task.stop()
+})
+
+test('the run in progress is told that the task is stopped', async () => {
+  let runs = 0
+  const task = repeat({
+    everyMs: 0,
+    task: (stopping) => {
+      runs++
+      return new Promise((resolve) => stopping.addEventListener('abort', () => resolve()))
+    },
+    onError: () => undefined,
+  })
+  while (runs === 0) await nextTick()
+  await task.stop()
+  expect(runs).toBe(1)
 })

@@ -4,29 +4,36 @@ export type RepeatedTask = {
   stop(): Promise<void>
 }
 
-/**
- * Repeats a task, never two runs at once. The first run starts after `everyMs`.
- *
- * @param options `everyMs` counts from the end of a run; `onError` gets what a run threw, and the task is repeated
- */
-export function repeat(options: {
-  everyMs: number
-  task: () => Promise<void>
-  onError: (error: unknown) => void
-}): RepeatedTask {
-  const state = { stopped: false }
+/** A task, and how often it is repeated. */
+export type RepeatOptions = {
+  readonly everyMs: number
+  /** `everyMs` counts from the start of a run, and one that takes longer is followed at once; otherwise from its end. */
+  readonly fromStart?: boolean
+  /** `stopping` is aborted when no run is to follow, so that this one need not wait for anything. */
+  readonly task: (stopping: AbortSignal) => Promise<void>
+  /** Gets what a run threw. The task is repeated. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Repeats a task, never two runs at once. The first run starts after `everyMs`. */
+export function repeat({ everyMs, fromStart = false, task, onError }: RepeatOptions): RepeatedTask {
+  const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()
-  const schedule = (): void => {
-    if (!state.stopped) timer = setTimeout(start, options.everyMs)
+  const schedule = (waitMs: number): void => {
+    if (!stopping.signal.aborted) timer = setTimeout(start, waitMs)
   }
   const start = (): void => {
-    running = options.task().catch(options.onError).then(schedule)
+    const started = performance.now()
+    const takenMs = (): number => (fromStart ? performance.now() - started : 0)
+    running = task(stopping.signal)
+      .catch(onError)
+      .then(() => schedule(Math.max(0, everyMs - takenMs())))
   }
-  schedule()
+  schedule(everyMs)
   return {
     stop: async () => {
-      state.stopped = true
+      stopping.abort()
       clearTimeout(timer)
       await running
     },
