@@ -16,12 +16,14 @@ const SCAN_COUNT = 500
  */
 export function createAccountingQueue(redis: Redis | Cluster, functions: RedisFunctions): AccountingQueue {
   return {
-    take: async () => {
-      const tags = Array.from({ length: TAGS }, (_, tag) => tag)
+    tags: TAGS,
+
+    take: async (tags) => {
       const taken = await Promise.all(
         tags.map((tag) => functions.call('take', [`${tagPrefix(tag)}flushing`], [newId()])),
       )
-      return taken.flatMap((value, tag) => {
+      return tags.flatMap((tag, i) => {
+        const value = taken[i]
         const [id] = Buffer.isBuffer(value) ? value.toString('latin1').split(' ') : []
         return id === undefined ? [] : [{ id, tag }]
       })

@@ -15,14 +15,14 @@ export function createAccountingMetrics(registry: Registry): FlushCounters {
   })
   const waiting = new Gauge({
     name: 'tracker_accounting_batches_waiting',
-    help: 'Accounting batches taken from Redis and not yet written to Postgres, on the process that leads.',
+    help: 'Accounting batches that are due and not written to Postgres, on the process that leads.',
     registers: [registry],
   })
   return {
     countFlush: (result) => {
       written.inc(result.written)
       failed.inc(result.failed)
-      waiting.set(result.waiting + result.failed)
+      waiting.set(result.failed)
     },
   }
 }

@@ -17,8 +17,10 @@ export type BatchContents = {
 
 /** Where deltas accumulate and wait. All methods throw what `isUnavailable` recognises. */
 export type AccountingQueue = {
-  /** Takes what accumulated, except where a batch still waits; returns every batch that waits. */
-  take(): Promise<readonly Batch[]>
+  /** How many tags there are: 0 to one less. */
+  readonly tags: number
+  /** Takes what accumulated under some tags, except where a batch still waits; returns every batch of theirs that waits. */
+  take(tags: readonly number[]): Promise<readonly Batch[]>
   /** The contents of a batch; empty when it was dropped. @throws Error when something in it has an unknown form */
   read(batch: Batch): Promise<BatchContents>
   drop(batch: Batch): Promise<void>
@@ -83,12 +85,24 @@ export type Flusher = {
    *   does one that cannot be read
    */
   flush(): Promise<FlushResult>
+  /**
+   * As `flush`, for the tags whose turn it is, and evenly over the time until the next turn: when it is repeated every
+   * `everyMs`, batches are written in a steady flow of small transactions.
+   *
+   * @param pause waits between two transactions, or not when the process stops
+   */
+  flushTurn(everyMs: number, pause: (ms: number) => Promise<unknown>): Promise<FlushResult>
   /** Has the next flush correct the counts of swarms that ended without an announce, as when Redis was emptied. */
   reconcile(): Promise<void>
 }
 
-/** Rows that one transaction writes, unless a single batch has more. */
-const MAX_ROWS = 20_000
+/** How many batches were written, and whether Postgres is unavailable. */
+type Outcome = { readonly written: number; readonly isUnavailable: boolean }
+
+/** Rows that one transaction writes, unless a single batch has more: few enough to delay no announce, and many for a commit. */
+const MAX_ROWS = 1_000
+/** A tag is taken in one turn, settles during the next and is written in the third, so a third of the tags is written in each. */
+const TURNS = 3
 /** Longer than any process can be stopped between reading a batch and writing it. */
 const KEEP_BATCH_LOG_DAYS = 30
 /** A year and some days, of which members see the year. */
@@ -136,51 +150,99 @@ export function createFlusher(options: {
       return undefined
     }
   }
-  const write = async (batches: readonly (Batch & BatchContents)[]): Promise<number> => {
-    try {
-      await options.onCompleted(await ledger.write(await Promise.all(batches.map(counted))))
-    } catch (error) {
-      // A batch that cannot be written must not stop the others; without a database none can be written.
-      if (batches.length > 1 && !isUnavailable(error)) {
-        let written = 0
-        for (const batch of batches) written += await write([batch])
-        return written
-      }
-      options.onError(error)
-      return 0
-    }
-    for (const batch of batches) await queue.drop(batch)
-    return batches.length
-  }
-
-  let firstSeen: ReadonlyMap<string, number> = new Map()
-  const settled = (batches: readonly Batch[]): readonly Batch[] => {
+  /** Batches that wait, as far as this process knows, with the time since when it has known. */
+  const seen = new Map<number, Batch & { since: number }>()
+  /** Takes what accumulated under some tags; returns the batches that waited long enough, whatever their tags. */
+  const settled = async (tags: readonly number[]): Promise<readonly Batch[]> => {
+    const found = new Map((await queue.take(tags)).map((batch) => [batch.tag, batch]))
     const now = clock.now()
+    for (const tag of tags) {
+      const [before, batch] = [seen.get(tag), found.get(tag)]
+      if (batch === undefined) seen.delete(tag)
+      else if (before?.id !== batch.id) seen.set(tag, { ...batch, since: now })
+    }
     // A clock that went back begins to wait anew.
-    const seenAt = ({ id }: Batch): number => Math.min(firstSeen.get(id) ?? now, now)
-    firstSeen = new Map(batches.map((batch) => [batch.id, seenAt(batch)]))
-    return batches.filter((batch) => now - seenAt(batch) >= options.settleSeconds * 1000)
+    for (const batch of seen.values()) batch.since = Math.min(batch.since, now)
+    return [...seen.values()].filter(({ since }) => now - since >= options.settleSeconds * 1000)
   }
 
-  return {
-    flush: async () => {
-      const waiting = await queue.take()
-      const ready = settled(waiting)
-      let group: (Batch & BatchContents)[] = []
-      let rows = 0
-      let written = 0
-      for (const batch of ready) {
-        const contents = await read(batch)
-        if (contents === undefined) continue
-        group.push(contents)
-        rows += contents.deltas.length + contents.changed.length
-        if (rows < MAX_ROWS) continue
-        written += await write(group)
+  /** The contents of batches, as many at a time as one transaction writes; `done` counts those that were read so far. */
+  async function* groupsOf(batches: readonly Batch[]) {
+    let group: (Batch & BatchContents)[] = []
+    let rows = 0
+    for (const [done, batch] of batches.entries()) {
+      const contents = await read(batch)
+      if (contents === undefined) continue
+      const more = contents.deltas.length + contents.changed.length
+      if (group.length > 0 && rows + more > MAX_ROWS) {
+        yield { group, done }
         group = []
         rows = 0
       }
-      if (group.length > 0) written += await write(group)
-      return { written, waiting: waiting.length - ready.length, failed: ready.length - written }
+      group.push(contents)
+      rows += more
+    }
+    if (group.length > 0) yield { group, done: batches.length }
+  }
+
+  const write = async (batches: readonly (Batch & BatchContents)[]): Promise<Outcome> => {
+    try {
+      await options.onCompleted(await ledger.write(await Promise.all(batches.map(counted))))
+    } catch (error) {
+      // A batch that cannot be written must not stop the others.
+      if (batches.length > 1 && !isUnavailable(error)) return writeEach(batches)
+      options.onError(error)
+      return { written: 0, isUnavailable: isUnavailable(error) }
+    }
+    for (const batch of batches) {
+      await queue.drop(batch)
+      seen.delete(batch.tag)
+    }
+    return { written: batches.length, isUnavailable: false }
+  }
+  const writeEach = async (batches: readonly (Batch & BatchContents)[]): Promise<Outcome> => {
+    let written = 0
+    for (const batch of batches) {
+      const outcome = await write([batch])
+      written += outcome.written
+      if (outcome.isUnavailable) return { written, isUnavailable: true }
+    }
+    return { written, isUnavailable: false }
+  }
+
+  const flushTags = async (
+    tags: readonly number[],
+    untilDue: (share: number) => Promise<unknown>,
+  ): Promise<FlushResult> => {
+    const ready = await settled(tags)
+    const waiting = seen.size - ready.length
+    let written = 0
+    for await (const { group, done } of groupsOf(ready)) {
+      const outcome = await write(group)
+      written += outcome.written
+      // Without a database the next would wait for a connection, and fail as well.
+      if (outcome.isUnavailable) break
+      if (done < ready.length) await untilDue(done / ready.length)
+    }
+    return { written, waiting, failed: ready.length - written }
+  }
+
+  const allTags = Array.from({ length: queue.tags }, (_, tag) => tag)
+  let turn = 0
+  return {
+    flush: () => flushTags(allTags, () => Promise.resolve()),
+
+    flushTurn: async (everyMs, pause) => {
+      turn = (turn + 1) % TURNS
+      const start = clock.now()
+      return flushTags(
+        allTags.filter((tag) => tag % TURNS === turn),
+        async (share) => {
+          // No longer than that when the clock goes back.
+          const ms = Math.min(start + share * everyMs - clock.now(), everyMs)
+          if (ms > 0) await pause(ms)
+        },
+      )
     },
 
     reconcile: async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRedisMetrics } from '@vault-and-tracker/service-kit/operational-metrics'
 import { type Cluster, Redis } from 'ioredis'
@@ -188,11 +189,16 @@ function addBackground(
   const { swarmStatistics } = parts.statistics.useCases
   const leadership = createLeadership(redis)
   resources.defer(() => leadership.release())
-  const addAsLeader = (name: string, everyMs: number, task: () => Promise<void>): void =>
+  const addAsLeader = (
+    name: string,
+    everyMs: number,
+    task: (stopping: AbortSignal) => Promise<void>,
+    options?: { fromStart: boolean },
+  ): void =>
     background.add({
-      everyMs,
-      task: async () => {
-        if (await leadership.acquire()) await task()
+      ...{ everyMs, ...options },
+      task: async (stopping) => {
+        if (await leadership.acquire()) await task(stopping)
       },
       onError: (error) => logger.warn({ err: error, task: name }, 'a background task failed; it is retried'),
     })
@@ -210,6 +216,14 @@ function addBackground(
   addAsLeader('pruning of samples', PRUNE_EVERY_MS, () => swarmStatistics.prune())
   if (sockets) addAsLeader('eviction of peers of ended processes', EVICT_EVERY_MS, () => sockets.evictGone())
   if (config.TRACKER_MODE !== 'private') return
-  addAsLeader('accounting flush', FLUSH_EVERY_MS, async () => counters.countFlush(await flusher.flush()))
+  addAsLeader(
+    'accounting flush',
+    FLUSH_EVERY_MS,
+    async (stopping) => {
+      const pause = (ms: number): Promise<unknown> => sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
+      counters.countFlush(await flusher.flushTurn(FLUSH_EVERY_MS, pause))
+    },
+    { fromStart: true },
+  )
   addAsLeader('reconciliation of swarm counts', RECONCILE_EVERY_MS, () => flusher.reconcile())
 }

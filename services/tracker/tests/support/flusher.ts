@@ -26,8 +26,9 @@ const noCounts: SwarmCounts = { complete: 0, incomplete: 0, paused: 0, completed
 
 const flusher = createFlusher({
   queue: {
-    take: async () => {
-      const batches = await queue.take()
+    tags: queue.tags,
+    take: async (tags) => {
+      const batches = await queue.take(tags)
       reached('taken')
       return batches
     },
