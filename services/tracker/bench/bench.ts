@@ -1,9 +1,10 @@
 // Compares this tracker with others under the same load on this machine, and prints one table. See docs/performance.md.
-// Usage: pnpm --filter tracker bench [seconds for each measurement]
+// Usage: pnpm --filter tracker bench [seconds for each measurement] [plain | 1 | 2 | flush | npm | opentracker]
+import { setTimeout as sleep } from 'node:timers/promises'
 import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { type Load, measure } from './load.ts'
 import { populateOverHttp } from './populate.ts'
-import { startNpmTracker, startOpentracker, startOurs, startPlain, type Target } from './servers.ts'
+import { cpuOfTree, startNpmTracker, startOpentracker, startOurs, startPlain, type Target } from './servers.ts'
 import { machine, startWorld } from './world.ts'
 
 const seconds = Number(process.argv[2] ?? 8)
@@ -19,6 +20,9 @@ const WIDE: Size = { torrents: 100_000, peers: 100_000 }
 const DEEP: Size = { torrents: 1_000, peers: 1_000_000 }
 const LARGE: Size = { torrents: 100_000, peers: 1_000_000 }
 
+/** Longer than it takes until background tasks have run. */
+const LEADS_AFTER_MS = 3_000
+
 function print(...cells: readonly string[]): void {
   process.stdout.write(`| ${cells.join(' | ')} |\n`)
 }
@@ -28,7 +32,7 @@ async function row(target: Target, size: Size, load: Partial<Load> = {}): Promis
   const whole = { ...size, connections: 64, keepAlive, seconds, ...load }
   // As long as it takes to have met most torrents once.
   await measure(target, { ...whole, seconds: size.torrents > 10_000 ? 12 : 2 })
-  const { perSecond, p50Ms, p99Ms, errors, cpuMicros } = await measure(target, whole)
+  const { perSecond, p50Ms, p99Ms, errors, ...cpu } = await measure(target, whole)
   print(
     target.name,
     size.torrents.toLocaleString('en'),
@@ -37,15 +41,17 @@ async function row(target: Target, size: Size, load: Partial<Load> = {}): Promis
     Math.round(perSecond).toLocaleString('en'),
     p50Ms.toFixed(1),
     p99Ms.toFixed(1),
-    cpuMicros.toFixed(0),
+    cpu.cpuMicros.toFixed(0),
+    ...[cpu.redisMicros, cpu.postgresMicros, cpu.flushMicros].map((micros) => (micros === 0 ? '' : micros.toFixed(0))),
     String(errors),
   )
   return perSecond
 }
 
 process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine()}\n\n`)
-print('tracker', 'torrents', 'peers', 'connections', 'requests/s', 'p50 ms', 'p99 ms', 'CPU us/request', 'errors')
-print('---', '--:', '--:', '---', '--:', '--:', '--:', '--:', '--:')
+const cpuColumns = ['CPU us/request', 'of it Redis', 'Postgres', 'flush apart']
+print('tracker', 'torrents', 'peers', 'connections', 'requests/s', 'p50 ms', 'p99 ms', ...cpuColumns, 'errors')
+print('---', '--:', '--:', '---', '--:', '--:', '--:', '--:', '--:', '--:', '--:', '--:')
 
 const memory: string[] = []
 async function ours(workers: number): Promise<void> {
@@ -63,6 +69,21 @@ async function ours(workers: number): Promise<void> {
       await row(target, size, { pauseMs: (64 / (full / 2)) * 1000 })
     }
     await target.stop()
+  }
+}
+
+/** What a flush takes of the processor: it is done by the process that leads, which gets no announces here. */
+async function flushApart(): Promise<void> {
+  for (const size of [BUSY, WIDE]) {
+    await world.addTorrents(size.torrents)
+    await world.populate(size.torrents, size.peers)
+    const leader = await startOurs({ workers: 1, ...world })
+    await sleep(LEADS_AFTER_MS)
+    const target = await startOurs({ workers: 1, ...world })
+    const parts = target.parts && { ...target.parts, flush: () => cpuOfTree(leader.pid) }
+    await row({ ...target, name: 'this tracker, flushed by another process', ...(parts && { parts }) }, size)
+    await target.stop()
+    await leader.stop()
   }
 }
 
@@ -85,6 +106,7 @@ try {
   }
   if (only === undefined || only === '1') await ours(1)
   if (only === undefined || only === '2') await ours(2)
+  if (only === undefined || only === 'flush') await flushApart()
   if (only === undefined || only === 'npm') await other(true, () => startNpmTracker())
   if (only === undefined || only === 'opentracker')
     await other(false, (size) => startOpentracker(folder, size.torrents))

@@ -22,11 +22,19 @@ export type Measured = {
   readonly errors: number
   /** Processor time for a request, of the tracker and of Redis. */
   readonly cpuMicros: number
+  /** Of these, Redis; and besides, Postgres and the process that flushes, where it is another one. 0 where there is none. */
+  readonly redisMicros: number
+  readonly postgresMicros: number
+  readonly flushMicros: number
+}
+
+function secondsOf({ cpuSeconds, parts }: Target): readonly [number, number, number, number] {
+  return [cpuSeconds(), parts?.redis() ?? 0, parts?.postgres() ?? 0, parts?.flush?.() ?? 0]
 }
 
 /** Has wrk send announces and says what came of it. */
 export async function measure(target: Target, load: Load): Promise<Measured> {
-  const before = target.cpuSeconds()
+  const before = secondsOf(target)
   const { stdout } = await promisify(execFile)('wrk', [
     '-t1',
     `-c${String(load.connections)}`,
@@ -40,18 +48,19 @@ export async function measure(target: Target, load: Load): Promise<Measured> {
     '--',
     ...[load.torrents, load.peers, target.users, load.pauseMs ?? 0].map(String),
   ])
-  const cpu = target.cpuSeconds() - before
+  const after = secondsOf(target)
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
   const failed = /Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? '0'
   const sockets = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout)
   // wrk counts the end of a connection that it asked to be closed as a read error of the next request.
   const broken = sockets ? Number(sockets[1]) + Number(sockets[3]) + Number(sockets[4]) : 0
+  const micros = (part: 0 | 1 | 2 | 3): number => ((after[part] - before[part]) * 1e6) / requests
   return {
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
     p50Ms: milliseconds(/50%\s+([\d.]+\w+)/.exec(stdout)?.[1]),
     p99Ms: milliseconds(/99%\s+([\d.]+\w+)/.exec(stdout)?.[1]),
     errors: Number(failed) + broken,
-    cpuMicros: (cpu * 1e6) / requests,
+    ...{ cpuMicros: micros(0), redisMicros: micros(1), postgresMicros: micros(2), flushMicros: micros(3) },
   }
 }
 

@@ -14,8 +14,10 @@ export type Target = {
   /** Users whose passkeys announces carry; 0 where there are none. */
   readonly users: number
   readonly pid: number
-  /** Seconds of processor time used so far, by the tracker and what works for it. */
+  /** Seconds of processor time used so far, by the tracker and its Redis. */
   cpuSeconds(): number
+  /** The same of what works for this tracker, apart. */
+  readonly parts?: { redis(): number; postgres(): number; flush?(): number }
   stop(): Promise<void>
 }
 
@@ -54,6 +56,7 @@ export async function startOurs(options: {
   databaseUrl: string
   redisUrl: string
   redisPid: number
+  postgresPid?: number
   env?: Readonly<Record<string, string>>
   /** For Node. */
   flags?: readonly string[]
@@ -82,7 +85,11 @@ export async function startOurs(options: {
       ...options.env,
     },
   )
-  return { ...target, users: 10_000, cpuSeconds: () => target.cpuSeconds() + cpuOf(options.redisPid) }
+  const { redisPid, postgresPid } = options
+  const redis = (): number => cpuOf(redisPid)
+  const postgres = (): number => (postgresPid === undefined ? 0 : cpuOfTree(postgresPid))
+  const cpuSeconds = (): number => target.cpuSeconds() + redis()
+  return { ...target, users: 10_000, cpuSeconds, parts: { redis, postgres } }
 }
 
 async function start(

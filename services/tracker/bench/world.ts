@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { Redis } from 'ioredis'
+import type pg from 'pg'
 import { timeToLive } from '../src/swarm/interval.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import { startDatabases } from './databases.ts'
@@ -10,27 +11,15 @@ import { infoHashOf, peerIdOf, placeOf, portOf, USERS, uuidOf } from './numberin
 /** Postgres with users and torrents, and Redis. */
 export async function startWorld(folder: string) {
   const databases = await startDatabases(folder)
-  const { client, databaseUrl, redisUrl, redisPid } = databases
+  const { client, databaseUrl, redisUrl, redisPid, postgresPid } = databases
   const redis = new Redis(redisUrl)
   await databases.addUsers(USERS)
-  await client.query(
-    `insert into categories (id, slug, name, torznab_id, created_at) values ($1, 'tv', 'TV', 5000, now())`,
-    [uuidOf(1)],
-  )
+  await addCategory(client)
 
   return {
-    ...{ databaseUrl, redisUrl, redisPid },
+    ...{ databaseUrl, redisUrl, redisPid, postgresPid },
     /** Makes sure that torrents 0 to n - 1 exist. */
-    async addTorrents(count: number): Promise<void> {
-      await client.query(
-        `insert into torrents (id, info_hash, name, category_id, size, file_count, search, created_at)
-         select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
-           decode(lpad(to_hex(n % 256), 2, '0') || lpad(to_hex(n), 8, '0'), 'hex') || 'bench-info-hash'::bytea,
-           'torrent ' || n, $2, 1, 1, '', now()
-         from generate_series(0, $1::int - 1) as n on conflict do nothing`,
-        [count, uuidOf(1)],
-      )
-    },
+    addTorrents: (count: number) => addTorrents(client, count),
     /** Fills the swarms; returns the bytes that Redis uses for a peer. */
     async populate(torrents: number, peers: number): Promise<number> {
       await redis.flushall()
@@ -84,6 +73,29 @@ export async function startWorld(folder: string) {
       await databases.stop()
     },
   }
+}
+
+/** The category of all torrents. */
+export async function addCategory(client: pg.Client): Promise<void> {
+  await client.query(
+    `insert into categories (id, slug, name, torznab_id, created_at) values ($1, 'tv', 'TV', 5000, now())`,
+    [uuidOf(1)],
+  )
+}
+
+/** Makes sure that torrents 0 to n - 1 exist. */
+export async function addTorrents(client: pg.Client, count: number): Promise<void> {
+  await client.query(
+    `insert into torrents (id, info_hash, name, category_id, size, file_count, search, created_at)
+     select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,
+       decode(lpad(to_hex(n % 256), 2, '0') || lpad(to_hex(n), 8, '0'), 'hex') || 'bench-info-hash'::bytea,
+       'torrent ' || n, $2, 1, 1, '', now()
+     from generate_series(0, $1::int - 1) as n on conflict do nothing`,
+    [count, uuidOf(1)],
+  )
+  // As an upload does.
+  await client.query(`insert into torrent_stats (torrent_id) select id from torrents on conflict do nothing`)
+  await client.query('analyze')
 }
 
 /** What the machine is, for the head of the table. */
