@@ -87,9 +87,10 @@ export type Flusher = {
   flush(): Promise<FlushResult>
   /**
    * As `flush`, for the tags whose turn it is, and evenly over the time until the next turn: when it is repeated every
-   * `everyMs`, batches are written in a steady flow of small transactions.
+   * `everyMs`, batches are written in a steady flow of small transactions. Under load a turn takes longer, and more
+   * announces of a user and torrent are one row.
    *
-   * @param pause waits between two transactions, or not when the process stops
+   * @param pause waits between two transactions, as long as the one before took at least; not when the process stops
    */
   flushTurn(everyMs: number, pause: (ms: number) => Promise<unknown>): Promise<FlushResult>
   /** Has the next flush correct the counts of swarms that ended without an announce, as when Redis was emptied. */
@@ -235,12 +236,15 @@ export function createFlusher(options: {
     flushTurn: async (everyMs, pause) => {
       turn = (turn + 1) % TURNS
       const start = clock.now()
+      let rested = start
       return flushTags(
         allTags.filter((tag) => tag % TURNS === turn),
         async (share) => {
-          // No longer than that when the clock goes back.
-          const ms = Math.min(start + share * everyMs - clock.now(), everyMs)
+          const now = clock.now()
+          // As long as the transaction took, so that half of the time is left to announces. No longer than a turn when the clock jumps.
+          const ms = Math.min(Math.max(start + share * everyMs - now, now - rested), everyMs)
           if (ms > 0) await pause(ms)
+          rested = clock.now()
         },
       )
     },
