@@ -28,8 +28,9 @@ export type Measured = {
   readonly flushMicros: number
 }
 
-function secondsOf({ cpuSeconds, parts }: Target): readonly [number, number, number, number] {
-  return [cpuSeconds(), parts?.redis() ?? 0, parts?.postgres() ?? 0, parts?.flush?.() ?? 0]
+function secondsOf(target: Target): readonly [number, number, number, number] {
+  const { parts } = target
+  return [target.cpuSeconds(), parts?.redis() ?? 0, parts?.postgres() ?? 0, parts?.flush?.() ?? 0]
 }
 
 /** Has wrk send announces and says what came of it. */
