@@ -1,13 +1,13 @@
 // What the thread runs that reads .torrent files: one after the other, as they are posted.
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { TorrentJob } from './torrent-file.thread.ts'
 import { readTorrent } from './torrent-file.ts'
 
 /** Where processors are short, whoever announces goes first. */
 const NICENESS = 10
-// Linux has a niceness for each thread; elsewhere it would be that of the process.
-if (process.platform === 'linux') setPriority(NICENESS)
+// Linux has a niceness for each thread; elsewhere it would be that of the process. Few may lower theirs.
+if (process.platform === 'linux') setPriority(Math.max(NICENESS, getPriority()))
 
 parentPort?.on('message', ({ bytes, source }: TorrentJob) => {
   const read = readTorrent(bytes, source)
