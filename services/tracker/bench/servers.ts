@@ -48,6 +48,9 @@ export async function startOpentracker(folder: string, torrents: number): Promis
   return start('opentracker (Debian)', port, 'opentracker', ['-f', config], '/stats')
 }
 
+/** What `npm start` and the image give Node for our tracker. */
+const OUR_FLAGS = ['--initial-old-space-size=128']
+
 /** Ours, as built. */
 export async function startOurs(options: {
   workers: number
@@ -55,11 +58,11 @@ export async function startOurs(options: {
   redisUrl: string
   redisPid: number
   env?: Readonly<Record<string, string>>
-  /** For Node. */
+  /** For Node, besides those that it always gets. */
   flags?: readonly string[]
 }): Promise<Target> {
   const port = await freePort()
-  const args = [...(options.flags ?? []), here('../dist/main.js')]
+  const args = [...OUR_FLAGS, ...(options.flags ?? []), here('../dist/main.js')]
   const target = await start(
     `this tracker, ${String(options.workers)} worker(s)`,
     port,
