@@ -49,7 +49,7 @@ export async function startOpentracker(folder: string, torrents: number): Promis
 }
 
 /** What `npm start` and the image give Node for our tracker. */
-const OUR_FLAGS = ['--initial-old-space-size=128']
+const OUR_FLAGS = ['--initial-old-space-size=128', '--max-semi-space-size=16']
 
 /** Ours, as built. */
 export async function startOurs(options: {
