@@ -48,7 +48,7 @@ export async function startOpentracker(folder: string, torrents: number): Promis
   return start('opentracker (Debian)', port, 'opentracker', ['-f', config], '/stats')
 }
 
-/** What `npm start` and the image give Node for our tracker. */
+/** What the script `start` of the package and the image give Node. */
 const OUR_FLAGS = ['--initial-old-space-size=128', '--max-semi-space-size=16']
 
 /** Ours, as built. */
