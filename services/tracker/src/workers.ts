@@ -24,6 +24,10 @@ export async function startWorkers(scope: Scope, count: number, logger: Logger):
     const worker = cluster.fork()
     const started = Date.now()
     worker.on('message', (message: unknown) => replyWithMetrics(worker, message))
+    // A message to a worker that has just died. Without a listener it would end this process.
+    worker.on('error', (error: unknown) =>
+      logger.warn({ err: error, worker: worker.process.pid }, 'a worker is not reached'),
+    )
     worker.once('exit', (code, signal) => {
       if (scope.signal.aborted) return
       logger.error({ worker: worker.process.pid, code, signal }, 'a worker ended; another one is started')

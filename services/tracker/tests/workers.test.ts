@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { Agent, get } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { announce, rawGet } from './support/announcer.ts'
 import { createClient } from './support/client.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
-import { startTrackerProcess } from './support/tracker-process.ts'
+import { startTrackerProcess, type TrackerProcess } from './support/tracker-process.ts'
 
 let world: TestTracker
 let uploader: TestMember
@@ -23,6 +24,13 @@ function environment(): Record<string, string> {
   return { DATABASE_URL: world.database.appUrl, REDIS_URL: world.redisUrl }
 }
 
+/** Two workers that both listen. Until then the end of one is that of the start. */
+async function startTwoWorkers(): Promise<TrackerProcess> {
+  const tracker = await startTrackerProcess({ ...environment(), TRACKER_WORKERS: '2' })
+  await eventually(() => tracker.log().match(/"msg":"listening"/g)?.length === 2)
+  return tracker
+}
+
 function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8')
     .trim()
@@ -31,8 +39,16 @@ function childrenOf(pid: number): number[] {
     .map(Number)
 }
 
+function statusOf(url: string, agent: Agent): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode))
+    }).once('error', reject)
+  })
+}
+
 test('workers share port, swarm and metrics; a dead one is replaced; all stop together', async () => {
-  const tracker = await startTrackerProcess({ ...environment(), TRACKER_WORKERS: '2' })
+  const tracker = await startTwoWorkers()
   const { pid } = tracker.process
   const first = childrenOf(pid)
   expect(first).toHaveLength(2)
@@ -62,6 +78,28 @@ test('workers share port, swarm and metrics; a dead one is replaced; all stop to
   const all = childrenOf(pid)
   expect((await tracker.process.stop()).code).toBe(0)
   for (const child of all) expect(() => process.kill(child, 0)).toThrow()
+})
+
+test('metrics that are asked for as a worker dies are answered, and it is replaced', async () => {
+  const tracker = await startTwoWorkers()
+  const { pid } = tracker.process
+  // Connections go to the workers in turn, so that each has two of these.
+  const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
+  for (const agent of agents) expect(await statusOf(`${tracker.url}/health`, agent)).toBe(200)
+  const doomed = childrenOf(pid)[0] ?? 0
+
+  // The first process finds the requests of both workers before it hears that one of them is dead.
+  process.kill(pid, 'SIGSTOP')
+  const metrics = agents.slice(0, 2).map((agent) => statusOf(`${tracker.url}/metrics`, agent))
+  const answers = Promise.allSettled(metrics)
+  await Promise.all(agents.slice(2).map((agent) => statusOf(`${tracker.url}/health`, agent)))
+  process.kill(doomed, 'SIGKILL')
+  process.kill(pid, 'SIGCONT')
+
+  expect((await answers).filter(({ status }) => status === 'fulfilled')).toEqual([{ status: 'fulfilled', value: 200 }])
+  await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(doomed))
+  for (const agent of agents) agent.destroy()
+  expect((await tracker.process.stop()).code).toBe(0)
 })
 
 test('two replicas find peers across each other, and one hears of a passkey that was reset at the other', async () => {

@@ -8,16 +8,16 @@ import { unfit, variable, withoutNull } from './variable.ts'
  * replaces `${NAME}` everywhere. Between double quotes they differ more, so a value with a single quote is written there only
  * where nothing is to be undone.
  *
- * @throws CommandError naming the key where no spelling means the same to all of them
+ * @throws Unfit where no spelling means the same to all of them
  */
 export function dotenvLine(key: string, value: string): string {
-  const name = variable(key, 'dotenv')
-  withoutNull(key, value, 'dotenv')
-  if (value.includes('\r')) throw unfit(key, 'dotenv', 'has a carriage return')
-  if (value.includes('${')) throw unfit(key, 'dotenv', 'has ${, which some readers replace')
+  const name = variable(key)
+  withoutNull(key, value)
+  if (value.includes('\r')) throw unfit(key, 'has a carriage return')
+  if (value.includes('${')) throw unfit(key, 'has ${, which some readers replace')
   if (!value.includes("'") && !/\\(\\|$)/.test(value)) return `${name}='${value}'\n`
   if (!/[\\"$`]/.test(value)) return `${name}="${value}"\n`
-  throw unfit(key, 'dotenv', 'has a quote or a backslash that readers of this format undo differently')
+  throw unfit(key, 'has a quote or a backslash that readers of this format undo differently')
 }
 
 /** Each line in question is held against the whole file; so many characters are read for that, within a second. */

@@ -1,5 +1,6 @@
+import { CommandError } from '../commands/terminal.ts'
 import { dotenvLine } from './dotenv.ts'
-import { type Format, unfit, variable, withoutNull } from './variable.ts'
+import { type Format, Unfit, unfit, variable, withoutNull } from './variable.ts'
 
 export { FORMATS, type Format } from './variable.ts'
 
@@ -10,8 +11,7 @@ const WRITERS: Readonly<Record<Exclude<Format, 'json'>, Writer>> = {
   dotenv: { line: dotenvLine },
   docker: { line: dockerLine },
   shell: {
-    line: (key, value) =>
-      `export ${variable(key, 'shell')}='${withoutNull(key, value, 'shell').replaceAll("'", String.raw`'\''`)}'\n`,
+    line: (key, value) => `export ${variable(key)}='${withoutNull(key, value).replaceAll("'", String.raw`'\''`)}'\n`,
   },
   // A JSON string is a double-quoted scalar of YAML 1.2 (section 7.3.1), but for what YAML does not print.
   yaml: { line: (key, value) => `${yamlString(key)}: ${yamlString(value)}\n` },
@@ -33,7 +33,7 @@ const WRITERS: Readonly<Record<Exclude<Format, 'json'>, Writer>> = {
  * - `github-actions`: lines to append to the file that `$GITHUB_ENV` names.
  * - `k8s`: a Secret manifest, values in base64, named `name`.
  *
- * @throws CommandError naming the first key that the format cannot hold
+ * @throws CommandError naming the keys that the format cannot hold, ten at most
  */
 export function formatSecrets(secrets: Readonly<Record<string, string>>, format: Format, name = 'secrets'): string {
   const entries = Object.entries(secrets).toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -42,7 +42,27 @@ export function formatSecrets(secrets: Readonly<Record<string, string>>, format:
     return `${JSON.stringify(Object.assign(Object.create(null), Object.fromEntries(entries)), null, 2)}\n`
   const { head, line } = WRITERS[format]
   if (entries.length === 0 && format === 'yaml') return '{}\n'
-  return `${head?.(name) ?? ''}${entries.map(([key, value]) => line(key, value)).join('')}`
+  const reasons: string[] = []
+  const lines = entries.map(([key, value]) => {
+    try {
+      return line(key, value)
+    } catch (error) {
+      if (!(error instanceof Unfit)) throw error
+      reasons.push(error.message)
+      return ''
+    }
+  })
+  if (reasons.length > 0) throw refusal(reasons, format)
+  return `${head?.(name) ?? ''}${lines.join('')}`
+}
+
+/** How many secrets that do not fit are named. */
+const MAX_NAMED = 10
+
+function refusal(reasons: readonly string[], format: Format): CommandError {
+  const more = reasons.length - MAX_NAMED
+  const named = [...reasons.slice(0, MAX_NAMED), ...(more > 0 ? [`and ${String(more)} more`] : [])]
+  return new CommandError(`the format ${format} cannot hold these secrets; use --format json:\n  ${named.join('\n  ')}`)
 }
 
 /** What Docker reads as one line at most, in bytes. */
@@ -50,9 +70,9 @@ const DOCKER_LINE = 64 * 1024 - 1
 
 /** Docker takes what follows the first `=` as it is, up to the line break, of which it drops a carriage return. */
 function dockerLine(key: string, value: string): string {
-  if (/[\n\r]/.test(value)) throw unfit(key, 'docker', 'has a line break')
-  if (Buffer.byteLength(`${key}=${value}`) > DOCKER_LINE) throw unfit(key, 'docker', 'is longer than a line may be')
-  return `${variable(key, 'docker')}=${withoutNull(key, value, 'docker')}\n`
+  if (/[\n\r]/.test(value)) throw unfit(key, 'has a line break')
+  if (Buffer.byteLength(`${key}=${value}`) > DOCKER_LINE) throw unfit(key, 'is longer than a line may be')
+  return `${variable(key)}=${withoutNull(key, value)}\n`
 }
 
 function yamlString(text: string): string {
@@ -64,15 +84,15 @@ function yamlString(text: string): string {
 
 /** A value between two lines of a word that it does not hold (GitHub: workflow commands, multiline strings). */
 function githubLine(key: string, value: string): string {
-  if (value.includes('\r')) throw unfit(key, 'github-actions', 'has a carriage return')
+  if (value.includes('\r')) throw unfit(key, 'has a carriage return')
   let word = 'EOF'
   while (value.includes(word)) word += '_'
-  return `${variable(key, 'github-actions')}<<${word}\n${withoutNull(key, value, 'github-actions')}\n${word}\n`
+  return `${variable(key)}<<${word}\n${withoutNull(key, value)}\n${word}\n`
 }
 
 /** Keys of a Secret are letters, digits, `-`, `_` and `.` (Kubernetes API, Secret v1), and at most 253 of them. */
 function k8sLine(key: string, value: string): string {
   if (!/^[-._A-Za-z0-9]{1,253}$/.test(key) || key === '.' || key.startsWith('..'))
-    throw unfit(key, 'k8s', 'is not the key of a Secret')
+    throw unfit(key, 'is not the key of a Secret')
   return `  ${yamlString(key)}: ${Buffer.from(value).toString('base64')}\n`
 }

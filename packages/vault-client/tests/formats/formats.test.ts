@@ -105,6 +105,15 @@ test.each(FORMATS.filter((format) => format !== 'json' && format !== 'yaml' && f
   },
 )
 
+test('all that a format cannot hold is named at once, ten at most', () => {
+  expect(() => formatSecrets({ PEM: 'a\nb', FINE: '1', 'a-b': '1' }, 'docker')).toThrow(
+    'the format docker cannot hold these secrets; use --format json:\n' +
+      '  "PEM" has a line break\n  "a-b" is not the name of a variable',
+  )
+  const many = Object.fromEntries(Array.from({ length: 13 }, (_, i) => [`K${String(i)}`, '\n']))
+  expect(() => formatSecrets(many, 'docker')).toThrow(/(\n {2}"K\d+" has a line break){10}\n {2}and 3 more$/)
+})
+
 test('the shell format reads back unchanged whatever a value holds', () => {
   const value = `it's $(date) \`id\` "quoted" \\ and\na second line; $HOME`
   const script = `${formatSecrets({ VALUE: value }, 'shell')}printf '%s' "$VALUE"`

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { createBatcher } from '@vault-and-tracker/service-kit/batch'
 import { isError } from '@vault-and-tracker/service-kit/errors'
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import type { Redis } from 'ioredis'
 import type { MemoryKeeper } from './nonce-memory.ts'
-import type { NonceStore } from './signed-requests.ts'
+import type { NonceStore, Spent } from './signed-requests.ts'
 
 /**
  * A signature dated five minutes ahead is valid for ten: nonces are kept ten minutes and five seconds, the five for the
@@ -104,9 +103,6 @@ function script(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') }
 }
 
-/** The check of what was lost costs Redis more than a nonce does: nonces that arrive meanwhile share the next one. */
-const SHARED = { concurrency: 2, maxBatchSize: 64, lingerMs: 0, isReady: () => false }
-
 /**
  * Spent nonces in Redis, shared by all replicas: exactly one of them can spend one. While Redis is unavailable, `spend`
  * fails and no request is accepted. The memory is to be opened first.
@@ -131,7 +127,7 @@ export function createNonceStore(redis: Redis): NonceStore & MemoryKeeper {
     }
   }
 
-  async function call(nonces: readonly string[]): Promise<readonly { unspent: boolean; memoryMs: number }[]> {
+  async function spend(nonces: readonly string[]): Promise<readonly Spent[]> {
     const reply = await run<number[]>(SPENDING, [MEMORY, count, ...nonces], epoch, known)
     const [memoryMs = 0, seen = 0, lost, ...fresh] = reply
     known = Math.max(known, seen)
@@ -139,17 +135,15 @@ export function createNonceStore(redis: Redis): NonceStore & MemoryKeeper {
     return fresh.map((each) => ({ unspent: each === 1, memoryMs: memoryMs < 0 ? Infinity : memoryMs }))
   }
 
-  const spend = createBatcher(call, SHARED)
-
   return {
     open: async (given) => {
       const [opened, lost] = await run<[string, number]>(OPENING, [MEMORY], given ?? '', newId())
       epoch = opened
       return { epoch, lost: lost === 1 }
     },
-    spend: (publicKeyHex, nonce) => spend(`vault:nonce:${publicKeyHex}:${nonce}`),
+    spend: (nonces) => spend(nonces.map(({ publicKeyHex, nonce }) => `vault:nonce:${publicKeyHex}:${nonce}`)),
     check: async () => {
-      await call([])
+      await spend([])
       const lost = noticed
       noticed = false
       return { lost }

@@ -8,6 +8,7 @@ import {
   type VerifiedRequest,
   verifySignatureOffThread,
 } from '@vault-and-tracker/http-signatures'
+import { createBatcher } from '@vault-and-tracker/service-kit/batch'
 import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, type ErrorCode } from '../errors.ts'
@@ -20,17 +21,23 @@ const PRESENT_TTL_MS = 60_000
 const ABSENT_TTL_MS = 1_000
 const MAX_CACHED = 10_000
 
+/** A nonce of a key. Nonces belong to a key and not to a project: one that is registered again has the same ones. */
+export type Nonce = Pick<TimelyRequest['claims'], 'publicKeyHex' | 'nonce'>
+
+/**
+ * Whether a nonce was unspent, whichever replica is asked; and for how long the store has lost nothing, in milliseconds,
+ * Infinity where it never has.
+ */
+export type Spent = { readonly unspent: boolean; readonly memoryMs: number }
+
 /** Remembers spent nonces for longer than any signature is valid. */
 export type NonceStore = {
-  /**
-   * Spends a nonce of a key. Nonces belong to a key and not to a project: a project that is deleted and registered again
-   * with its key has the same ones.
-   *
-   * @returns whether it was unspent, whichever replica is asked; and for how long the store has lost nothing, in
-   *   milliseconds, Infinity where it never has
-   */
-  spend(publicKeyHex: string, nonce: string): Promise<{ readonly unspent: boolean; readonly memoryMs: number }>
+  /** Spends nonces in one call. @returns what came of each, in their order */
+  spend(nonces: readonly Nonce[]): Promise<readonly Spent[]>
 }
+
+/** A call to the nonce store costs more than a nonce in it: they wait for the requests whose signatures are being verified. */
+const SHARED = { concurrency: 2, maxBatchSize: 64, lingerMs: 2 }
 
 /** What signatures are verified against, cached for a short time. */
 export type SigningProjects = {
@@ -88,6 +95,11 @@ export function createSignedRequests(deps: {
 }) {
   const { signingProjects, nonces, clock, onUse } = deps
   let pendingFetches = 0
+  let pendingSignatures = 0
+  const spend = createBatcher<Nonce, Spent>((waiting) => nonces.spend(waiting), {
+    ...SHARED,
+    isReady: (waiting) => pendingSignatures === 0 || waiting >= SHARED.maxBatchSize,
+  })
 
   /** Verifies against what is cached of the project, and against the database when the cached project lacks the key. */
   async function verifySignature(message: ReceivedMessage): Promise<[VerifiedRequest, SigningProject]> {
@@ -110,7 +122,7 @@ export function createSignedRequests(deps: {
 
   /** A request from before a loss may have been accepted already: that it was not can no longer be known. */
   async function spendNonce({ publicKeyHex, nonce, created }: TimelyRequest['claims']): Promise<void> {
-    const { unspent, memoryMs } = await nonces.spend(publicKeyHex, nonce)
+    const { unspent, memoryMs } = await spend({ publicKeyHex, nonce })
     if (!unspent || created * 1000 < clock.now() - memoryMs) throw apiError('replayed_nonce')
   }
 
@@ -121,8 +133,13 @@ export function createSignedRequests(deps: {
      * @throws ApiError missing_signature, unknown_project, invalid_signature, expired
      */
     authenticate: async (message: ReceivedMessage): Promise<AuthenticatedRequest> => {
-      const [verified, signer] = await verifySignature(message)
-      return { timely: translate(() => checkWindow(verified, clock.now())), signer }
+      pendingSignatures++
+      try {
+        const [verified, signer] = await verifySignature(message)
+        return { timely: translate(() => checkWindow(verified, clock.now())), signer }
+      } finally {
+        pendingSignatures--
+      }
     },
 
     /**
