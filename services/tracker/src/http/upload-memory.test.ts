@@ -26,6 +26,21 @@ test('uploads at the same time have memory of their own, a later one has that of
   expect(third.bytes().buffer).toBe(used)
 })
 
+test('three memories are kept for later uploads, however many there were at once', () => {
+  const memories = createUploadMemories(8)
+  const regionsOf = (count: number) => {
+    const taken = Array.from({ length: count }, () => memories.take())
+    const regions = taken.map((memory) => {
+      memory.append(Buffer.from('x'))
+      return memory.bytes().buffer
+    })
+    for (const memory of taken) memory.release()
+    return regions
+  }
+  const first = regionsOf(16)
+  expect(regionsOf(16).filter((region) => first.includes(region))).toHaveLength(3)
+})
+
 test('after its release an upload writes nothing, and releases nothing again', () => {
   const memories = createUploadMemories(8)
   const first = memories.take()

@@ -11,9 +11,12 @@ export type UploadMemory = {
 /** Hands out memory for uploads. */
 export type UploadMemories = { readonly take: () => UploadMemory }
 
+/** As many as one member uploads at a time. More are left to the collector: they were needed for a moment. */
+const KEPT = 3
+
 /**
- * Creates the memories: at most `regionBytes` for each upload, used again for later ones and never freed. There are as many
- * as there were uploads at once, and the system backs them only as far as they were written to.
+ * Creates the memories: at most `regionBytes` for each upload, of which some are kept for later ones. The system backs
+ * them only as far as they were written to.
  *
  * They are shared between threads, and V8 does not count them: what it counts makes it collect the whole heap, which holds
  * up the event loop.
@@ -38,7 +41,7 @@ export function createUploadMemories(regionBytes: number): UploadMemories {
         release() {
           if (isReleased) return
           isReleased = true
-          if (region !== undefined) idle.push(region)
+          if (region !== undefined && idle.length < KEPT) idle.push(region)
           region = undefined
         },
       }
