@@ -50,6 +50,9 @@ export async function startOpentracker(folder: string, torrents: number): Promis
   return start('opentracker (Debian)', port, 'opentracker', ['-f', config], '/stats')
 }
 
+/** What the script `start` of the package and the image give Node. */
+const OUR_FLAGS = ['--initial-old-space-size=128', '--max-semi-space-size=16']
+
 /** Ours, as built. */
 export async function startOurs(options: {
   workers: number
@@ -58,11 +61,11 @@ export async function startOurs(options: {
   redisPid: number
   postgresPid?: number
   env?: Readonly<Record<string, string>>
-  /** For Node. */
+  /** For Node, besides those that it always gets. */
   flags?: readonly string[]
 }): Promise<Target> {
   const port = await freePort()
-  const args = [...(options.flags ?? []), here('../dist/main.js')]
+  const args = [...OUR_FLAGS, ...(options.flags ?? []), here('../dist/main.js')]
   const target = await start(
     `this tracker, ${String(options.workers)} worker(s)`,
     port,

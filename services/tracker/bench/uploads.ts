@@ -1,5 +1,7 @@
 // Measures announces while the costliest files are uploaded, one after the other, and prints one table. See docs/performance.md.
 // Usage: pnpm build && pnpm --filter tracker bench:uploads [seconds for each measurement]
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { withManyFiles, withManyKeys, withPieceLayers } from '../tests/support/costly-torrents.ts'
 import { makeTorrent } from '../tests/support/make-torrent.ts'
@@ -21,6 +23,9 @@ const KINDS = [
   ['10 MiB of v2 piece layers', withPieceLayers],
 ] as const
 
+/** An encoded form with its content type. */
+type Form = { readonly type: string; readonly bytes: Buffer }
+
 const folder = temporaryFolder('bench')
 const world = await startWorld(folder)
 await world.addTorrents(LOAD.torrents)
@@ -35,8 +40,9 @@ try {
   print('---', '--:', '--:', '--:', '--:', '--:', '--:')
   for (const [kind, make] of KINDS) {
     const files = make === undefined ? [] : Array.from({ length: FILES }, (_, n) => make(`${kind} ${String(n)}`))
+    const forms = await encodeForms(files)
     const until = performance.now() + seconds * 1_000
-    const [announces, uploads] = await Promise.all([measure(target, LOAD), uploadUntil(until, files, cookie)])
+    const [announces, uploads] = await Promise.all([measure(target, LOAD), uploadUntil(until, forms, cookie)])
     const sorted = uploads.toSorted((a, b) => a - b)
     print(
       kind,
@@ -69,18 +75,43 @@ async function register(): Promise<string> {
   return cookie
 }
 
-/** Uploads one file after the other. @returns how long each took, in milliseconds */
-async function uploadUntil(end: number, files: readonly Buffer[], cookie: string): Promise<readonly number[]> {
+/** The form of each file as the bytes that are sent. Made before a measurement, as making them takes a processor. */
+async function encodeForms(files: readonly Buffer[]): Promise<readonly Form[]> {
+  return Promise.all(
+    files.map(async (file) => {
+      const form = new FormData()
+      form.append('category', 'tv')
+      form.append('torrent', new Blob([Uint8Array.from(file)]), 'x.torrent')
+      const encoded = new Response(form)
+      const type = encoded.headers.get('content-type') ?? ''
+      return { type, bytes: Buffer.from(await encoded.arrayBuffer()) }
+    }),
+  )
+}
+
+/** Uploads one form after the other. @returns how long each took, in milliseconds */
+async function uploadUntil(end: number, forms: readonly Form[], cookie: string): Promise<readonly number[]> {
+  const agent = new Agent({ keepAlive: true })
   const took: number[] = []
-  for (let n = 0; files.length > 0 && performance.now() < end; n += 1) {
-    const form = new FormData()
-    form.append('category', 'tv')
-    form.append('torrent', new Blob([Uint8Array.from(files[n % files.length] ?? [])]), 'x.torrent')
+  for (let n = 0; performance.now() < end; n += 1) {
+    const form = forms[n % forms.length]
+    if (form === undefined) break
     const started = performance.now()
-    const answer = await fetch(`${target.url}/api/torrents`, { method: 'POST', headers: { cookie }, body: form })
-    await answer.arrayBuffer()
-    if (answer.status !== 201 && answer.status !== 409) throw new Error(`an upload was ${String(answer.status)}`)
+    const status = await upload(agent, form, cookie)
+    if (status !== 201 && status !== 409) throw new Error(`an upload was ${String(status)}`)
     took.push(performance.now() - started)
   }
+  agent.destroy()
   return took
+}
+
+/** Sends a form in one write: what fetch does with ten megabytes takes a processor from the service. @returns the status */
+async function upload(agent: Agent, { type, bytes }: Form, cookie: string): Promise<number> {
+  const headers = { cookie, 'content-type': type, 'content-length': bytes.length }
+  const sent = request(`${target.url}/api/torrents`, { method: 'POST', agent, headers })
+  sent.end(bytes)
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  answer.resume()
+  await once(answer, 'end')
+  return answer.statusCode ?? 0
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 import { makeTorrent } from './support/make-torrent.ts'
@@ -59,4 +60,23 @@ test('a name of which nothing is seen is refused in a form, and replaced in a fi
   expect([form.status, form.member('error', 'message')]).toEqual([400, 'name: must be text of 1 to 255 characters.'])
   const file = await uploader.upload(makeTorrent('\u200d\u00ad'), { category: 'tv-hd' })
   expect(file.json).toMatchObject({ name: 'unnamed' })
+})
+
+test('uploads at once, and those after them, are each stored with their own bytes', async () => {
+  const uploader = await tracker.signedIn('at-once')
+  const pieceCounts = [40, 4_000, 400]
+  for (const counts of [pieceCounts, pieceCounts.toReversed()]) {
+    const downloads = await Promise.all(
+      counts.map(async (count, i) => {
+        const pieces = randomBytes(20 * count)
+        const size = count * 262_144
+        const stored = await uploader.upload(makeTorrent(`at once ${String(i)}`, { size, pieces }), {
+          category: 'tv-hd',
+        })
+        const { bytes } = await uploader.get(`/api/torrents/${stored.member('id')}/download`)
+        return bytes.includes(pieces)
+      }),
+    )
+    expect(downloads).toEqual([true, true, true])
+  }
 })

@@ -48,7 +48,7 @@ function rootOf(layer: Buffer, padding: Buffer): Buffer {
     if (level.length % (2 * HASH_LENGTH) !== 0) level = Buffer.concat([level, missing])
     const above = Buffer.allocUnsafe(level.length / 2)
     for (let i = 0; i < above.length; i += HASH_LENGTH) {
-      above.set(sha256(level.subarray(2 * i, 2 * (i + HASH_LENGTH))), i)
+      above.write(sha256Text(level.subarray(2 * i, 2 * (i + HASH_LENGTH))), i, 'latin1')
     }
     level = above
     missing = sha256(Buffer.concat([missing, missing]))
@@ -56,7 +56,14 @@ function rootOf(layer: Buffer, padding: Buffer): Buffer {
   return level
 }
 
-/** In one call: a layer of ten megabytes has 300,000 pairs, and a Hash object for each costs twice the hashing. */
 function sha256(bytes: Uint8Array): Buffer {
-  return hash('sha256', bytes, 'buffer')
+  return Buffer.from(sha256Text(bytes), 'latin1')
+}
+
+/**
+ * The hash with a character for each byte. A layer of ten megabytes has 300,000 pairs: a Hash object for each costs twice
+ * the hashing, and so does a buffer for each, which has memory of its own beside the heap.
+ */
+function sha256Text(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'binary')
 }

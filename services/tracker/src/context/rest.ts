@@ -5,7 +5,9 @@ import { apiError } from '../errors.ts'
 import { createReadBody } from '../http/input.ts'
 import { createLimits } from '../http/limits.ts'
 import type { TrackerSurface } from '../http/surface.ts'
+import { createUploadMemories } from '../http/upload-memory.ts'
 import { createUploadSlots, type UploadLimits } from '../http/upload-slots.ts'
+import { MAX_TORRENT_BYTES } from '../torrents/torrent-file.ts'
 import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
 import type { Connections } from './connections.ts'
 
@@ -14,6 +16,8 @@ const COMPRESS_FROM_BYTES = 1_400
 
 /** An upload holds ten megabytes at most. Somebody who uploads a series sends few at once. */
 const UPLOADS: UploadLimits = { perHolder: 3, total: 16 }
+/** A file, and what is stored of it: the same bytes, and some more of our own. */
+const UPLOAD_MEMORY_BYTES = MAX_TORRENT_BYTES + 64 * 1024
 
 /** The REST surface: how requests are guarded and read. */
 export type Rest = { readonly serving: Serving<TrackerSurface> }
@@ -22,7 +26,7 @@ export type Rest = { readonly serving: Serving<TrackerSurface> }
 export function createRest({ config, logger, redis, metrics }: Connections, sessions: Sessions): Rest {
   const uploadSlots = createUploadSlots(UPLOADS)
   createUploadMetrics(metrics.registry, () => uploadSlots.taken())
-  const readBody = createReadBody(uploadSlots)
+  const readBody = createReadBody(uploadSlots, createUploadMemories(UPLOAD_MEMORY_BYTES))
   const applyLimit = createLimits({
     redis,
     logger,

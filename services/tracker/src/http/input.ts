@@ -1,9 +1,10 @@
 import { type Description, type ReadBody, runMiddleware, type Upload } from '@vault-and-tracker/rest'
 import { addressKey } from '@vault-and-tracker/service-kit/client-address'
 import express, { type Request, type RequestHandler, type Response } from 'express'
-import multer from 'multer'
+import multer, { type StorageEngine } from 'multer'
 import { apiError, isApiError } from '../errors.ts'
 import type { TrackerSurface, Visitor } from './surface.ts'
+import type { UploadMemories, UploadMemory } from './upload-memory.ts'
 import type { UploadSlots } from './upload-slots.ts'
 
 /** Text fields of an upload, in bytes, and how many. */
@@ -25,8 +26,8 @@ export type ReadRequestBody = (
 ) => Promise<ReadBody>
 
 /** Reads JSON bodies and uploads, all bounded. */
-export function createReadBody(slots: UploadSlots): ReadRequestBody {
-  const readUpload = createReadUpload(slots)
+export function createReadBody(slots: UploadSlots, memories: UploadMemories): ReadRequestBody {
+  const readUpload = createReadUpload(slots, memories)
   return async ({ upload }, request, response, caller) => {
     if (upload !== undefined) return readUpload(upload, request, response, caller)
     if (request.body === undefined) {
@@ -40,23 +41,26 @@ export function createReadBody(slots: UploadSlots): ReadRequestBody {
 }
 
 /**
- * Reads uploads into memory: one file and a few fields. An upload has its slot until its handler has ended: the handler
- * works with the bytes also when the client has gone.
+ * Reads uploads into memory: one file and a few fields. An upload has its slot and its memory until its handler has ended:
+ * the handler works with the bytes also when the client has gone.
  */
 function createReadUpload(
   slots: UploadSlots,
+  memories: UploadMemories,
 ): (upload: Upload, request: Request, response: Response, caller: Visitor) => Promise<ReadBody> {
-  const parsers = new Map<Upload, RequestHandler>()
   return async (upload, request, response, caller) => {
     if (request.is('multipart/form-data') === false)
       throw apiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as multipart/form-data.')
-    let parser = parsers.get(upload)
-    if (parser === undefined) parsers.set(upload, (parser = multipartParser(upload)))
-    const release = takeSlot(slots, response, caller)
+    const giveBack = takeSlot(slots, response, caller)
+    const memory = memories.take()
+    const release = (): void => {
+      memory.release()
+      giveBack()
+    }
     try {
       // The parser never ends when the request was cut off before it started.
       if (request.destroyed) throw apiError('BAD_REQUEST', 'The request was cut off.')
-      await runMiddleware(parser, request, response)
+      await runMiddleware(multipartParser(upload, memory), request, response)
     } catch (error) {
       release()
       throw malformedForm(error)
@@ -75,9 +79,9 @@ function takeSlot(slots: UploadSlots, response: Response, { session, address }: 
   }
 }
 
-function multipartParser({ field, maxBytes }: Upload): RequestHandler {
+function multipartParser({ field, maxBytes }: Upload, memory: UploadMemory): RequestHandler {
   return multer({
-    storage: multer.memoryStorage(),
+    storage: storageIn(memory),
     limits: {
       fileSize: maxBytes,
       files: 1,
@@ -88,6 +92,16 @@ function multipartParser({ field, maxBytes }: Upload): RequestHandler {
       headerPairs: 50,
     },
   }).single(field)
+}
+
+function storageIn(memory: UploadMemory): StorageEngine {
+  return {
+    _handleFile: (_request, { stream }, done) => {
+      stream.on('data', (chunk: Buffer) => memory.append(chunk))
+      stream.on('end', () => done(null, { buffer: memory.bytes() }))
+    },
+    _removeFile: (_request, _file, done) => done(null),
+  }
 }
 
 /** Forms are kept in memory, so whatever the parser fails with is the client's doing: too much, broken or cut off. */

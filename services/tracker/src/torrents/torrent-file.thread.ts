@@ -60,8 +60,8 @@ export function createTorrentFileReader(
   function giveUp(worker: Worker, error: Error): void {
     if (worker !== thread) return
     thread = undefined
-    void worker.terminate()
-    settle((job) => job.reject(error))
+    // The thread may write into the memory of the file until it has ended.
+    void worker.terminate().finally(() => settle((job) => job.reject(error)))
   }
 
   function settle(how: (job: Waiting) => void): void {
@@ -82,7 +82,7 @@ export function createTorrentFileReader(
       () => giveUp(worker, apiError('UNAVAILABLE', 'The file could not be read in time. Try again later.')),
       options.timeoutMs ?? TIMEOUT_MS,
     )
-    worker.postMessage({ bytes, source }, movable(bytes))
+    worker.postMessage({ bytes, source })
   }
 
   return {
@@ -105,9 +105,4 @@ export function createTorrentFileReader(
 
 function stopping(): Error {
   return apiError('UNAVAILABLE', 'The service is stopping.')
-}
-
-/** The memory of the bytes, where nothing else is in it. */
-function movable({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
 }
