@@ -14,7 +14,7 @@ import { gateResult, gatesOf, type JestReport, jestResult, type Result, sum, tap
 const TIMEOUT_MS = 15 * 60_000
 
 /** Lanes that run parts of the tests at the same time: in each, much of the time is waiting for servers and processes. */
-const LANES = 3
+const LANES = 2
 
 const REPORTER = fileURLToPath(new URL('../jest/progress-reporter.mjs', import.meta.url))
 
@@ -102,15 +102,14 @@ export async function test({ root, folders, step, onInterrupt }: TestOptions): P
   const gates = gatesOf(scripts['check'] ?? '').map(
     (name): Part =>
       () =>
-        // Nothing in a gate waits: at a low priority it takes what the tests, which do, leave of the processor.
-        check(`gate: ${name}`, `nice ${scripts[name] ?? 'false'}`, gateResult),
+        check(`gate: ${name}`, scripts[name] ?? 'false', gateResult),
   )
   // What takes longest is first, so that no lane is left with it in the end.
   const tests = folders
     .filter((folder) => scriptsOf(join(root, folder))['test'] !== undefined)
     .sort((a, b) => testFilesIn(join(root, b)) - testFilesIn(join(root, a)))
     .map(jest)
-  const parts = [...tests.slice(0, LANES - 1), ...gates, infra, ...tests.slice(LANES - 1)]
+  const parts = [...tests.slice(0, 1), ...gates, infra, ...tests.slice(1)]
   await attempt(async () => {
     // A logical database of Redis belongs to a worker of one run of jest, so lanes cannot share a server.
     const lanes = Array.from({ length: process.env['TEST_REDIS_URL'] ? 1 : LANES }, () => startTestServers())
