@@ -97,6 +97,21 @@ test('too few items wait for the linger time after the start of the batch before
   expect(await Promise.all(results)).toEqual(['1', '2', '3', '4'])
 })
 
+test('items that fill a batch do not wait for the linger time', async () => {
+  const { batches, call, sent } = controlled({
+    ...{ concurrency: 2, maxBatchSize: 2, lingerMs: FOREVER },
+    isReady: () => false,
+  })
+  const results = [call(1)]
+  await turn()
+  results.push(call(2), call(3))
+  await turn()
+  expect(sent()).toEqual([[1], [2, 3]])
+  batches[0]?.end()
+  batches[1]?.end()
+  expect(await Promise.all(results)).toEqual(['1', '2', '3'])
+})
+
 test('after the linger time the items that wait are sent beside the batch under way', async () => {
   const { batches, call, sent } = controlled({ concurrency: 2, lingerMs: 1 })
   const results = [call(1)]

@@ -6,7 +6,7 @@ export type BatcherOptions = {
   readonly maxBatchSize: number
   /** A batch starts no sooner than this after the start of the one before, in milliseconds, ... */
   readonly lingerMs: number
-  /** ... unless the items that wait are enough: as many as pay for a batch, or no others are expected. */
+  /** ... unless they fill a batch or are enough: as many as pay for one, or no others are expected. */
   readonly isReady: (waiting: number) => boolean
 }
 
@@ -41,7 +41,7 @@ export function createBatcher<Item, Result>(
   /** Starts a batch now, or makes sure that one starts as soon as it may. */
   function schedule(): void {
     if (waiting.length === 0 || running >= concurrency) return
-    if (isReady(waiting.length)) {
+    if (waiting.length >= maxBatchSize || isReady(waiting.length)) {
       // Items that become ready by the same event, such as one answer of Redis to many, share the batch.
       if (!isStarting) process.nextTick(startReady)
       isStarting = true

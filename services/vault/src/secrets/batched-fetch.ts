@@ -102,10 +102,7 @@ export function createBatchedFetch(deps: {
     })
   }
 
-  const fetchSmall = createBatcher(readTogether, {
-    ...SMALL,
-    isReady: (waiting) => countPending() === 0 || waiting >= SMALL.maxBatchSize,
-  })
+  const fetchSmall = createBatcher(readTogether, { ...SMALL, isReady: () => countPending() === 0 })
 
   /** Whoever asks before the turn of an environment has come shares its statement. */
   async function fetchLarge(place: string, bytes: number, fetch: Fetch): Promise<Fetched | Stale> {

@@ -94,11 +94,11 @@ export function createSignedRequests(deps: {
   onUse: (keyId: string) => void
 }) {
   const { signingProjects, nonces, clock, onUse } = deps
-  let pendingFetches = 0
-  let pendingSignatures = 0
+  const fetches = createPending()
+  const signatures = createPending()
   const spend = createBatcher<Nonce, Spent>((waiting) => nonces.spend(waiting), {
     ...SHARED,
-    isReady: (waiting) => pendingSignatures === 0 || waiting >= SHARED.maxBatchSize,
+    isReady: () => signatures.count() === 0,
   })
 
   /** Verifies against what is cached of the project, and against the database when the cached project lacks the key. */
@@ -133,13 +133,8 @@ export function createSignedRequests(deps: {
      * @throws ApiError missing_signature, unknown_project, invalid_signature, expired
      */
     authenticate: async (message: ReceivedMessage): Promise<AuthenticatedRequest> => {
-      pendingSignatures++
-      try {
-        const [verified, signer] = await verifySignature(message)
-        return { timely: translate(() => checkWindow(verified, clock.now())), signer }
-      } finally {
-        pendingSignatures--
-      }
+      const [verified, signer] = await signatures.during(() => verifySignature(message))
+      return { timely: translate(() => checkWindow(verified, clock.now())), signer }
     },
 
     /**
@@ -174,17 +169,10 @@ export function createSignedRequests(deps: {
     },
 
     /** Counts a fetch as pending while its verification runs, however it ends. */
-    countFetch: async <T>(verification: () => Promise<T>): Promise<T> => {
-      pendingFetches++
-      try {
-        return await verification()
-      } finally {
-        pendingFetches--
-      }
-    },
+    countFetch: fetches.during,
 
     /** How many fetches are being verified now. */
-    countPendingFetches: (): number => pendingFetches,
+    countPendingFetches: fetches.count,
 
     /**
      * Compares a verified caller with the project in the database, for when a statement refused what the cached project
@@ -200,6 +188,22 @@ export function createSignedRequests(deps: {
       const key = findValidKey(signer, caller.publicKey.toString('hex'), clock)
       if (uncovered || key === undefined) throw apiError('invalid_signature')
       return { ...caller, projectUid: signer.uid, generation: signer.generation, scope: key.scope }
+    },
+  }
+}
+
+/** Counts work while it runs, however it ends. */
+function createPending() {
+  let pending = 0
+  return {
+    count: (): number => pending,
+    during: async <T>(work: () => Promise<T>): Promise<T> => {
+      pending++
+      try {
+        return await work()
+      } finally {
+        pending--
+      }
     },
   }
 }
