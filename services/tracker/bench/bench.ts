@@ -5,6 +5,7 @@ import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-e
 import { type Load, measure } from './load.ts'
 import { populateOverHttp } from './populate.ts'
 import { cpuOfTree, startNpmTracker, startOpentracker, startOurs, startPlain, type Target } from './servers.ts'
+import { print } from './table.ts'
 import { machine, startWorld } from './world.ts'
 
 const seconds = Number(process.argv[2] ?? 8)
@@ -22,10 +23,6 @@ const LARGE: Size = { torrents: 100_000, peers: 1_000_000 }
 
 /** Longer than it takes until background tasks have run. */
 const LEADS_AFTER_MS = 3_000
-
-function print(...cells: readonly string[]): void {
-  process.stdout.write(`| ${cells.join(' | ')} |\n`)
-}
 
 async function row(target: Target, size: Size, load: Partial<Load> = {}): Promise<number> {
   const keepAlive = load.keepAlive ?? true

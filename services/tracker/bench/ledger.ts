@@ -12,6 +12,7 @@ import { TAGS } from '../src/swarm/wire.ts'
 import { startDatabases } from './databases.ts'
 import { infoHashOf, placeOf, USERS, uuidOf } from './numbering.ts'
 import { cpuOfTree } from './servers.ts'
+import { print } from './table.ts'
 import { addCategory, addTorrents, machine } from './world.ts'
 
 const PEERS = 100_000
@@ -28,10 +29,6 @@ const logger = createLogger({ name: 'bench', level: 'warn' })
 const db = createKysely<Schema>(createPool({ url: databases.databaseUrl, name: 'bench', size: 2, logger }))
 const ledger = createLedger(db)
 let second = Math.floor(Date.now() / 1000)
-
-function print(...cells: readonly string[]): void {
-  process.stdout.write(`| ${cells.join(' | ')} |\n`)
-}
 
 /** What an announce of a peer adds; one in three uploaded something since the last. */
 function deltaOf(peer: number, torrents: number): Delta {

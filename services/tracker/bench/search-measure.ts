@@ -17,6 +17,7 @@ import { signIn } from './search-client.ts'
 import { bareRate, recordingDialect, type Statement, servedRate } from './search-rates.ts'
 import { REST_SHAPES, type Sample, TORZNAB_SHAPES } from './search-shapes.ts'
 import { cpuOfTree, startOurs } from './servers.ts'
+import { print } from './table.ts'
 
 export type SearchTargets = {
   readonly databaseUrl: string
@@ -117,10 +118,6 @@ export async function measureSearches(targets: SearchTargets, count: number, fol
     await service.stop()
     await db.destroy()
   }
-}
-
-function print(...cells: readonly string[]): void {
-  process.stdout.write(`| ${cells.join(' | ')} |\n`)
 }
 
 function ownCpuSeconds(): number {

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '@vault-and-tracker/dev-env'
+import { freePort, nodeFlagsOf } from '@vault-and-tracker/dev-env'
 import { infoHashOf } from './numbering.ts'
 
 /** A tracker under load. */
@@ -50,9 +50,6 @@ export async function startOpentracker(folder: string, torrents: number): Promis
   return start('opentracker (Debian)', port, 'opentracker', ['-f', config], '/stats')
 }
 
-/** What the script `start` of the package and the image give Node. */
-const OUR_FLAGS = ['--initial-old-space-size=128', '--max-semi-space-size=16']
-
 /** Ours, as built. */
 export async function startOurs(options: {
   workers: number
@@ -65,7 +62,7 @@ export async function startOurs(options: {
   flags?: readonly string[]
 }): Promise<Target> {
   const port = await freePort()
-  const args = [...OUR_FLAGS, ...(options.flags ?? []), here('../dist/main.js')]
+  const args = [...nodeFlagsOf('tracker'), ...(options.flags ?? []), here('../dist/main.js')]
   const target = await start(
     `this tracker, ${String(options.workers)} worker(s)`,
     port,

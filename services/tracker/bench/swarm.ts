@@ -7,6 +7,7 @@ import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { PeerAnnounce, SwarmSettings, Swarms } from '../src/swarm/swarm.ts'
 import { infoHashOf, peerIdOf, placeOf, portOf, uuidOf } from './numbering.ts'
 import { cpuOf } from './servers.ts'
+import { print } from './table.ts'
 import { machine } from './world.ts'
 
 const INTERVAL = 1800
@@ -40,10 +41,6 @@ let nowMs = 1_800_000_000_000
 
 function swarmsWith(settings: SwarmSettings): Swarms {
   return createRedisSwarms({ redis, clock: { now: () => nowMs }, settings, random: Math.random })
-}
-
-function print(...cells: readonly string[]): void {
-  process.stdout.write(`| ${cells.join(' | ')} |\n`)
 }
 
 function idBytes(n: number): Buffer {

@@ -7,6 +7,7 @@ import { withManyFiles, withManyKeys, withPieceLayers } from '../tests/support/c
 import { makeTorrent } from '../tests/support/make-torrent.ts'
 import { measure } from './load.ts'
 import { startOurs } from './servers.ts'
+import { print } from './table.ts'
 import { machine, startWorld } from './world.ts'
 
 const seconds = Number(process.argv[2] ?? 10)
@@ -58,10 +59,6 @@ try {
   await target.stop()
   await world.stop()
   removeTemporaryFolder(folder)
-}
-
-function print(...cells: readonly string[]): void {
-  process.stdout.write(`| ${cells.join(' | ')} |\n`)
 }
 
 async function register(): Promise<string> {

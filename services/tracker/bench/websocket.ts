@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { passkeyOf } from './numbering.ts'
 import { cpuOf, startNpmTracker, startOurs, type Target } from './servers.ts'
+import { print } from './table.ts'
 import { connectClient, type Heard, type SocketClient } from './websocket-client.ts'
 import { machine, startWorld } from './world.ts'
 
@@ -35,10 +36,6 @@ type Shape = {
   readonly perSecond?: number
   /** Whether the client changes its role each time, so that no announce is too soon and each goes to Redis. */
   readonly changes: boolean
-}
-
-function print(...cells: readonly string[]): void {
-  process.stdout.write(`| ${cells.join(' | ')} |\n`)
 }
 
 /** Bytes of the process's memory after a collection. */

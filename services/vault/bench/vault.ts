@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { freePort, provisionDatabase, startDurableServers } from '@vault-and-tracker/dev-env'
+import { freePort, nodeFlagsOf, provisionDatabase, startDurableServers } from '@vault-and-tracker/dev-env'
 import { generateKeyPair, importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
 import pg from 'pg'
 import { migrate } from '../src/db/migrations.ts'
@@ -53,7 +53,7 @@ export async function startServers(): Promise<Servers> {
 /** Starts the service; every limit is on and counts, and is too high to refuse anything. */
 export async function startVault(servers: Servers, nodeArguments: readonly string[] = []): Promise<Vault> {
   const port = await freePort()
-  const child = spawn(process.execPath, ['--max-semi-space-size=32', ...nodeArguments, MAIN], {
+  const child = spawn(process.execPath, [...nodeFlagsOf('vault'), ...nodeArguments, MAIN], {
     stdio: ['ignore', 'inherit', 'inherit'],
     cwd: servers.folder,
     env: {

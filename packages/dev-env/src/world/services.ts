@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CommandResult, capture, Fault } from '../processes/command.mjs'
@@ -53,6 +53,13 @@ export const SOURCE_ARGUMENTS: readonly string[] = ['--import', LOADER]
  */
 export function sourceArguments(file: string): string[] {
   return [...SOURCE_ARGUMENTS, file]
+}
+
+/** What the script `start` of a service gives Node, as the image does: flags before the file. */
+export function nodeFlagsOf(service: ServiceName): readonly string[] {
+  const file = new URL(`../../../../services/${service}/package.json`, import.meta.url)
+  const { scripts } = JSON.parse(readFileSync(file, 'utf8')) as { scripts: { start: string } }
+  return scripts.start.split(' ').slice(1, -1)
 }
 
 /** A module of a service by its path below `src`, as `commands/migrate.command`; a source, or what was compiled from it. */
