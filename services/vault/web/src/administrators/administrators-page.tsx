@@ -9,7 +9,7 @@ import { api, read } from '../api/client.ts'
 import { administrators } from '../api/queries.ts'
 import type { Administrator } from '../api/types.ts'
 import { useAdministrator } from '../api/use-administrator.ts'
-import { endingColumn } from '../frame/ending-column.tsx'
+import { actionsColumn } from '../frame/actions-column.tsx'
 import { AddAdministrator } from './add-administrator.tsx'
 
 const ROLE_NAMES = { administrator: 'Administrator', auditor: 'Auditor' } as const
@@ -76,7 +76,9 @@ function columnsAt(
       align: 'end',
       cell: ({ expiresAt }) => <Expiry expiresAt={expiresAt} now={now} />,
     },
-    ...endingColumn('Remove', ({ name }: Administrator) => name, onRemove),
+    ...actionsColumn<Administrator>([
+      { verb: 'Remove', labelOf: ({ name }) => `Remove ${name}`, isDangerous: true, onAct: onRemove },
+    ]),
   ]
 }
 

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import type { ProjectKey } from '../api/types.ts'
 import { useAdministrator } from '../api/use-administrator.ts'
-import { endingColumn } from '../frame/ending-column.tsx'
+import { actionsColumn } from '../frame/actions-column.tsx'
 import { Countdown } from '../keys/countdown.tsx'
 import { ScopeText } from '../keys/scope.tsx'
 import { keysOf } from './queries.ts'
@@ -63,7 +63,9 @@ function columnsAt(now: number, onRevoke: ((key: ProjectKey) => void) | undefine
       align: 'end',
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago time={lastUsedAt} now={now} />),
     },
-    ...endingColumn('Revoke', ({ fingerprint }: ProjectKey) => fingerprint, onRevoke),
+    ...actionsColumn<ProjectKey>([
+      { verb: 'Revoke', labelOf: ({ fingerprint }) => `Revoke ${fingerprint}`, isDangerous: true, onAct: onRevoke },
+    ]),
   ]
 }
 

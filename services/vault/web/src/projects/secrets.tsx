@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Button } from '@vault-and-tracker/web-kit/form'
 import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import type { SecretMetadata } from '../api/types.ts'
 import { useAdministrator } from '../api/use-administrator.ts'
+import { actionsColumn } from '../frame/actions-column.tsx'
 import { DeleteSecret } from './delete-secret.tsx'
 import { secretsOf } from './queries.ts'
 import { Versions } from './versions.tsx'
@@ -71,6 +71,8 @@ export function Secrets({ project, env }: { project: string; env: string | undef
 }
 
 function columnsAt(now: number, mayWrite: boolean, onAsk: (asked: Asked) => void): readonly Column<SecretMetadata>[] {
+  const placeOf = ({ key, env }: SecretMetadata): string => `${key} in ${env}`
+  const ask = (what: Asked['what']) => (secret: SecretMetadata) => onAsk({ secret, what })
   return [
     { key: 'key', head: 'Name', isMain: true, cell: ({ key }) => <code>{key}</code> },
     { key: 'env', head: 'Environment', isEvident: true, cell: ({ env }) => env },
@@ -80,32 +82,14 @@ function columnsAt(now: number, mayWrite: boolean, onAsk: (asked: Asked) => void
       align: 'end',
       cell: ({ updatedAt }) => <Ago time={updatedAt} now={now} />,
     },
-    {
-      key: 'actions',
-      head: 'Actions',
-      align: 'end',
-      isEvident: true,
-      cell: (secret) => (
-        <span className="row-actions">
-          <Button
-            className="small"
-            aria-label={`Versions of ${secret.key} in ${secret.env}`}
-            onClick={() => onAsk({ secret, what: 'versions' })}
-          >
-            Versions
-          </Button>
-          {mayWrite && (
-            <Button
-              className="small"
-              kind="danger"
-              aria-label={`Delete ${secret.key} in ${secret.env}`}
-              onClick={() => onAsk({ secret, what: 'delete' })}
-            >
-              Delete
-            </Button>
-          )}
-        </span>
-      ),
-    },
+    ...actionsColumn<SecretMetadata>([
+      { verb: 'Versions', labelOf: (secret) => `Versions of ${placeOf(secret)}`, onAct: ask('versions') },
+      {
+        verb: 'Delete',
+        labelOf: (secret) => `Delete ${placeOf(secret)}`,
+        isDangerous: true,
+        onAct: mayWrite ? ask('delete') : undefined,
+      },
+    ]),
   ]
 }
