@@ -75,7 +75,7 @@ test('an application in TypeScript gets the types', async () => {
     export const secret: Promise<string | undefined> = client.getAll('staging').then(({ SECRET }) => SECRET)
     export const code: string = new VaultError('timeout', 'too late').code`
   writeFileSync(join(project, 'application.ts'), program)
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const tsc = join(ROOT, 'node_modules/@typescript/native/bin/tsc')
   await run(
     project,
     process.execPath,

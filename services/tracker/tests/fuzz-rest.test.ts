@@ -98,8 +98,7 @@ test(
     await fc.assert(fc.asyncProperty(requests, fc.constantFrom(...ROLES), tryOut), {
       numRuns: CASES,
       seed: SEED,
-      interruptAfterTimeLimit: LIMIT_MS,
-      markInterruptAsFailure: true,
+      plugins: [fc.interruptAfterTimeLimit(LIMIT_MS, { failOnInterrupt: true })],
     })
     expect(await metricOf(tracker, 'tracker_uploads')).toBe(0)
     expect((await tracker.client().get('/ready')).status).toBe(200)

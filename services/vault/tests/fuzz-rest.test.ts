@@ -76,8 +76,7 @@ test(
     await fc.assert(fc.asyncProperty(requests, authentic, tryOut), {
       numRuns: CASES,
       seed: SEED,
-      interruptAfterTimeLimit: LIMIT_MS,
-      markInterruptAsFailure: true,
+      plugins: [fc.interruptAfterTimeLimit(LIMIT_MS, { failOnInterrupt: true })],
     })
     expect((await send(`${vault.url}/ready`)).status).toBe(200)
     expect(vault.logged()).not.toMatch(/"level":[56]0/)

@@ -12,7 +12,7 @@ export interface BuildOptions {
 
 /** Compiles what changed since the last time, and builds each web application that is older than its sources. */
 export async function build({ root, folders }: BuildOptions): Promise<void> {
-  const args = [join(root, 'node_modules/typescript/bin/tsc'), '-b', 'tsconfig.build.json']
+  const args = [join(root, 'node_modules/@typescript/native/bin/tsc'), '-b', 'tsconfig.build.json']
   // The compiler trusts its own notes and does not notice deleted output.
   const isComplete = folders.every((folder) => existsSync(join(root, folder, 'dist')))
   await run(process.execPath, isComplete ? args : [...args, '--force'], { cwd: root })
