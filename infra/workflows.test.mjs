@@ -56,7 +56,7 @@ test('a workflow installs the programs that the tests of a service start', () =>
 })
 
 /** What the image of the runner has. */
-const ON_THE_RUNNER = new Set(['chromium', 'openssl', 'curl', 'python3'])
+const ON_THE_RUNNER = new Set(['chromium-headless-shell', 'openssl', 'curl', 'python3'])
 
 /** @param {string} file from the repository */
 function read(file) {

@@ -36,7 +36,9 @@ export const TEST_PROGRAMS = [
   forTests('transmission-daemon', CLIENT_TEST, 'transmission-cli'),
   forTests('transmission-cli', CLIENT_TEST, 'transmission-cli', ['transmission-show']),
   forTests('qbittorrent-nox', CLIENT_TEST),
-  forTests('chromium', 'The test of the web applications', '', ['chromium', 'chromium-browser', 'google-chrome']),
+  forTests('chromium-headless-shell', 'The test of the web applications', '', [
+    ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
+  ]),
   forTests('openssl', CLIENT_TEST),
   forTests('nginx', CLIENT_TEST, 'nginx'),
   forTests('prometheus', 'The test of the alert rules', 'prometheus', ['promtool']),

@@ -22,4 +22,4 @@ export { type ApplyMigrations, createTestDatabase, type TestDatabase } from './t
 export { type TestRedis, testRedis } from './testing/test-redis.ts'
 export { askUnread, memoryOf } from './testing/unread.ts'
 export { VIEWS, type View, type Visit, visitPage } from './testing/visit.ts'
-export { nodeFlagsOf, SOURCE_ARGUMENTS, sourceArguments } from './world/services.ts'
+export { nodeFlagsOf, SOURCE_ARGUMENTS, sourceArguments, testedArguments } from './world/services.ts'

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 test.each([
   [60, 1],
-  [20, 5],
+  [12, 5],
 ])(
   '%i connections that ask for 10 MiB, %i times each, and read nothing take no more than the budget, and nothing from others',
   async (connections, times) => {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { COMMAND } from './support/command.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 // The `vault` command against the vault itself; packages/vault-client tests it alone.
-const CLI = new URL('../../../packages/vault-client/src/cli.ts', import.meta.url).pathname
 const home = mkdtempSync(join(tmpdir(), 'command-line-'))
 const key = join(home, 'key.json')
 
@@ -28,8 +28,8 @@ async function vaultWith(variables: Record<string, string>, ...args: string[]): 
     ...{ VAULT_PRIVATE_KEY_FILE: key, VAULT_ADMIN_TOKEN: ADMIN_TOKEN },
     ...variables,
   }
-  const node = ['--import', '@vault-and-tracker/dev-env/typescript', CLI, ...args]
-  const { stdout } = await promisify(execFile)(process.execPath, node, { env, cwd: import.meta.dirname })
+  const [program, ...words] = COMMAND
+  const { stdout } = await promisify(execFile)(program, [...words, ...args], { env, cwd: import.meta.dirname })
   return stdout
 }
 

@@ -86,7 +86,7 @@ export async function test({ root, folders, step, onInterrupt }: TestOptions): P
     return (servers) =>
       check(folder, `${script} ${options}`, resultOf, {
         ...{ folder: join(root, folder), progress },
-        env: { ...servers, TEST_PROGRESS: progress },
+        env: { ...servers, TEST_PROGRESS: progress, TEST_COMPILED: 'true' },
       })
   }
   const infra: Part = (env) => {

@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { findProgram } from '../processes/command.mjs'
 
-/** Starts the Chromium of this machine. */
+/** Starts the Chromium of this machine: without a window if it can, which takes half of the processor time. */
 export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
-  const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
+  const executablePath = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
     .map((name) => findProgram(name))
     .find(Boolean)
   if (executablePath === undefined) throw new Error('Chromium is not on this machine')

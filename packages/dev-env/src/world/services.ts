@@ -55,6 +55,16 @@ export function sourceArguments(file: string): string[] {
   return [...SOURCE_ARGUMENTS, file]
 }
 
+/**
+ * The arguments with which a test has Node run a source: what `npm test` has just compiled of it, which starts in half the
+ * time, or the source itself.
+ */
+export function testedArguments(file: string): string[] {
+  if (process.env['TEST_COMPILED'] === undefined) return sourceArguments(file)
+  const at = file.lastIndexOf('/src/')
+  return [`${file.slice(0, at)}/dist/${file.slice(at + '/src/'.length).replace(/\.ts$/, '.js')}`]
+}
+
 /** What the script `start` of a service gives Node, as the image does: flags before the file. */
 export function nodeFlagsOf(service: ServiceName): readonly string[] {
   const file = new URL(`../../../../services/${service}/package.json`, import.meta.url)

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import {
   freePort,
   type ManagedProcess,
-  sourceArguments,
   startProcess,
   temporaryFolder,
+  testedArguments,
 } from '@vault-and-tracker/dev-env'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
 
-/** The service as a process of its own, run from its sources. */
+/** The service as a process of its own. */
 export type TrackerProcess = { readonly url: string; readonly process: ManagedProcess; log(): string }
 
 /** Starts the service and returns once it is ready. */
@@ -22,7 +22,7 @@ export async function startTrackerProcess(env: Readonly<Record<string, string>>)
   const process = await startProcess({
     name: 'tracker',
     command: globalThis.process.execPath,
-    args: sourceArguments(MAIN),
+    args: testedArguments(MAIN),
     env: {
       PATH: globalThis.process.env['PATH'],
       HOST: '127.0.0.1',

@@ -1,18 +1,17 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { testedArguments } from '@vault-and-tracker/dev-env'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { createVaultClient, type VaultClient } from '@vault-and-tracker/vault-client'
 import { admin } from './client.ts'
 import { startVault, type TestVault } from './vault.ts'
 
-/** Runs the `vault` command from its source: a program and its first arguments. To be started in `tests`. */
-export const COMMAND = [
-  process.execPath,
-  '--import',
-  '@vault-and-tracker/dev-env/typescript',
-  new URL('../../../../packages/vault-client/src/cli.ts', import.meta.url).pathname,
-] as const
+const CLI = fileURLToPath(new URL('../../../../packages/vault-client/src/cli.ts', import.meta.url))
+
+/** Runs the `vault` command: a program and its first arguments. */
+export const COMMAND: readonly [string, ...string[]] = [process.execPath, ...testedArguments(CLI)]
 
 /** A vault with the project `shop`, whose key the command finds in its environment. */
 export type CommandWorld = { readonly vault: TestVault; readonly client: VaultClient; readonly env: NodeJS.ProcessEnv }

@@ -2,12 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventually, freePort, type ManagedProcess, sourceArguments, startProcess } from '@vault-and-tracker/dev-env'
+import { eventually, freePort, type ManagedProcess, startProcess, testedArguments } from '@vault-and-tracker/dev-env'
 import { vaultEnv } from './vault.ts'
 
 const SOURCES = join(import.meta.dirname, '../../src')
 
-/** The service as a process of its own, run from its sources. */
+/** The service as a process of its own. */
 export type VaultProcess = { url: string; port: number; process: ManagedProcess; log(): string }
 
 /** What to run. A port can be given again, so that a request signed for one process fits the next. */
@@ -26,7 +26,7 @@ export async function spawnVaultProcess(options: VaultProcessOptions): Promise<V
   const process = await startProcess({
     name: 'vault',
     command: globalThis.process.execPath,
-    args: sourceArguments(join(SOURCES, 'main.ts')),
+    args: testedArguments(join(SOURCES, 'main.ts')),
     env: { ...vaultEnv(options, { LOG_LEVEL: 'info', ...options.env }), PORT: String(port) },
     cwd: options.folder,
     logFile,
@@ -68,7 +68,7 @@ export function startProgram(
   args: string[],
   env: Record<string, string>,
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [...sourceArguments(join(SOURCES, script)), ...args], {
+  return spawn(process.execPath, [...testedArguments(join(SOURCES, script)), ...args], {
     env: { PATH: process.env['PATH'], ...env },
   })
 }
