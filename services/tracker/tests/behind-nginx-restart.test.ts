@@ -32,7 +32,7 @@ beforeAll(async () => {
   member = await replicas[0].signedIn('member')
   nginx = await startNginx({ tracker: replicaAddresses(ports) })
   // A connection each: those that clients keep are closed by nginx itself when it reads its configuration again.
-  agent = new Agent({ keepAlive: false, ca: nginx.certificate })
+  agent = new Agent({ keepAlive: false, secureContext: nginx.trusted })
 })
 afterAll(async () => {
   agent.destroy()

@@ -34,7 +34,7 @@ beforeAll(async () => {
   running = await listen(server, { host: '127.0.0.1', port: 0 })
   server.keepAliveTimeout *= IDLE_SCALE
   nginx = await startNginx({ vault: [`127.0.0.1:${String(running.port)}`] }, { keepAliveMs: NGINX_KEEPS_MS })
-  agent = new Agent({ keepAlive: true, ca: nginx.certificate })
+  agent = new Agent({ keepAlive: true, secureContext: nginx.trusted })
 })
 afterAll(async () => {
   agent.destroy()

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Agent, request } from 'node:https'
 import { join } from 'node:path'
+import { createSecureContext, type SecureContext } from 'node:tls'
 import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-folder.ts'
 import { findProgram } from '../processes/command.mjs'
 import { freePort } from '../processes/ports.ts'
@@ -26,6 +27,8 @@ export interface Nginx {
   readonly port: number
   /** Its certificate, which it signed itself, for `tracker.example.org` and `vault.example.org`. */
   readonly certificate: string
+  /** What a client that trusts it connects with, made once: making it takes longer than a request. */
+  readonly trusted: SecureContext
   /** Reads a configuration with other replicas, and waits until the processes from before have finished their requests. */
   reload(upstreams: Upstreams): Promise<void>
   /** Stops all of its processes as they are: what comes meanwhile waits in its sockets, in its order. */
@@ -98,6 +101,7 @@ export async function startNginx(upstreams: Upstreams, { keepAliveMs }: NginxOpt
   return {
     port,
     certificate: readFileSync(certificate, 'utf8'),
+    trusted: createSecureContext({ ca: readFileSync(certificate) }),
     reload: async (replicas) => {
       configure(replicas)
       output = ''

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Key, type Signing, signHeaders } from './client.ts'
 
 /** What clients of a vault were told while it failed. */
@@ -17,6 +18,8 @@ export type Told = {
 export type Target = { readonly url: string }
 
 const TIMEOUT_MS = 15_000
+/** Between two rounds of a client: a fault has to meet requests, not a full processor. */
+const PAUSE_MS = 25
 
 /**
  * Writes to and fetches environments of a project, each of them by one client that waits for its answers, until it is
@@ -57,6 +60,7 @@ export function createLoad(deps: { project: string; key: Key; targets: readonly 
       if ((await ask({ method: 'PUT', url }, body)) === 200) written.set(name, String(i))
       if ((await ask({ method: 'GET', url: `${url}?env=${env}` })) === 200)
         told.fetched.set(env, (told.fetched.get(env) ?? 0) + 1)
+      await sleep(PAUSE_MS)
     }
   }
 
