@@ -29,6 +29,7 @@ const forTests = (debianPackage, purpose, brew = '', programs = [debianPackage])
 })
 
 const CLIENT_TEST = 'The end-to-end test of the tracker'
+const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
 /** What only tests need: BitTorrent clients that transfer files, a browser, a proxy in front, another XML parser. */
 export const TEST_PROGRAMS = [
@@ -36,9 +37,7 @@ export const TEST_PROGRAMS = [
   forTests('transmission-daemon', CLIENT_TEST, 'transmission-cli'),
   forTests('transmission-cli', CLIENT_TEST, 'transmission-cli', ['transmission-show']),
   forTests('qbittorrent-nox', CLIENT_TEST),
-  forTests('chromium-headless-shell', 'The test of the web applications', '', [
-    ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
-  ]),
+  forTests('chromium-headless-shell', 'The test of the web applications', '', BROWSERS),
   forTests('openssl', CLIENT_TEST),
   forTests('nginx', CLIENT_TEST, 'nginx'),
   forTests('prometheus', 'The test of the alert rules', 'prometheus', ['promtool']),
