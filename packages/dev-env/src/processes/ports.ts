@@ -1,15 +1,17 @@
-import { once } from 'node:events'
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+
+/** Below the ports that systems give to outgoing connections, one of which could take it before a server listens. */
+const [FIRST, END] = [10_240, 32_768]
+const ATTEMPTS = 100
 
 /** A port of 127.0.0.1 on which nothing listens now. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the kernel gave no port')
-  return address.port
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const port = randomInt(FIRST, END)
+    if ((await portProblem(port)) === undefined) return port
+  }
+  throw new Error('no free port was found')
 }
 
 /** Why no server could listen on this port of 127.0.0.1 now; undefined when one could. */

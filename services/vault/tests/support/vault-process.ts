@@ -7,6 +7,8 @@ import { vaultEnv } from './vault.ts'
 
 const SOURCES = join(import.meta.dirname, '../../src')
 
+let started = 0
+
 /** The service as a process of its own. */
 export type VaultProcess = { url: string; port: number; process: ManagedProcess; log(): string }
 
@@ -22,7 +24,9 @@ export type VaultProcessOptions = {
 /** Starts the service without waiting until it is ready. */
 export async function spawnVaultProcess(options: VaultProcessOptions): Promise<VaultProcess> {
   const port = options.port ?? (await freePort())
-  const logFile = join(options.folder, `vault-${port}.log`)
+  // Two that never listen may have been given the same port.
+  const name = `vault-${++started}`
+  const logFile = join(options.folder, `${name}.log`)
   const process = await startProcess({
     name: 'vault',
     command: globalThis.process.execPath,
@@ -30,7 +34,7 @@ export async function spawnVaultProcess(options: VaultProcessOptions): Promise<V
     env: { ...vaultEnv(options, { LOG_LEVEL: 'info', ...options.env }), PORT: String(port) },
     cwd: options.folder,
     logFile,
-    pidFile: join(options.folder, `vault-${port}.json`),
+    pidFile: join(options.folder, `${name}.json`),
     stopSignal: 'SIGTERM',
     graceMs: 12_000,
     phase: 0,
