@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { capture, Fault, findProgram } from '../../packages/dev-env/src/processes/command.mjs'
+import { BROWSERS } from '../../packages/dev-env/src/testing/browsers.mjs'
 
 /**
  * Programs of which one is needed, and how to get it; `otherwise` names other ways.
@@ -29,7 +30,6 @@ const forTests = (debianPackage, purpose, brew = '', programs = [debianPackage])
 })
 
 const CLIENT_TEST = 'The end-to-end test of the tracker'
-const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
 /** What only tests need: BitTorrent clients that transfer files, a browser, a proxy in front, another XML parser. */
 export const TEST_PROGRAMS = [
