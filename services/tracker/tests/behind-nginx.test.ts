@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /** Checks the certificate, which names another host than the loopback. */
 function tls(localAddress: string) {
-  return { ca: nginx.certificate, servername: 'tracker.example.org', localAddress }
+  return { secureContext: nginx.trusted, servername: 'tracker.example.org', localAddress }
 }
 
 function connect(localAddress: string): Promise<SocketClient> {

@@ -7,11 +7,13 @@ const ATTEMPTS = 100
 
 /** A port of 127.0.0.1 on which nothing listens now. */
 export async function freePort(): Promise<number> {
+  let problem: string | undefined
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = randomInt(FIRST, END)
-    if ((await portProblem(port)) === undefined) return port
+    problem = await portProblem(port)
+    if (problem === undefined) return port
   }
-  throw new Error('no free port was found')
+  throw new Error(`no free port was found: ${problem ?? ''}`)
 }
 
 /** Why no server could listen on this port of 127.0.0.1 now; undefined when one could. */

@@ -25,9 +25,10 @@ export interface NginxOptions {
 /** An nginx in front of the services, at a port of the loopback. It knows them by the names of the example. */
 export interface Nginx {
   readonly port: number
-  /** Its certificate, which it signed itself, for `tracker.example.org` and `vault.example.org`. */
-  readonly certificate: string
-  /** What a client that trusts it connects with, made once: making it takes longer than a request. */
+  /**
+   * What a client connects with that trusts its certificate, which it signed itself, for `tracker.example.org` and
+   * `vault.example.org`. It is made once: making it takes longer than a request.
+   */
   readonly trusted: SecureContext
   /** Reads a configuration with other replicas, and waits until the processes from before have finished their requests. */
   reload(upstreams: Upstreams): Promise<void>
@@ -100,7 +101,6 @@ export async function startNginx(upstreams: Upstreams, { keepAliveMs }: NginxOpt
   })
   return {
     port,
-    certificate: readFileSync(certificate, 'utf8'),
     trusted: createSecureContext({ ca: readFileSync(certificate) }),
     reload: async (replicas) => {
       configure(replicas)
