@@ -38,7 +38,7 @@ print(seen.decode())
 os.waitpid(pid, 0)
 `
   const args = ['-c', driver, ...COMMAND, 'run', '--', process.execPath, '-e', COUNTER]
-  const child = spawn('python3', args, { env: world.env, cwd: import.meta.dirname })
+  const child = spawn('python3', args, { env: world.env })
   let out = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += String(chunk)))
   await new Promise((resolve) => child.once('close', resolve))
@@ -49,7 +49,7 @@ test('where no terminal controls it, SIGINT is handed on', async () => {
   const args = [...COMMAND, 'run', '--', process.execPath, '-e', COUNTER]
   const [command = '', ...rest] = args
   // In a session of its own it has no terminal.
-  const child = spawn(command, rest, { env: world.env, cwd: import.meta.dirname, detached: true })
+  const child = spawn(command, rest, { env: world.env, detached: true })
   let out = ''
   child.stderr.on('data', (chunk) => (out += String(chunk)))
   child.stdout.on('data', (chunk) => {

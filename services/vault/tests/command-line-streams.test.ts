@@ -23,7 +23,6 @@ afterAll(() => world.vault.stop())
 async function bash(script: string, variables: NodeJS.ProcessEnv = {}): Promise<{ out: string; err: string }> {
   const child = spawn('bash', ['-c', script.replaceAll('vault ', `${VAULT} `)], {
     env: { ...world.env, ...variables },
-    cwd: import.meta.dirname,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])

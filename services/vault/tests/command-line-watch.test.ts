@@ -27,7 +27,7 @@ const lines = (file: string): number => (existsSync(file) ? readFileSync(file, '
 
 function runWatching(script: string): { status: Promise<unknown>; kill: (signal: NodeJS.Signals) => boolean } {
   const [node, ...args] = [...COMMAND, 'run', '--watch', '--interval', '1s', '--', process.execPath, '-e', script]
-  const child = spawn(node, args, { env: world.env, cwd: import.meta.dirname, stdio: 'ignore', detached: true })
+  const child = spawn(node, args, { env: world.env, stdio: 'ignore', detached: true })
   return { status: once(child, 'exit').then(([status]) => status as unknown), kill: (signal) => child.kill(signal) }
 }
 

@@ -29,7 +29,7 @@ async function vaultWith(variables: Record<string, string>, ...args: string[]): 
     ...variables,
   }
   const [program, ...words] = COMMAND
-  const { stdout } = await promisify(execFile)(program, [...words, ...args], { env, cwd: import.meta.dirname })
+  const { stdout } = await promisify(execFile)(program, [...words, ...args], { env })
   return stdout
 }
 

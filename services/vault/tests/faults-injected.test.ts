@@ -126,7 +126,7 @@ test(`whatever fails, nothing that was acknowledged is lost or unaudited (${Stri
   }
   await sql.end()
   const keyring = Object.entries(KEYS).map(([id, secret]) => `${id}:${secret}`)
-  const verified = await runProgram('commands/audit.command.ts', ['verify'], {
+  const verified = await runProgram('commands/audit.command', ['verify'], {
     DATABASE_URL: database.appUrl,
     ...{ VAULT_KEYRING: keyring.join(','), VAULT_KEYRING_ACTIVE: '2026-11' },
   })

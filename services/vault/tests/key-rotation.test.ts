@@ -154,7 +154,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
   await blocker.connect()
   await blocker.query('begin')
   await blocker.query('lock table audit in exclusive mode')
-  const killed = startProgram('commands/keyring.command.ts', ['rewrap'], fixture.env)
+  const killed = startProgram('commands/keyring.command', ['rewrap'], fixture.env)
   await eventually(async () => (await fixture.count('select count(*) from pg_locks where not granted')) > 0)
   killed.kill('SIGKILL')
   await once(killed, 'close')
@@ -162,7 +162,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
   await blocker.end()
   expect(await left()).toBe(700)
 
-  const interrupted = startProgram('commands/keyring.command.ts', ['rewrap'], fixture.env)
+  const interrupted = startProgram('commands/keyring.command', ['rewrap'], fixture.env)
   await eventually(async () => (await left()) < 700)
   interrupted.kill('SIGKILL')
   await once(interrupted, 'close')

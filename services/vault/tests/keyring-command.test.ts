@@ -81,7 +81,7 @@ test('a keyring that others can read is refused, in words', async () => {
 })
 
 test('the program is the command', async () => {
-  const script = 'commands/keyring.command.ts'
+  const script = 'commands/keyring.command'
   const [usage, status] = await Promise.all([
     runProgram(script, ['--help'], {}),
     runProgram(script, ['status'], fixture.env),

@@ -102,16 +102,16 @@ test('with its keyring, everything in a restored database reads back, old versio
     await vault.stop()
   }
   const env = vaultEnv({ databaseUrl: restored.appUrl, redisUrl: '' })
-  const verified = await runProgram('commands/audit.command.ts', ['verify'], env)
+  const verified = await runProgram('commands/audit.command', ['verify'], env)
   expect(verified.stderr).toBe('')
   expect(JSON.parse(verified.stdout)).toMatchObject({ intact: true, unsealed: 0 })
   const { sealNo, code } = JSON.parse(verified.stdout) as { sealNo: number; code: string }
   expect(
-    (await runProgram('commands/audit.command.ts', ['verify', '--expect', `${String(sealNo)}:${code}`], env)).status,
+    (await runProgram('commands/audit.command', ['verify', '--expect', `${String(sealNo)}:${code}`], env)).status,
   ).toBe(0)
 
   await withClient(restored.ownerUrl, (client) => client.query("update audit set ip = '6.6.6.6' where seq = 3"))
-  const broken = await runProgram('commands/audit.command.ts', ['verify'], env)
+  const broken = await runProgram('commands/audit.command', ['verify'], env)
   expect([broken.status, JSON.parse(broken.stdout)]).toMatchObject([1, { intact: false, seq: 3 }])
 })
 
@@ -121,7 +121,7 @@ async function startOutput(keyring: Record<string, string>, active: string): Pro
     { databaseUrl: restored.appUrl, redisUrl: (await testRedis()).url },
     { VAULT_KEYRING: list.join(','), VAULT_KEYRING_ACTIVE: active, LOG_LEVEL: 'info' },
   )
-  const { status, stdout, stderr } = await runProgram('main.ts', [], env)
+  const { status, stdout, stderr } = await runProgram('main', [], env)
   expect(status).toBe(1)
   return stdout + stderr
 }

@@ -23,7 +23,7 @@ type EnvironmentOptions = Pick<WorldOptions, 'vaultPort' | 'trackerPort' | 'vari
 /** The configuration modules of both services, from the code that is run. */
 export async function loadConfigs(code: Code): Promise<Configs> {
   const load = async (name: ServiceName): Promise<ConfigModule> =>
-    (await import(pathToFileURL(moduleOf(code, name, 'config')).href)) as ConfigModule
+    (await import(pathToFileURL(moduleOf(code, `services/${name}`, 'config')).href)) as ConfigModule
   return { vault: await load('vault'), tracker: await load('tracker') }
 }
 

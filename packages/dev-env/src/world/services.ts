@@ -40,6 +40,7 @@ export interface Service {
   env: Record<string, string>
 }
 
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 const LOADER = fileURLToPath(new URL('../typescript.mjs', import.meta.url))
 
 /** What Node needs to run TypeScript sources of the workspace, without a build. */
@@ -55,33 +56,36 @@ export function sourceArguments(file: string): string[] {
   return [...SOURCE_ARGUMENTS, file]
 }
 
-/**
- * The arguments with which a test has Node run a source: what `npm test` has just compiled of it, which starts in half the
- * time, or the source itself.
- */
-export function testedArguments(file: string): string[] {
-  if (process.env['TEST_COMPILED'] === undefined) return sourceArguments(file)
-  const at = file.lastIndexOf('/src/')
-  return [`${file.slice(0, at)}/dist/${file.slice(at + '/src/'.length).replace(/\.ts$/, '.js')}`]
-}
-
 /** What the script `start` of a service gives Node, as the image does: flags before the file. */
 export function nodeFlagsOf(service: ServiceName): readonly string[] {
-  const file = new URL(`../../../../services/${service}/package.json`, import.meta.url)
+  const file = join(ROOT, 'services', service, 'package.json')
   const { scripts } = JSON.parse(readFileSync(file, 'utf8')) as { scripts: { start: string } }
   return scripts.start.split(' ').slice(1, -1)
 }
 
-/** A module of a service by its path below `src`, as `commands/migrate.command`; a source, or what was compiled from it. */
-export function moduleOf({ root, fromSource }: Code, service: ServiceName, path: string): string {
-  return join(root, 'services', service, fromSource ? `src/${path}.ts` : `dist/${path}.js`)
+/**
+ * A module by the folder of its package and its path below `src`, as `services/vault` and `commands/migrate.command`; a
+ * source, or what was compiled from it.
+ */
+export function moduleOf({ root, fromSource }: Code, folder: string, path: string): string {
+  return join(root, folder, fromSource ? `src/${path}.ts` : `dist/${path}.js`)
 }
 
-/** What Node runs such a module with: of our own environment only PATH. */
+/** The arguments with which Node runs such a module. */
+function moduleArguments(code: Code, folder: string, path: string): string[] {
+  const file = moduleOf(code, folder, path)
+  return code.fromSource ? sourceArguments(file) : [file]
+}
+
+/** Those with which a test has Node run one: what `npm test` has just compiled, which starts in half the time, or the source. */
+export function testedArguments(folder: string, path: string): string[] {
+  return moduleArguments({ root: ROOT, fromSource: process.env['TEST_COMPILED'] === undefined }, folder, path)
+}
+
+/** What Node runs a module of a service with: of our own environment only PATH. */
 function invocation({ name, code, env }: Service, path: string): { args: string[]; env: NodeJS.ProcessEnv } {
-  const file = moduleOf(code, name, path)
   return {
-    args: code.fromSource ? sourceArguments(file) : [file],
+    args: moduleArguments(code, `services/${name}`, path),
     env: { PATH: process.env['PATH'], TZ: 'UTC', ...env },
   }
 }

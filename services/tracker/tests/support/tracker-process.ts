@@ -8,8 +8,6 @@ import {
   testedArguments,
 } from '@vault-and-tracker/dev-env'
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts')
-
 /** The service as a process of its own. */
 export type TrackerProcess = { readonly url: string; readonly process: ManagedProcess; log(): string }
 
@@ -22,7 +20,7 @@ export async function startTrackerProcess(env: Readonly<Record<string, string>>)
   const process = await startProcess({
     name: 'tracker',
     command: globalThis.process.execPath,
-    args: testedArguments(MAIN),
+    args: testedArguments('services/tracker', 'main'),
     env: {
       PATH: globalThis.process.env['PATH'],
       HOST: '127.0.0.1',

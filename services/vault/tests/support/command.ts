@@ -1,17 +1,17 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { testedArguments } from '@vault-and-tracker/dev-env'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { createVaultClient, type VaultClient } from '@vault-and-tracker/vault-client'
 import { admin } from './client.ts'
 import { startVault, type TestVault } from './vault.ts'
 
-const CLI = fileURLToPath(new URL('../../../../packages/vault-client/src/cli.ts', import.meta.url))
-
 /** Runs the `vault` command: a program and its first arguments. */
-export const COMMAND: readonly [string, ...string[]] = [process.execPath, ...testedArguments(CLI)]
+export const COMMAND: readonly [string, ...string[]] = [
+  process.execPath,
+  ...testedArguments('packages/vault-client', 'cli'),
+]
 
 /** A vault with the project `shop`, whose key the command finds in its environment. */
 export type CommandWorld = { readonly vault: TestVault; readonly client: VaultClient; readonly env: NodeJS.ProcessEnv }

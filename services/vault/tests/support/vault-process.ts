@@ -5,8 +5,6 @@ import { join } from 'node:path'
 import { eventually, freePort, type ManagedProcess, startProcess, testedArguments } from '@vault-and-tracker/dev-env'
 import { vaultEnv } from './vault.ts'
 
-const SOURCES = join(import.meta.dirname, '../../src')
-
 let started = 0
 
 /** The service as a process of its own. */
@@ -30,7 +28,7 @@ export async function spawnVaultProcess(options: VaultProcessOptions): Promise<V
   const process = await startProcess({
     name: 'vault',
     command: globalThis.process.execPath,
-    args: testedArguments(join(SOURCES, 'main.ts')),
+    args: testedArguments('services/vault', 'main'),
     env: { ...vaultEnv(options, { LOG_LEVEL: 'info', ...options.env }), PORT: String(port) },
     cwd: options.folder,
     logFile,
@@ -66,13 +64,13 @@ export async function statusOf(url: string): Promise<number | undefined> {
 /** What a finished process left. */
 export type Outcome = { status: number | null; stdout: string; stderr: string }
 
-/** Starts a program of the service, such as `commands/keyring.command.ts`. */
+/** Starts a program of the service, such as `commands/keyring.command`. */
 export function startProgram(
   script: string,
   args: string[],
   env: Record<string, string>,
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [...testedArguments(join(SOURCES, script)), ...args], {
+  return spawn(process.execPath, [...testedArguments('services/vault', script), ...args], {
     env: { PATH: process.env['PATH'], ...env },
   })
 }
