@@ -5,8 +5,6 @@ import { join } from 'node:path'
 import { eventually, freePort, type ManagedProcess, startProcess, testedArguments } from '@vault-and-tracker/dev-env'
 import { vaultEnv } from './vault.ts'
 
-let started = 0
-
 /** The service as a process of its own. */
 export type VaultProcess = { url: string; port: number; process: ManagedProcess; log(): string }
 
@@ -22,9 +20,7 @@ export type VaultProcessOptions = {
 /** Starts the service without waiting until it is ready. */
 export async function spawnVaultProcess(options: VaultProcessOptions): Promise<VaultProcess> {
   const port = options.port ?? (await freePort())
-  // Two that never listen may have been given the same port.
-  const name = `vault-${++started}`
-  const logFile = join(options.folder, `${name}.log`)
+  const logFile = join(options.folder, `vault-${port}.log`)
   const process = await startProcess({
     name: 'vault',
     command: globalThis.process.execPath,
@@ -32,7 +28,7 @@ export async function spawnVaultProcess(options: VaultProcessOptions): Promise<V
     env: { ...vaultEnv(options, { LOG_LEVEL: 'info', ...options.env }), PORT: String(port) },
     cwd: options.folder,
     logFile,
-    pidFile: join(options.folder, `${name}.json`),
+    pidFile: join(options.folder, `vault-${port}.json`),
     stopSignal: 'SIGTERM',
     graceMs: 12_000,
     phase: 0,
