@@ -9,6 +9,7 @@ export { type ManagedProcess, startProcess, stopAll } from './processes/managed-
 export { freePort } from './processes/ports.ts'
 export { startRedis } from './redis/redis.ts'
 export { type AlertRecorder, recordAlerts } from './testing/alert-recorder.ts'
+export { type Askers, askUntilRefused } from './testing/ask-until-refused.ts'
 export { launchChromium } from './testing/chromium.ts'
 export { type DurableServers, startDurableServers } from './testing/durable-servers.ts'
 export { eventually } from './testing/eventually.ts'

@@ -3,8 +3,8 @@ import { Agent, createServer, get, type IncomingMessage, type Server } from 'nod
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
-import { eventually } from '@vault-and-tracker/dev-env'
-import { answerMalformed, listen } from '../src/http-server.ts'
+import { askUntilRefused, eventually } from '@vault-and-tracker/dev-env'
+import { answerMalformed, listen, type RunningServer } from '../src/http-server.ts'
 
 async function request(
   port: number,
@@ -27,24 +27,8 @@ function plainServer(): Server {
   return createServer((_incoming, response) => response.end('x'))
 }
 
-/** Clients that send one request after the other until their connections are refused; any other failure is told. */
-function askUntilRefused(port: number, clients: number, agentOf: (client: number) => Agent) {
-  const failures: string[] = []
-  let answered = 0
-  const ask = async (client: number): Promise<void> => {
-    for (;;) {
-      try {
-        await request(port, agentOf(client))
-        answered++
-      } catch (error) {
-        const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-        if (code !== 'ECONNREFUSED') failures.push(code)
-        return
-      }
-    }
-  }
-  const ended = Promise.all(Array.from({ length: clients }, (_, client) => ask(client)))
-  return { answered: () => answered, failures: ended.then(() => failures) }
+function urlOf({ port }: RunningServer): string {
+  return `http://127.0.0.1:${String(port)}`
 }
 
 test('a port that is in use is reported with the variable that changes it', async () => {
@@ -94,7 +78,7 @@ test('a connection that is quiet when the drain begins may still bring one reque
 test('clients that never pause lose no request to a drain', async () => {
   const running = await listen(plainServer(), { host: '127.0.0.1', port: 0 })
   const agents = Array.from({ length: 20 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
-  const load = askUntilRefused(running.port, 20, (client) => agents[client] ?? new Agent())
+  const load = askUntilRefused(urlOf(running), 20, (client) => agents[client] ?? new Agent())
   await eventually(() => load.answered() > 200)
   await running.drain()
   expect(await load.failures).toEqual([])
@@ -133,7 +117,7 @@ test('a short body that nobody wants does not end the connection', async () => {
 
 test('clients that open a connection for each request are answered during a drain, or refused when they connect', async () => {
   const running = await listen(plainServer(), { host: '127.0.0.1', port: 0 })
-  const load = askUntilRefused(running.port, 40, () => new Agent({ keepAlive: false }))
+  const load = askUntilRefused(urlOf(running), 40)
   await eventually(() => load.answered() > 200)
   const before = load.answered()
   await running.drain()

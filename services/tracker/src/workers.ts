@@ -19,6 +19,9 @@ export function isWorker(): boolean {
  * @throws Error when a worker ends before it listened
  */
 export async function startWorkers(scope: Scope, count: number, logger: Logger): Promise<void> {
+  // The workers accept connections themselves. Node's other way is that the first process accepts them and passes each
+  // on: that costs more than an announce, and those that wait to be passed on are reset when the workers stop.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   const replyWithMetrics = createMetricsReplies(logger)
   const start = (): Worker => {
     const worker = cluster.fork()

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually } from '@vault-and-tracker/dev-env'
+import { askUntilRefused, eventually } from '@vault-and-tracker/dev-env'
 import { announce, rawGet } from './support/announcer.ts'
 import { createClient } from './support/client.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
@@ -39,12 +39,50 @@ function childrenOf(pid: number): number[] {
     .map(Number)
 }
 
-function statusOf(url: string, agent: Agent): Promise<number | undefined> {
+/** The status of an answer that was read, and the port that this side of the connection has. */
+function ask(url: string, agent: Agent): Promise<{ status: number | undefined; localPort: number | undefined }> {
   return new Promise((resolve, reject) => {
     get(url, { agent }, (response) => {
-      response.resume().once('end', () => resolve(response.statusCode))
+      const { localPort } = response.socket
+      response.resume().once('end', () => resolve({ status: response.statusCode, localPort }))
     }).once('error', reject)
   })
+}
+
+/** A link of Linux to an open file of a process, undefined once that is closed. */
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a process has the server's side of a connection from a local port (proc_net_tcp.txt of Linux). */
+function hasConnectionFrom(port: number, pid: number): boolean {
+  const process = `/proc/${String(pid)}`
+  const rows = readFileSync(`${process}/net/tcp`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+  const remote = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const row = rows.find((each) => each[2] === remote)
+  return (
+    row !== undefined &&
+    readdirSync(`${process}/fd`).some((fd) => linkOf(`${process}/fd/${fd}`) === `socket:[${String(row[9])}]`)
+  )
+}
+
+/** Connections that stay open, so many of each worker. It is the system that chooses who gets one. */
+async function connectToAll(tracker: TrackerProcess, ofEach: number): Promise<ReadonlyMap<number, readonly Agent[]>> {
+  const agentsOf = new Map(childrenOf(tracker.process.pid).map((worker) => [worker, [] as Agent[]]))
+  while ([...agentsOf.values()].some((agents) => agents.length < ofEach)) {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const { localPort = 0 } = await ask(`${tracker.url}/health`, agent)
+    const agents = [...agentsOf].find(([worker]) => hasConnectionFrom(localPort, worker))?.[1]
+    if (agents !== undefined && agents.length < ofEach) agents.push(agent)
+    else agent.destroy()
+  }
+  return agentsOf
 }
 
 test('workers share port, swarm and metrics; a dead one is replaced; all stop together', async () => {
@@ -83,23 +121,36 @@ test('workers share port, swarm and metrics; a dead one is replaced; all stop to
 test('metrics that are asked for as a worker dies are answered, and it is replaced', async () => {
   const tracker = await startTwoWorkers()
   const { pid } = tracker.process
-  // Connections go to the workers in turn, so that each has two of these.
-  const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
-  for (const agent of agents) expect(await statusOf(`${tracker.url}/health`, agent)).toBe(200)
-  const doomed = childrenOf(pid)[0] ?? 0
+  const agentsOf = await connectToAll(tracker, 2)
+  const [doomed = 0] = agentsOf.keys()
+  const [first = [], second = []] = agentsOf.values()
 
   // The first process finds the requests of both workers before it hears that one of them is dead.
   process.kill(pid, 'SIGSTOP')
-  const metrics = agents.slice(0, 2).map((agent) => statusOf(`${tracker.url}/metrics`, agent))
-  const answers = Promise.allSettled(metrics)
-  await Promise.all(agents.slice(2).map((agent) => statusOf(`${tracker.url}/health`, agent)))
+  const askBoth = (path: string, place: 0 | 1) =>
+    Promise.allSettled([first, second].map((agents) => ask(tracker.url + path, agents[place] ?? new Agent())))
+  const answers = askBoth('/metrics', 0)
+  await askBoth('/health', 1)
   process.kill(doomed, 'SIGKILL')
   process.kill(pid, 'SIGCONT')
 
-  expect((await answers).filter(({ status }) => status === 'fulfilled')).toEqual([{ status: 'fulfilled', value: 200 }])
+  const [ofDead, ofOther] = await answers
+  expect(ofDead?.status).toBe('rejected')
+  expect(ofOther).toMatchObject({ status: 'fulfilled', value: { status: 200 } })
   await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(doomed))
-  for (const agent of agents) agent.destroy()
+  for (const agents of [first, second]) for (const agent of agents) agent.destroy()
   expect((await tracker.process.stop()).code).toBe(0)
+})
+
+test('workers that stop answer whom they have accepted, and refuse others when they connect', async () => {
+  const tracker = await startTwoWorkers()
+  const clients = askUntilRefused(`${tracker.url}/health`, 40)
+  await eventually(() => clients.answered() > 200)
+  const before = clients.answered()
+  expect((await tracker.process.stop()).code).toBe(0)
+  // The first process closes the port a moment after the last worker, and one connection may be made in between.
+  expect((await clients.failures).length).toBeLessThanOrEqual(1)
+  expect(clients.answered()).toBeGreaterThan(before)
 })
 
 test('two replicas find peers across each other, and one hears of a passkey that was reset at the other', async () => {
