@@ -30,8 +30,9 @@ const forTests = (debianPackage, purpose, brew = '', programs = [debianPackage])
 })
 
 const CLIENT_TEST = 'The end-to-end test of the tracker'
+const COMPLETION_TEST = 'The test of the completions of the vault command'
 
-/** What only tests need: BitTorrent clients that transfer files, a browser, a proxy in front, another XML parser. */
+/** What only tests need: BitTorrent clients that transfer files, a browser, a proxy in front, another XML parser, shells. */
 export const TEST_PROGRAMS = [
   forTests('aria2', CLIENT_TEST, 'aria2', ['aria2c']),
   forTests('transmission-daemon', CLIENT_TEST, 'transmission-cli'),
@@ -48,6 +49,8 @@ export const TEST_PROGRAMS = [
     module: 'cryptography',
   },
   forTests('curl', 'The test of the recipes for signing', 'curl'),
+  forTests('fish', COMPLETION_TEST, 'fish'),
+  forTests('zsh', COMPLETION_TEST, 'zsh'),
 ]
 
 /**

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,14 +38,7 @@ test.each(LINES)('bash completes %j', async (line, expected) => {
   for (const word of expected) expect(completed).toContain(word)
 })
 
-/** Named where the shell is not here, so that the run says what it left out. */
-const testWith = (shell: string) =>
-  spawnSync(shell, ['--version']).status === 0
-    ? { run: test, why: '' }
-    : { run: test.skip, why: `: left out, there is no ${shell}` }
-
-const fish = testWith('fish')
-fish.run.each(LINES)(`fish completes %j${fish.why}`, async (line, expected) => {
+test.each(LINES)('fish completes %j', async (line, expected) => {
   const script = `source "${await scriptOf('fish')}"; complete -C '${line}'`
   const completed = execFileSync('fish', ['--no-config', '-c', script], options)
     .split('\n')
@@ -76,8 +69,7 @@ until(b'END')
 print(seen.decode(errors='replace'))
 os.kill(pid, 9)
 `
-const zsh = testWith('zsh')
-zsh.run.each(LINES)(`zsh completes %j${zsh.why}`, async (line, expected) => {
+test.each(LINES)('zsh completes %j', async (line, expected) => {
   const args = ['-c', DRIVER, await scriptOf('zsh'), line]
   const seen = execFileSync('python3', args, options)
   for (const word of expected) expect(seen).toContain(word)
