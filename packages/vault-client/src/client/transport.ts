@@ -62,6 +62,12 @@ function isRetried(error: VaultError): boolean {
     : RETRIED_STATUSES.has(error.status)
 }
 
+/** Whether the vault may have done what was asked. Where a nonce was spent, a proxy sent the request before. */
+function isMaybeDone({ code, status }: VaultError): boolean {
+  if (NOT_CARRIED_OUT.has(code)) return false
+  return status === undefined || status >= 500 || code === 'replayed_nonce'
+}
+
 /** Whether what is kept of a vault may serve instead. One that refuses, for example since the key was revoked, is obeyed. */
 export function cannotBeAsked(error: unknown): error is VaultError {
   return error instanceof VaultError && (isRetried(error) || error.code === 'tls_failed' || (error.status ?? 0) >= 500)
@@ -114,7 +120,7 @@ export function createTransport(options: TransportOptions): Transport {
           const wait = Math.max(error.retryAfterMs ?? 0, backoff(tried))
           const isAllowed = request.once === true ? NOT_CARRIED_OUT.has(error.code) : isRetried(error)
           if (tried >= retries || wait > maxWaitMs || !isAllowed) throw error
-          mayBeDone ||= error.status === undefined || error.status >= 500
+          mayBeDone ||= isMaybeDone(error)
           await sleep(wait, request.signal)
         }
       }

@@ -79,6 +79,27 @@ test('a deletion whose answer was lost is done, and one of nothing is not found'
   expect(await failureOf(clientOf(vault.url).remove('A'))).toMatchObject({ code: 'not_found' })
 })
 
+test('a removal of what is not there is told, also after a connection that was refused', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  let refused = 0
+  const refusing: typeof fetch = (input, init) => {
+    refused += 1
+    if (refused > 1) return fetch(input, init)
+    return Promise.reject(
+      new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) }),
+    )
+  }
+  const client = clientOf(vault.url, { fetch: refusing })
+  expect(await failureOf(client.remove('A'))).toMatchObject({ code: 'not_found' })
+  expect(refused).toBe(2)
+})
+
+test('a removal that a proxy sent twice is done', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  vault.answerNext({ status: 401, body: '{"error":"replayed_nonce"}' })
+  await clientOf(vault.url).remove('A')
+})
+
 test('a clock that is off is told, with the difference', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   vault.clockMs = 405_000
