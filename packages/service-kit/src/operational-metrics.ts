@@ -8,7 +8,7 @@ import type { Checks } from './health.ts'
 /** A check that takes longer has failed: a scrape waits no longer for its answer. */
 const CHECK_MS = 2_000
 
-/** Tells which build runs, as labels of a gauge that is always 1. */
+/** Tells which build runs, as labels of a gauge that is always 1, and since when. */
 export function createBuildMetrics(registry: Registry, build: Build): void {
   new Gauge({
     name: 'service_build_info',
@@ -17,6 +17,13 @@ export function createBuildMetrics(registry: Registry, build: Build): void {
     aggregator: 'first',
     registers: [registry],
   }).set({ ...build }, 1)
+  // That of prom-client, process_start_time_seconds, is left out where several processes are added up.
+  new Gauge({
+    name: 'service_start_time_seconds',
+    help: 'When the service was started, in seconds since the epoch. Of several processes, the one that was started last.',
+    aggregator: 'max',
+    registers: [registry],
+  }).set(performance.timeOrigin / 1000)
 }
 
 /** Tells what `/ready` would say, check by check. A check that is still running is not started once more. */

@@ -35,7 +35,8 @@ export function createMetricsReplies(logger: Logger): (worker: Worker, message: 
 
 /**
  * Metrics as they are answered over HTTP. A worker answers those of all workers, since a client cannot choose which one
- * it asks, and its own where the first process does not reply in time.
+ * it asks. Where the first process does not reply in time the answer is 503: counters of one worker alone would look like
+ * those of a service that was started anew, and count once more at the next scrape.
  *
  * @returns the metrics, unchanged where the process is alone
  */
@@ -50,7 +51,9 @@ export function withMetricsOfAllWorkers(metrics: Metrics): Metrics {
     handler: async (_request, response) => {
       last += 1
       const text = await askFirstProcess(last)
-      response.type(metrics.registry.contentType).send(text ?? (await metrics.registry.metrics()))
+      if (text === null)
+        response.status(503).type('text/plain').send('the metrics of all workers could not be collected\n')
+      else response.type(metrics.registry.contentType).send(text)
     },
   }
 }

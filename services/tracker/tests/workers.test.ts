@@ -39,6 +39,15 @@ function childrenOf(pid: number): number[] {
     .map(Number)
 }
 
+async function metricsOf(tracker: TrackerProcess): Promise<string> {
+  return (await rawGet(tracker.url, '/metrics')).bytes.toString('utf8')
+}
+
+/** When the worker that was started last was started; 0 where metrics do not tell. */
+function newestStart(metrics: string): number {
+  return Number(/^service_start_time_seconds ([\d.]+)$/m.exec(metrics)?.[1] ?? 0)
+}
+
 /** The status of an answer that was read, and the port that this side of the connection has. */
 function ask(url: string, agent: Agent): Promise<{ status: number | undefined; localPort: number | undefined }> {
   return new Promise((resolve, reject) => {
@@ -99,7 +108,7 @@ test('workers share port, swarm and metrics; a dead one is replaced; all stop to
     seen.push(reply.peers.length)
   }
   expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
-  const metrics = (await rawGet(tracker.url, '/metrics')).bytes.toString('utf8')
+  const metrics = await metricsOf(tracker)
   expect(metrics).toMatch(/^tracker_announces_total\{event="started"\} 8$/m)
   // Of both processes: the worse readiness, the sum of the connections, and one build.
   for (const check of ['postgres', 'redis', 'swarms'])
@@ -118,12 +127,13 @@ test('workers share port, swarm and metrics; a dead one is replaced; all stop to
   for (const child of all) expect(() => process.kill(child, 0)).toThrow()
 })
 
-test('metrics that are asked for as a worker dies are answered, and it is replaced', async () => {
+test('metrics that are asked for as a worker dies are 503 and not those of one worker, and it is replaced', async () => {
   const tracker = await startTwoWorkers()
   const { pid } = tracker.process
   const agentsOf = await connectToAll(tracker, 2)
   const [doomed = 0] = agentsOf.keys()
   const [first = [], second = []] = agentsOf.values()
+  const before = await metricsOf(tracker)
 
   // The first process finds the requests of both workers before it hears that one of them is dead.
   process.kill(pid, 'SIGSTOP')
@@ -136,8 +146,11 @@ test('metrics that are asked for as a worker dies are answered, and it is replac
 
   const [ofDead, ofOther] = await answers
   expect(ofDead?.status).toBe('rejected')
-  expect(ofOther).toMatchObject({ status: 'fulfilled', value: { status: 200 } })
+  expect(ofOther).toMatchObject({ status: 'fulfilled', value: { status: 503 } })
   await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(doomed))
+  const started = newestStart(before)
+  expect(started).toBeGreaterThan(0)
+  await eventually(async () => newestStart(await metricsOf(tracker)) > started)
   for (const agents of [first, second]) for (const agent of agents) agent.destroy()
   expect((await tracker.process.stop()).code).toBe(0)
 })

@@ -4,7 +4,7 @@ import { testAlerts } from './promtool.mjs'
 
 const RULES = fileURLToPath(new URL('../../../../infra/prometheus/alerts.yml', import.meta.url))
 /** Metrics whose values are seconds since 1970. They begin at zero here, as the time of promtool does. */
-const TIMESTAMPS = /^(?:process_start_time_seconds|\w+_timestamp_seconds)$/
+const TIMESTAMPS = /^(?:(?:process|service)_start_time_seconds|\w+_timestamp_seconds)$/
 
 /** Scrapes a service as Prometheus does, a minute of Prometheus's time apart, and tells which alerts fire. */
 export interface AlertRecorder {
