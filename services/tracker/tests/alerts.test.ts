@@ -85,6 +85,18 @@ test('Postgres is stopped', async () => {
   await alerts.expectFiring()
 })
 
+test('a process that leaves the flush to another one tells of no batches that wait', async () => {
+  const waiting = (): Promise<number> => metricOf(tracker, 'tracker_accounting_batches_waiting')
+  await announce(tracker.url, member.passkey, { infoHash, uploaded: 2_000 })
+  await servers.postgres.kill()
+  await eventually(async () => (await waiting()) > 0)
+  await redis.set('tracker:leader', 'another process', 'PX', 60_000)
+  await eventually(async () => (await waiting()) === 0)
+  await redis.del('tracker:leader')
+  await servers.postgres.restart()
+  await untilReady()
+})
+
 test('Redis is stopped', async () => {
   await servers.redis.kill()
   await alerts.scrape(8, load)

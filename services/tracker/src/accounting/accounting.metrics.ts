@@ -24,5 +24,6 @@ export function createAccountingMetrics(registry: Registry): FlushCounters {
       failed.inc(result.failed)
       waiting.set(result.failed)
     },
+    leaveToAnother: () => waiting.set(0),
   }
 }

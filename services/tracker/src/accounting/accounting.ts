@@ -74,7 +74,11 @@ export type FlushResult = {
 }
 
 /** Counts flushes. */
-export type FlushCounters = { countFlush(result: FlushResult): void }
+export type FlushCounters = {
+  countFlush(result: FlushResult): void
+  /** Another process flushes: this one knows of no batches that wait. */
+  leaveToAnother(): void
+}
 
 /** Moves what users transferred from Redis to Postgres, exactly once. */
 export type Flusher = {

@@ -193,12 +193,13 @@ function addBackground(
     name: string,
     everyMs: number,
     task: (stopping: AbortSignal) => Promise<void>,
-    options?: { fromStart: boolean },
+    { fromStart = false, otherwise }: { fromStart?: boolean; otherwise?: () => void } = {},
   ): void =>
     background.add({
-      ...{ everyMs, ...options },
+      ...{ everyMs, fromStart },
       task: async (stopping) => {
         if (await leadership.acquire()) await task(stopping)
+        else otherwise?.()
       },
       onError: (error) => logger.warn({ err: error, task: name }, 'a background task failed; it is retried'),
     })
@@ -223,7 +224,7 @@ function addBackground(
       const pause = (ms: number): Promise<unknown> => sleep(ms, undefined, { signal: stopping }).catch(() => undefined)
       counters.countFlush(await flusher.flushTurn(FLUSH_EVERY_MS, pause))
     },
-    { fromStart: true },
+    { fromStart: true, otherwise: () => counters.leaveToAnother() },
   )
   addAsLeader('reconciliation of swarm counts', RECONCILE_EVERY_MS, () => flusher.reconcile())
 }
