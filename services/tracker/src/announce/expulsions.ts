@@ -60,6 +60,8 @@ export function createExpulsions(options: {
       })
       if (entry.rounds > 0) return
       await entry.turn.release()
+      // Asked for once more meanwhile.
+      if (entry.rounds > 0) return
     }
     waiting.delete(userId)
   }
