@@ -38,5 +38,25 @@ test('a task that was never started still does what it does at the stop', async 
     onError: () => undefined,
     atStop: () => Promise.reject(new Error('at the stop')),
   })
-  await expect(background.stop()).rejects.toThrow('at the stop')
+  await expect(background.stop()).rejects.toMatchObject({ errors: [new Error('at the stop')] })
+})
+
+test('what one task fails with at the stop keeps no other from what it does there', async () => {
+  const background = createBackground()
+  const done: string[] = []
+  const add = (name: string, fails: boolean): void =>
+    background.add({
+      everyMs: 1,
+      task: () => undefined,
+      onError: () => undefined,
+      atStop: () => {
+        done.push(name)
+        return fails ? Promise.reject(new Error(name)) : Promise.resolve()
+      },
+    })
+  add('first', true)
+  add('second', false)
+  add('third', true)
+  await expect(background.stop()).rejects.toMatchObject({ errors: [new Error('first'), new Error('third')] })
+  expect(done).toEqual(['first', 'second', 'third'])
 })

@@ -12,9 +12,10 @@ export type Background = {
   add(task: BackgroundTask): void
   start(): void
   /**
-   * Waits for the runs that are in progress, then runs what tasks do at the stop, in the order in which they were added.
+   * Waits for the runs that are in progress, then runs what tasks do at the stop, in the order in which they were added,
+   * also where some of it fails.
    *
-   * @throws whatever a task fails with at the stop
+   * @throws AggregateError of what failed
    */
   stop(): Promise<void>
 }
@@ -30,7 +31,15 @@ export function createBackground(): Background {
     },
     stop: async () => {
       await Promise.all(repeated.map((task) => task.stop()))
-      for (const { atStop } of tasks) await atStop?.()
+      const errors: unknown[] = []
+      for (const { atStop } of tasks) {
+        try {
+          await atStop?.()
+        } catch (error) {
+          errors.push(error)
+        }
+      }
+      if (errors.length > 0) throw new AggregateError(errors, 'could not finish every background task')
     },
   }
 }

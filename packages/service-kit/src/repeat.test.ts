@@ -20,6 +20,24 @@ test('a task is repeated, also after a run that failed', async () => {
   expect(errors).toEqual([new Error('the first')])
 })
 
+test('a task that fails before it returns a promise is repeated too', async () => {
+  const errors: unknown[] = []
+  let runs = 0
+  const done = new Promise<void>((resolve) => {
+    const task = repeat({
+      everyMs: 1,
+      task: () => {
+        runs += 1
+        if (runs < 3) throw new Error(`run ${String(runs)}`)
+        void task.stop().then(resolve)
+      },
+      onError: (error) => errors.push(error),
+    })
+  })
+  await done
+  expect(errors).toEqual([new Error('run 1'), new Error('run 2')])
+})
+
 test('a run never starts while another is in progress', async () => {
   let running = 0
   let most = 0
@@ -120,7 +138,7 @@ test('the run in progress is told that the task is stopped', async () => {
     everyMs: 0,
     task: (stopping) => {
       runs++
-      return new Promise((resolve) => stopping.addEventListener('abort', () => resolve()))
+      return new Promise<void>((resolve) => stopping.addEventListener('abort', () => resolve()))
     },
     onError: () => undefined,
   })

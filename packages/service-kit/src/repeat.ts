@@ -9,8 +9,8 @@ export type RepeatOptions = {
   readonly everyMs: number
   /** `everyMs` counts from the start of a run, and one that takes longer is followed at once; otherwise from its end. */
   readonly fromStart?: boolean
-  /** `stopping` is aborted when no run is to follow, so that this one need not wait for anything. */
-  readonly task: (stopping: AbortSignal) => Promise<void>
+  /** Returns a promise where it is not done at once. `stopping` is aborted when no run is to follow, so that this one need not wait for anything. */
+  readonly task: (stopping: AbortSignal) => unknown
   /** Gets what a run threw. The task is repeated. */
   readonly onError: (error: unknown) => void
 }
@@ -26,7 +26,8 @@ export function repeat({ everyMs, fromStart = false, task, onError }: RepeatOpti
   const start = (): void => {
     const started = performance.now()
     const takenMs = (): number => (fromStart ? performance.now() - started : 0)
-    running = task(stopping.signal)
+    running = Promise.resolve()
+      .then(() => task(stopping.signal))
       .catch(onError)
       .then(() => schedule(Math.max(0, everyMs - takenMs())))
   }

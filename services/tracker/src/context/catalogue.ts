@@ -65,9 +65,7 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
 function addBackground({ db, logger, background }: Connections, torrents: Torrents): void {
   background.add({
     everyMs: PURGE_EVERY_MS,
-    task: async () => {
-      await torrents.purgeDeleted()
-    },
+    task: () => torrents.purgeDeleted(),
     onError: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; it is retried'),
   })
   background.add({

@@ -46,9 +46,7 @@ export function createTorznabAdmin(
   resources.defer(() => log.close())
   background.add({
     everyMs: WRITE_EVERY_MS,
-    task: async () => {
-      await log.flush()
-    },
+    task: () => log.flush(),
     onError,
   })
   const leadership = createLeadership(redis, 'torznab-log')

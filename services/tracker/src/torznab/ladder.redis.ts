@@ -65,18 +65,17 @@ export function createTorznabLimits(deps: {
     list: async () => {
       const now = clock.now()
       const ends = await redis.zrange(BLOCKS, '+inf', `(${now}`, 'BYSCORE', 'REV', 'LIMIT', 0, MAX_LISTED, 'WITHSCORES')
-      const blocks: AddressBlock[] = []
-      for (let i = 0; i < ends.length; i += 2) {
-        const [address = '', until] = [ends[i], Number(ends[i + 1])]
-        const penaltyMs = Number(await redis.hget(addressStateKey(address), 'penalty'))
-        blocks.push({
+      const addresses = ends.filter((_, i) => i % 2 === 0)
+      const penalties = await Promise.all(addresses.map((address) => redis.hget(addressStateKey(address), 'penalty')))
+      return addresses.map((address, i): AddressBlock => {
+        const until = Number(ends[2 * i + 1])
+        return {
           address,
           until: new Date(until),
           secondsLeft: wholeSeconds(until - now),
-          penaltySeconds: penaltyMs / 1_000,
-        })
-      }
-      return blocks
+          penaltySeconds: Number(penalties[i]) / 1_000,
+        }
+      })
     },
 
     lift: async (address) => {

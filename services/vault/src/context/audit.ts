@@ -43,9 +43,7 @@ export async function createAuditParts({ chainKeys, db, clock, logger, metrics, 
   })
   background.add({
     everyMs: SEAL_EVERY_MS,
-    task: async () => {
-      await sealer.sealNow()
-    },
+    task: () => sealer.sealNow(),
     onError: (error) => logger.warn({ err: error }, 'could not seal the audit log; it is retried'),
     atStop: () => sealer.finish(),
   })

@@ -48,10 +48,7 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
   background.add({
     everyMs: DROP_KEYS_EVERY_MS,
-    task: () => {
-      dataKeys.dropStale()
-      return Promise.resolve()
-    },
+    task: () => dataKeys.dropStale(),
     onError: (error) => logger.error({ err: error }, 'could not forget data keys'),
   })
   const signingProjects = createSigningProjects({ read: (name) => projects.findWithVerifyKeys(name), clock })
