@@ -99,7 +99,7 @@ function corkWrites(socket: Writable): void {
 }
 
 /** Closes the connection: waits for pending replies, but not when Redis is unavailable. */
-export async function closeRedis(redis: Redis): Promise<void> {
+export async function closeRedis(redis: Redis | Cluster): Promise<void> {
   try {
     await redis.quit()
   } catch {

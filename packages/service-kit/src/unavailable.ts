@@ -10,7 +10,6 @@ const SYSTEM_CODES = new Set([
   'ENOTFOUND',
   'EHOSTUNREACH',
   'EAI_AGAIN',
-  'ENOENT',
 ])
 /** Messages of pg, which has no codes for these errors. */
 const POSTGRES_MESSAGE =
@@ -32,7 +31,17 @@ export function isPostgresUnavailable(error: unknown): boolean {
   if (!isError(error)) return false
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isPostgresUnavailable)
   const code = errorCode(error) ?? ''
-  return (code.length === 5 && SQLSTATES.test(code)) || SYSTEM_CODES.has(code) || POSTGRES_MESSAGE.test(error.message)
+  return (
+    (code.length === 5 && SQLSTATES.test(code)) ||
+    SYSTEM_CODES.has(code) ||
+    isSocketMissing(error) ||
+    POSTGRES_MESSAGE.test(error.message)
+  )
+}
+
+/** Whether there is no socket in the file system to connect to, as while Postgres is stopped. */
+function isSocketMissing(error: Error): boolean {
+  return errorCode(error) === 'ENOENT' && 'syscall' in error && error.syscall === 'connect'
 }
 
 /** Whether an error of ioredis means that Redis is unavailable for now, as opposed to an error in the command. */

@@ -31,6 +31,9 @@ test('registering signs in and answers the own account', async () => {
     invitesLeft: 0,
   })
   expect((await client.get('/api/user/me')).json).toEqual(answer.json)
+  // To staff they were seen when they registered.
+  const [user] = await tracker.sql("select last_seen_at from users where username = 'Newcomer'")
+  expect(user).toEqual({ last_seen_at: new Date(answer.member('created')) })
 })
 
 test('the cookie is HttpOnly, SameSite=Lax, for the whole site, and not Secure over http', async () => {

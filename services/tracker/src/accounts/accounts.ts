@@ -162,7 +162,7 @@ export function createAccounts(deps: {
     create,
 
     /**
-     * Creates the account of a member.
+     * Creates the account of a member, who is signed in with it.
      *
      * @throws ApiError FORBIDDEN when registration is closed or the invite is missing, used or expired; CONFLICT
      */
@@ -171,7 +171,9 @@ export function createAccounts(deps: {
       if (deps.registration === 'invite' && input.invite === undefined)
         throw apiError('FORBIDDEN', 'Registration needs an invite.')
       const invite = input.invite === undefined ? undefined : hashInviteCode(input.invite)
-      return create({ ...input, role: 'member' }, invite)
+      const account = await create({ ...input, role: 'member' }, invite)
+      await store.recordLastSeen(account.id, account.createdAt)
+      return account
     },
 
     /**

@@ -1,3 +1,4 @@
+import { closeRedis } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { formatRelay, type Processes, type Relays, relayChannel } from './process-relays.ts'
@@ -53,9 +54,7 @@ export function createRelays(redis: Redis, counters: SocketCounters): Relays {
       if (lines === undefined) waiting.set(process, [formatRelay(message)])
       else lines.push(formatRelay(message))
     },
-    close: async () => {
-      await redis.quit().catch(() => redis.disconnect())
-    },
+    close: () => closeRedis(redis),
   }
 }
 

@@ -1,4 +1,4 @@
-import { connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import { connectSwarmCluster } from '../swarm/cluster.redis.ts'
@@ -27,11 +27,11 @@ export async function connectSwarmRedis(
   if (url === undefined) return connections.redis
   if (more.length > 0) {
     const cluster = await connectSwarmCluster({ urls: config.SWARM_REDIS_URL, logger })
-    resources.defer(() => cluster.disconnect())
+    resources.defer(() => closeRedis(cluster))
     return cluster
   }
   const redis = await connectRedis({ url, name: 'tracker-swarm', logger, clusterRemedy: CLUSTER_REMEDY })
-  resources.defer(() => redis.disconnect())
+  resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
   return redis
 }

@@ -38,7 +38,7 @@ export function feedItems(torrents: readonly ListedTorrent[], context: ItemConte
       title: torrent.name,
       detailsUrl,
       downloadUrl: `${publicUrl}/api/torznab/download?id=${torrent.infoHash}&apikey=${caller.passkey}`,
-      commentsUrl: `${detailsUrl}#comments`,
+      commentsUrl: detailsUrl,
       publishedAt: torrent.createdAt,
       size: torrent.size,
       files: torrent.fileCount,
