@@ -25,6 +25,8 @@ const SWEEP_MS = 25
  */
 const KEEP_ALIVE_MS = 75_000
 
+const NO_ADDRESS_OF_OURS = new Set(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN'])
+
 /** A listening server. */
 export type RunningServer = {
   readonly port: number
@@ -55,15 +57,16 @@ export type FrontAnswers = {
  *
  * @param server the HTTP server, handlers attached
  * @param address `port` 0 chooses a free one
- * @param options `unread` closes connections whose clients do not read their answers; `front` reads requests first
- * @throws Error naming the port and the variable PORT when the port is in use or not permitted
+ * @param options `unread` closes connections whose clients do not read their answers; `front` reads requests first;
+ *   `othersAccept` tells, during a drain, whether other processes go on accepting from the same port
+ * @throws Error naming the variable PORT when the port is in use or not permitted, and HOST when that is no address here
  */
 export async function listen(
   server: Server,
   address: { host: string; port: number },
-  options: { unread?: UnreadAnswers; front?: RequestFront | undefined } = {},
+  options: { unread?: UnreadAnswers; front?: RequestFront | undefined; othersAccept?: () => boolean } = {},
 ): Promise<RunningServer> {
-  const { unread = createUnreadAnswers(UNREAD_LIMITS), front } = options
+  const { unread = createUnreadAnswers(UNREAD_LIMITS), front, othersAccept = () => false } = options
   const tracker = trackConnections(server, unread)
   front?.start(server, frontAnswers(tracker, unread))
   server.keepAliveTimeout = KEEP_ALIVE_MS
@@ -78,12 +81,14 @@ export async function listen(
       throw new Error(`port ${String(address.port)} is not allowed for this user; set PORT above 1023`, {
         cause: error,
       })
+    if (code !== undefined && NO_ADDRESS_OF_OURS.has(code))
+      throw new Error(`${address.host} is no address of this machine; correct HOST`, { cause: error })
     throw error
   }
   let drained: Promise<void> | undefined
   return {
     port: (server.address() as AddressInfo).port,
-    drain: () => (drained ??= drain(server, tracker)),
+    drain: () => (drained ??= drain(server, tracker, othersAccept)),
   }
 }
 
@@ -192,14 +197,14 @@ function untrackUpgrades(server: Server, tracker: ConnectionTracker): void {
  * wire: under load that loses requests. Instead, this sends `Connection: close` with every further response, stops
  * accepting at the TCP level when no more connections come, and closes a connection after it was idle for a while.
  */
-async function drain(server: Server, tracker: ConnectionTracker): Promise<void> {
+async function drain(server: Server, tracker: ConnectionTracker, othersAccept: () => boolean): Promise<void> {
   tracker.draining = true
   for (const connection of tracker.connections.values()) {
     for (const answer of connection.active)
       if (answer instanceof ServerResponse && !answer.headersSent) answer.shouldKeepAlive = false
   }
   const closed = once(server, 'close')
-  await stopAccepting(server, tracker)
+  await stopAccepting(server, tracker, othersAccept)
   const sweep = setInterval(() => {
     const now = Date.now()
     for (const [socket, connection] of tracker.connections) {
@@ -214,8 +219,13 @@ async function drain(server: Server, tracker: ConnectionTracker): Promise<void> 
  * Stops accepting connections. The system resets those that it has taken for us when the port is closed, so it is closed
  * when there are none: when it was quiet for a while, or else when the only one that may wait has just been accepted.
  */
-async function stopAccepting(server: Server, tracker: ConnectionTracker): Promise<void> {
+async function stopAccepting(server: Server, tracker: ConnectionTracker, othersAccept: () => boolean): Promise<void> {
   await quietOrTooLate(tracker)
+  if (othersAccept()) {
+    // Nobody is reset, and the port is still theirs.
+    TcpServer.prototype.close.call(server)
+    return
+  }
   // A client beyond the one is not refused: its system tries again after a second, and finds the port closed.
   limitWaiting(server)
   // Those who have waited until now come first, one in each turn of the event loop.

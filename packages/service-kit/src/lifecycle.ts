@@ -23,8 +23,13 @@ export const STOP_DEADLINE_MS = 10_000
  *
  * @param logger the service's logger
  * @param main starts the service and returns once it is up
+ * @param options `ignoresSecondSignal` where another process decides about this one, and ends it when it ends
  */
-export async function run(logger: Logger, main: (scope: Scope) => Promise<void>): Promise<void> {
+export async function run(
+  logger: Logger,
+  main: (scope: Scope) => Promise<void>,
+  { ignoresSecondSignal = false }: { ignoresSecondSignal?: boolean } = {},
+): Promise<void> {
   const controller = new AbortController()
   const resources = createResources()
   const state = { stopping: false, failed: false }
@@ -57,6 +62,7 @@ export async function run(logger: Logger, main: (scope: Scope) => Promise<void>)
 
   const onSignal = (signal: NodeJS.Signals, number: number): void => {
     if (state.stopping) {
+      if (ignoresSecondSignal) return
       logger.warn({ signal }, 'second signal, exiting')
       process.exit(128 + number)
     }

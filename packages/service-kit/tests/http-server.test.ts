@@ -38,6 +38,14 @@ test('a port that is in use is reported with the variable that changes it', asyn
   await first.drain()
 })
 
+test.each(['no-such-host.invalid', '192.0.2.1'])(
+  'a host that is none of this machine, %s, is reported with the variable',
+  async (host) => {
+    const running = listen(slowServer(), { host, port: 0 })
+    await expect(running).rejects.toThrow(`${host} is no address of this machine; correct HOST`)
+  },
+)
+
 test('an idle connection outlives those of a proxy, which closes them after 60 seconds', async () => {
   const running = await listen(slowServer(), { host: '127.0.0.1', port: 0 })
   const answer = await fetch(`http://127.0.0.1:${String(running.port)}`)

@@ -1,17 +1,19 @@
 import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { configOrExit } from '@vault-and-tracker/service-kit/env'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
-import { run } from '@vault-and-tracker/service-kit/lifecycle'
+import { run, type Scope } from '@vault-and-tracker/service-kit/lifecycle'
 import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createHttpServer } from './app.ts'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
-import { isWorker, startWorkers } from './workers.ts'
+import { followFirstProcess, isWorker, startWorkers } from './workers.ts'
 
 const config = configOrExit(readConfig)
 const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL })
 
-await run(logger, async (scope) => {
+const othersAccept = followFirstProcess()
+
+async function start(scope: Scope): Promise<void> {
   if (config.TRACKER_WORKERS > 1 && !isWorker()) {
     await startWorkers(scope, config.TRACKER_WORKERS, logger)
     return
@@ -21,9 +23,12 @@ await run(logger, async (scope) => {
   scope.defer('background tasks', () => context.background.stop())
   context.background.start()
   const { server, front } = createHttpServer(context, { logger, stopping: scope.signal })
-  const running = await listen(server, { host: config.HOST, port: config.PORT }, { front })
+  const running = await listen(server, { host: config.HOST, port: config.PORT }, { front, othersAccept })
   scope.defer('HTTP server', async () => {
     await Promise.all([running.drain(), context.sockets?.drain()])
   })
   logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'listening')
-})
+}
+
+// A terminal signals all processes at once, and the first one its workers then.
+await run(logger, start, { ignoresSecondSignal: isWorker() })

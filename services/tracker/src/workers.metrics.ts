@@ -2,35 +2,106 @@ import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
-import { AggregatorRegistry } from 'prom-client'
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'
 
+type Metric = MetricObjectWithValues<MetricValue<string>>
+
+/** A worker that does not answer for so long stands still. */
 const TIMEOUT_MS = 5_000
-const TYPE = 'tracker:metrics'
+const OF_ALL = 'tracker:metrics'
+const OF_ONE = 'tracker:own-metrics'
 
 /** A worker's request for the metrics of all workers, and with `text` the reply to it. */
-type MetricsMessage = { readonly type: typeof TYPE; readonly id: number; readonly text?: string | null }
+type OfAll = { readonly type: typeof OF_ALL; readonly id: number; readonly text?: string | null }
+/** The first process's request for the metrics of one worker, and with `metrics` the reply to it. */
+type OfOne = { readonly type: typeof OF_ONE; readonly id: number; readonly metrics?: readonly Metric[] }
 
-/** prom-client sends messages of its own on the same channel. */
-function isAboutMetrics(message: unknown): message is MetricsMessage {
-  return typeof message === 'object' && message !== null && 'type' in message && message.type === TYPE
+/** The metrics of all workers, in the first process. */
+export type WorkersMetrics = {
+  /** To be called when a worker listens: from then on it is asked. */
+  add(worker: Worker): void
+  /** To be called with every message of a worker. */
+  receive(worker: Worker, message: unknown): void
+  /** To be called when a worker has ended: what it counted stays in the sums, as far as it was collected. */
+  ended(worker: Worker): Promise<void>
 }
 
-/** Creates what the first process does with the messages of its workers: it sends them the metrics of all workers. */
-export function createMetricsReplies(logger: Logger): (worker: Worker, message: unknown) => void {
-  const registry = new AggregatorRegistry()
-  const reply = (worker: Worker, message: MetricsMessage): void => {
+function isOf<Message extends OfAll | OfOne>(type: Message['type'], message: unknown): message is Message {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === type
+}
+
+/** Creates what adds up the metrics of all workers. */
+export function createWorkersMetrics(logger: Logger): WorkersMetrics {
+  const listening = new Set<Worker>()
+  /** What each of them told last. */
+  const latest = new Map<Worker, readonly Metric[]>()
+  /** What the workers that have ended counted. Without it the sums would fall whenever one ends. */
+  let retired: readonly Metric[] = []
+  /** Workers that have not answered a request yet, by its id. */
+  const asked = new Map<number, { readonly missing: Set<Worker>; readonly onAll: () => void }>()
+  let lastId = 0
+
+  const answered = (id: number, worker: Worker): void => {
+    const request = asked.get(id)
+    if (request?.missing.delete(worker) === true && request.missing.size === 0) request.onAll()
+  }
+
+  /** @throws Error when a worker does not answer in time */
+  const collect = async (): Promise<string> => {
+    lastId += 1
+    const id = lastId
+    const workers = [...listening].filter((worker) => worker.isConnected())
+    const missing = new Set(workers)
+    const done = new AbortController()
+    const all = new Promise<boolean>((resolve) => asked.set(id, { missing, onAll: () => resolve(true) }))
+    for (const worker of workers) worker.send({ type: OF_ONE, id } satisfies OfOne)
+    const timeout = sleep(TIMEOUT_MS, false, { signal: done.signal }).catch(() => false)
+    const isComplete = await Promise.race([all, timeout])
+    done.abort()
+    asked.delete(id)
+    if (!isComplete) throw new Error('a worker does not answer')
+    return sumOf([...latest.values(), retired]).metrics()
+  }
+
+  const reply = (worker: Worker, message: OfAll): void => {
     if (worker.isConnected()) worker.send(message)
   }
-  return (worker, message) => {
-    if (!isAboutMetrics(message)) return
-    registry.clusterMetrics().then(
-      (text) => reply(worker, { ...message, text }),
-      (error: unknown) => {
-        logger.warn({ err: error }, 'could not collect the metrics of all workers')
-        reply(worker, { ...message, text: null })
-      },
-    )
+
+  return {
+    add: (worker) => void listening.add(worker),
+
+    receive: (worker, message) => {
+      if (isOf<OfOne>(OF_ONE, message)) {
+        latest.set(worker, message.metrics ?? [])
+        answered(message.id, worker)
+      } else if (isOf<OfAll>(OF_ALL, message))
+        collect().then(
+          (text) => reply(worker, { ...message, text }),
+          (error: unknown) => {
+            logger.warn({ err: error }, 'could not collect the metrics of all workers')
+            reply(worker, { ...message, text: null })
+          },
+        )
+    },
+    ended: async (worker) => {
+      const counted = (latest.get(worker) ?? []).filter(isCounted)
+      listening.delete(worker)
+      latest.delete(worker)
+      retired = await sumOf([retired, counted]).getMetricsAsJSON()
+      for (const id of asked.keys()) answered(id, worker)
+    },
   }
+}
+
+/** Whether a metric only rises. What else a worker told is no longer so once it has ended. */
+function isCounted({ type }: Metric): boolean {
+  return ['counter', 'histogram', 'summary'].includes(String(type))
+}
+
+/** Adds up metrics, or what else their `aggregator` says. */
+function sumOf(metrics: readonly (readonly Metric[])[]): Registry {
+  // The library takes an array and types it as one of any objects.
+  return AggregatorRegistry.aggregate(metrics as Metric[][])
 }
 
 /**
@@ -42,35 +113,42 @@ export function createMetricsReplies(logger: Logger): (worker: Worker, message: 
  */
 export function withMetricsOfAllWorkers(metrics: Metrics): Metrics {
   if (!cluster.isWorker) return metrics
-  AggregatorRegistry.setRegistries(metrics.registry)
-  // Constructing one is what makes this worker answer the first process's requests.
-  new AggregatorRegistry()
-  let last = 0
+  const { registry } = metrics
+  process.on('message', (message: unknown) => {
+    if (!isOf<OfOne>(OF_ONE, message)) return
+    // Where they cannot be told, the first process waits in vain, and says so.
+    registry.getMetricsAsJSON().then(
+      (own) => process.send?.({ ...message, metrics: own } satisfies OfOne),
+      () => undefined,
+    )
+  })
+  let lastId = 0
   return {
     ...metrics,
     handler: async (_request, response) => {
-      last += 1
-      const text = await askFirstProcess(last)
+      lastId += 1
+      const text = await askFirstProcess(lastId)
       if (text === null)
         response.status(503).type('text/plain').send('the metrics of all workers could not be collected\n')
-      else response.type(metrics.registry.contentType).send(text)
+      else response.type(registry.contentType).send(text)
     },
   }
 }
 
+/** The metrics of all workers; null where the first process cannot tell them, or does not reply. */
 async function askFirstProcess(id: number): Promise<string | null> {
   const done = new AbortController()
   const replied = new Promise<string | null>((resolve) => {
     const onMessage = (message: unknown): void => {
-      if (!isAboutMetrics(message) || message.id !== id) return
+      if (!isOf<OfAll>(OF_ALL, message) || message.id !== id) return
       process.off('message', onMessage)
       resolve(message.text ?? null)
     }
     process.on('message', onMessage)
     done.signal.addEventListener('abort', () => process.off('message', onMessage))
-    process.send?.({ type: TYPE, id } satisfies MetricsMessage)
+    process.send?.({ type: OF_ALL, id } satisfies OfAll)
   })
-  const timeout = sleep(TIMEOUT_MS, null, { signal: done.signal }).catch(() => null)
+  const timeout = sleep(2 * TIMEOUT_MS, null, { signal: done.signal }).catch(() => null)
   const text = await Promise.race([replied, timeout])
   done.abort()
   return text

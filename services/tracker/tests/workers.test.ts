@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { Agent, get } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { askUntilRefused, eventually } from '@vault-and-tracker/dev-env'
 import { announce, rawGet } from './support/announcer.ts'
@@ -67,18 +69,38 @@ function linkOf(path: string): string | undefined {
   }
 }
 
-/** Whether a process has the server's side of a connection from a local port (proc_net_tcp.txt of Linux). */
-function hasConnectionFrom(port: number, pid: number): boolean {
+/** The lines of /proc/net/tcp for sockets that a process has (proc_net_tcp.txt of Linux): its fields 1 to 3 are both ends and the state. */
+function socketsOf(pid: number): readonly (readonly string[])[] {
   const process = `/proc/${String(pid)}`
-  const rows = readFileSync(`${process}/net/tcp`, 'utf8')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-  const remote = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
-  const row = rows.find((each) => each[2] === remote)
-  return (
-    row !== undefined &&
-    readdirSync(`${process}/fd`).some((fd) => linkOf(`${process}/fd/${fd}`) === `socket:[${String(row[9])}]`)
+  const links = new Set(readdirSync(`${process}/fd`).map((fd) => linkOf(`${process}/fd/${fd}`)))
+  const lines = readFileSync(`${process}/net/tcp`, 'utf8').split('\n')
+  return lines.map((line) => line.trim().split(/\s+/)).filter((fields) => links.has(`socket:[${String(fields[9])}]`))
+}
+
+/** Whether a process has the server's side of a connection from a local port. */
+function hasConnectionFrom(port: number, pid: number): boolean {
+  const client = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return socketsOf(pid).some((fields) => fields[2] === client)
+}
+
+/** Whether a process accepts connections. */
+function isListening(pid: number): boolean {
+  return socketsOf(pid).some((fields) => fields[3] === '0A')
+}
+
+/** A connection with a request that has no end. */
+async function sendHead(url: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.write(
+    'POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
   )
+  return socket
+}
+
+function destroyAll(agentsOf: ReadonlyMap<number, readonly Agent[]>): void {
+  for (const agents of agentsOf.values()) for (const agent of agents) agent.destroy()
 }
 
 /** Connections that stay open, so many of each worker. It is the system that chooses who gets one. */
@@ -118,6 +140,8 @@ test('workers share port, swarm and metrics; a dead one is replaced; all stop to
 
   process.kill(first[0] ?? 0, 'SIGKILL')
   await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(first[0] ?? 0))
+  // What the dead one counted is still in the sums.
+  expect(await metricsOf(tracker)).toMatch(/^tracker_announces_total\{event="started"\} 8$/m)
   for (const member of members) {
     const reply = await announce(tracker.url, member.passkey, { infoHash, event: 'stopped', port: 7000 })
     expect(reply.status).toBe(200)
@@ -127,13 +151,14 @@ test('workers share port, swarm and metrics; a dead one is replaced; all stop to
   for (const child of all) expect(() => process.kill(child, 0)).toThrow()
 })
 
-test('metrics that are asked for as a worker dies are 503 and not those of one worker, and it is replaced', async () => {
+test('metrics that are asked for as a worker dies are answered, and it is replaced', async () => {
   const tracker = await startTwoWorkers()
   const { pid } = tracker.process
   const agentsOf = await connectToAll(tracker, 2)
   const [doomed = 0] = agentsOf.keys()
   const [first = [], second = []] = agentsOf.values()
-  const before = await metricsOf(tracker)
+  const started = newestStart(await metricsOf(tracker))
+  expect(started).toBeGreaterThan(0)
 
   // The first process finds the requests of both workers before it hears that one of them is dead.
   process.kill(pid, 'SIGSTOP')
@@ -146,12 +171,52 @@ test('metrics that are asked for as a worker dies are 503 and not those of one w
 
   const [ofDead, ofOther] = await answers
   expect(ofDead?.status).toBe('rejected')
-  expect(ofOther).toMatchObject({ status: 'fulfilled', value: { status: 503 } })
+  expect(ofOther).toMatchObject({ status: 'fulfilled', value: { status: 200 } })
   await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(doomed))
-  const started = newestStart(before)
-  expect(started).toBeGreaterThan(0)
   await eventually(async () => newestStart(await metricsOf(tracker)) > started)
-  for (const agents of [first, second]) for (const agent of agents) agent.destroy()
+  destroyAll(agentsOf)
+  expect((await tracker.process.stop()).code).toBe(0)
+})
+
+test('while a worker stands still, metrics are 503 and not those of the others', async () => {
+  const tracker = await startTwoWorkers()
+  const agentsOf = await connectToAll(tracker, 1)
+  const [still = 0] = agentsOf.keys()
+  const [, [agent = new Agent()] = []] = agentsOf.values()
+  process.kill(still, 'SIGSTOP')
+  expect(await ask(`${tracker.url}/metrics`, agent)).toMatchObject({ status: 503 })
+  process.kill(still, 'SIGCONT')
+  expect(await ask(`${tracker.url}/metrics`, agent)).toMatchObject({ status: 200 })
+  destroyAll(agentsOf)
+  expect((await tracker.process.stop()).code).toBe(0)
+})
+
+test('a signal that all processes get at once, as from a terminal, stops them as one to the first does', async () => {
+  const tracker = await startTwoWorkers()
+  const { pid, exited } = tracker.process
+  const clients = askUntilRefused(`${tracker.url}/health`, 40)
+  await eventually(() => clients.answered() > 200)
+  for (const each of [pid, ...childrenOf(pid)]) process.kill(each, 'SIGINT')
+  expect((await exited).code).toBe(0)
+  expect((await clients.failures).length).toBeLessThanOrEqual(1)
+})
+
+test('while one worker stops, the others take all connections', async () => {
+  const tracker = await startTwoWorkers()
+  const { pid } = tracker.process
+  const [doomed = 0] = childrenOf(pid)
+  // It ends no sooner than these requests, whose bodies never come.
+  const slow: Socket[] = []
+  while (!slow.some(({ localPort = 0 }) => hasConnectionFrom(localPort, doomed))) slow.push(await sendHead(tracker.url))
+  process.kill(doomed, 'SIGTERM')
+  await eventually(() => tracker.log().includes('"msg":"stopping"'))
+  for (let rounds = 0; rounds < 5; rounds += isListening(doomed) ? 0 : 1) {
+    const asked = Array.from({ length: 50 }, () => ask(`${tracker.url}/health`, new Agent()))
+    for (const { status } of await Promise.all(asked)) expect(status).toBe(200)
+  }
+  expect(childrenOf(pid)).toContain(doomed)
+  for (const socket of slow) socket.destroy()
+  await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(doomed))
   expect((await tracker.process.stop()).code).toBe(0)
 })
 
