@@ -25,24 +25,25 @@ type Build = { readonly writtenAt: number; readonly files: ReadonlyMap<string, C
  * routes and leaves the rest to the next handler. A build that is replaced is served from the next page on.
  *
  * @param options `folder` has index.html and assets/; without them, `onMissing` is told once and a browser is answered 404;
- *   `sendsForms` where the browser may send forms by itself
+ *   `sendsForms` where the browser may send forms by itself; `name` stands in the title of the page instead of its own
  */
 export function webApplication(options: {
   folder: string
   pages: readonly string[]
   onMissing: (text: string) => void
   sendsForms?: boolean
+  name?: string | undefined
 }): RequestHandler {
   const policy = contentSecurityPolicy(options.sendsForms === true ? { 'form-action': "'self'" } : {})
   const index = join(options.folder, 'index.html')
   const pages = new Set(['', ...options.pages])
-  let build = readBuild(options.folder, index)
+  let build = readBuild(options, index)
   if (build === undefined) options.onMissing(`the web application is not built: ${index} is missing; run pnpm build`)
   return (request, response, next) => {
     const { path } = request
     const isPage = pages.has(path.split('/')[1] ?? '')
     const isWanted = isPage || (isNavigation(request) && !/^\/(api|announce|scrape)(\/|$)/.test(path))
-    if (isWanted && build?.writtenAt !== writtenAt(index)) build = readBuild(options.folder, index)
+    if (isWanted && build?.writtenAt !== writtenAt(index)) build = readBuild(options, index)
     const file = build?.files.get(path) ?? (isWanted ? build?.files.get('/index.html') : undefined)
     if (file === undefined || !isReading(request)) {
       if (file === undefined || !(isPage || build?.files.has(path) === true)) {
@@ -69,7 +70,10 @@ function isNavigation(request: Request): boolean {
 }
 
 /** Every file of a build; undefined when there is none. */
-function readBuild(folder: string, index: string): Build | undefined {
+function readBuild(
+  { folder, name: given }: { folder: string; name?: string | undefined },
+  index: string,
+): Build | undefined {
   const at = writtenAt(index)
   if (at === undefined) return undefined
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -77,8 +81,10 @@ function readBuild(folder: string, index: string): Build | undefined {
   const files = names.flatMap((name): [string, Content][] => {
     const type = TYPES[extname(name)]
     if (type === undefined) return []
-    const plain = readFileSync(join(folder, name))
-    const packed = ENCODINGS.flatMap(([encoding, ending]): [string, Buffer][] =>
+    const read = readFileSync(join(folder, name))
+    const isRenamed = name === 'index.html' && given !== undefined
+    const plain = isRenamed ? renamed(read, given) : read
+    const packed = (isRenamed ? [] : ENCODINGS).flatMap(([encoding, ending]): [string, Buffer][] =>
       all.has(name + ending) ? [[encoding, readFileSync(join(folder, name + ending))]] : [],
     )
     const digest = createHash('sha256').update(plain).digest('base64url').slice(0, 16)
@@ -86,6 +92,12 @@ function readBuild(folder: string, index: string): Build | undefined {
     return [[path, { type, digest, bodies: new Map([...packed, ['identity', plain]]) }]]
   })
   return { writtenAt: at, files: new Map(files) }
+}
+
+/** A page with another title. What was compressed before has the old one. */
+function renamed(page: Buffer, name: string): Buffer {
+  const text = name.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return Buffer.from(page.toString('utf8').replace(/<title>[^<]*/, () => `<title>${text}`))
 }
 
 function writtenAt(file: string): number | undefined {

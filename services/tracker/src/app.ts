@@ -89,7 +89,7 @@ const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me', 'users', 'ad
 
 /** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
 export function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
-  const { useCases, rest, torznabRoutes, metrics, checks } = context
+  const { useCases, rest, torznabRoutes, metrics, checks, siteName } = context
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -101,7 +101,7 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   app.use(serve(ENDPOINTS, useCases, rest.serving))
   app.use(documentRoutes(describeApi(), { methodNotAllowed }))
   const onMissing = (text: string): void => logger.warn(text)
-  app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing, sendsForms: true }))
+  app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing, sendsForms: true, name: siteName }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app

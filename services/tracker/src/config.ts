@@ -70,6 +70,12 @@ const schema = z.object({
   WS_TORRENTS_PER_SOCKET: integer({ min: 1, max: 100_000, fallback: 200 }),
   WS_MESSAGES_PER_SECOND: integer({ min: 1, max: 1_000_000, fallback: 20 }),
   TRACKER_WORKERS: integer({ min: 1, max: 256, fallback: 1 }),
+  /** What the site is called in its pages and in Torznab. */
+  SITE_NAME: z
+    .string()
+    .trim()
+    .regex(/^[^\p{C}]{1,64}$/u, 'must be 1 to 64 characters')
+    .optional(),
   REGISTRATION: z.enum(['open', 'invite', 'closed'], 'must be open, invite or closed').default('invite'),
   UPLOAD_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),
   /** Hours for which a completed torrent is to be seeded, unless as much was uploaded; 0 where nothing is asked. */

@@ -33,6 +33,8 @@ export type Context = {
   readonly background: Pick<Background, 'start' | 'stop'>
   readonly metrics: Pick<Metrics, 'middleware' | 'handler'>
   readonly checks: Checks
+  /** What the pages are called instead of their own name. */
+  readonly siteName: string | undefined
   /** Closes the connections; requests and background tasks must have ended. */
   readonly close: () => Promise<void>
 }
@@ -65,6 +67,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     hasAnnounceFront: connections.config.ANNOUNCE_FRONT,
     torznabRoutes: createTorznabApi(connections, { catalogue, torznabAdmin }).routes,
     background,
+    siteName: connections.config.SITE_NAME,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
     checks,
   }

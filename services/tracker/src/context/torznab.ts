@@ -26,7 +26,7 @@ export function createTorznabApi(
     answers: createAnswers({
       indexer: {
         publicUrl: config.PUBLIC_URL,
-        title: new URL(config.PUBLIC_URL).hostname,
+        title: config.SITE_NAME ?? new URL(config.PUBLIC_URL).hostname,
         registration: { available: config.REGISTRATION !== 'closed', open: config.REGISTRATION === 'open' },
       },
       catalogueState: () => catalogueState.current(),

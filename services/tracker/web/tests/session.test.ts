@@ -84,6 +84,20 @@ test.each([
   await other.stop()
 })
 
+test('the site has the name that its operator gives it, in its pages and in Torznab', async () => {
+  const named = await startSite({ SITE_NAME: 'Films & Friends' })
+  const { page } = await named.open('/login', DESKTOP)
+  await page.locator('.brand', { hasText: 'Films & Friends' }).waitFor()
+  expect(await page.title()).toBe('Sign in · Films & Friends')
+  const member = await named.tracker.signedIn('nora')
+  const visit = await named.open('/torrents', DESKTOP, member)
+  expect(await visit.page.locator('.brand').textContent()).toBe('Films & Friends')
+  const key = (await member.get('/api/user/me')).member('passkey')
+  const caps = await fetch(`${named.tracker.url}/api/torznab?t=caps&apikey=${key}`)
+  expect(await caps.text()).toContain('title="Films &amp; Friends"')
+  await named.stop()
+})
+
 test('what was typed stays when the session ends, and is sent after signing in again', async () => {
   const member = await site.tracker.signedIn('dora')
   const uploaded = await member.get('/api/user/me')

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { applicationName, usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { site } from '../api/queries.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
@@ -14,7 +14,7 @@ export function LoginPage() {
   usePageTitle('Sign in')
   return (
     <div className="gate">
-      <p className="brand">Tracker</p>
+      <p className="brand">{applicationName()}</p>
       <h1>Sign in</h1>
       <SignInForm onSignedIn={() => void navigate({ href: next ?? '/torrents', replace: true })} />
       {data?.registration === 'open' && (

@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { applicationName, usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownUser, site } from '../api/queries.ts'
 
@@ -15,7 +15,7 @@ export function RegisterPage() {
   usePageTitle('Create an account')
   return (
     <div className="gate">
-      <p className="brand">Tracker</p>
+      <p className="brand">{applicationName()}</p>
       <h1>Create an account</h1>
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={6} label="The form is loading." />
