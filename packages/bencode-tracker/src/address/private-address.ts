@@ -1,6 +1,6 @@
 import { addressFromText, unmapAddress } from './address.ts'
 
-interface Block {
+type Block = {
   readonly network: Uint8Array
   readonly bits: number
 }

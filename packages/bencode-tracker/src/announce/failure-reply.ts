@@ -2,7 +2,7 @@ import { BencodeWriter } from '../bencode/writer.ts'
 import { FAILURES, type FailureName } from './failure-table.ts'
 
 /** How a failure is answered. */
-export interface FailureReplyOptions {
+export type FailureReplyOptions = {
   /** Seconds; clients that do not know BEP 31 wait this long. */
   readonly interval: number
   /** Seconds. */

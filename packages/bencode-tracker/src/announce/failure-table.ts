@@ -1,5 +1,5 @@
 /** One way in which an announce or a scrape fails. */
-export interface FailureDefinition {
+export type FailureDefinition = {
   /** What the client shows: a short fixed English sentence. */
   readonly reason: string
   /** BEP 31: minutes to wait before trying again, or `never`; the default of the reply's `retry in`. */

@@ -23,7 +23,7 @@ export const Parameter = {
 export type Parameter = (typeof Parameter)[keyof typeof Parameter]
 export type KnownParameter = Exclude<Parameter, typeof Parameter.unknown>
 
-interface Entry {
+type Entry = {
   readonly name: Uint8Array
   readonly parameter: KnownParameter
 }

@@ -3,7 +3,7 @@ import { BencodeWriter } from '../bencode/writer.ts'
 import type { PeerId } from '../ids.ts'
 
 /** What every reply to an announce says, whichever form its peers have. */
-export interface AnnounceReplyFields {
+export type AnnounceReplyFields = {
   /** Seeders. */
   readonly complete: number
   /** How many peers have ever completed the torrent. */
@@ -23,23 +23,23 @@ export interface AnnounceReplyFields {
 }
 
 /** The compact form (BEP 23): `peers` holds 6 bytes a peer, `peers6` (BEP 7) 18; either may be empty. */
-export interface AnnounceReply extends AnnounceReplyFields {
+export type AnnounceReply = {
   readonly peers: Uint8Array
   readonly peers6: Uint8Array
-}
+} & AnnounceReplyFields
 
 /** A peer of the list form: where it listens, as 4 or 16 address bytes in network order and a port, and its id. */
-export interface ListedPeer {
+export type ListedPeer = {
   readonly address: Uint8Array
   readonly port: number
   readonly peerId: PeerId
 }
 
 /** The list form (BEP 3), for `compact=0`; `noPeerId` leaves out the peer ids, as `no_peer_id=1` asks. */
-export interface AnnounceListReply extends AnnounceReplyFields {
+export type AnnounceListReply = {
   readonly peers: readonly ListedPeer[]
   readonly noPeerId: boolean
-}
+} & AnnounceReplyFields
 
 // Keys of a bencoded dictionary are sorted, so this order is the only one.
 const COMPLETE = Buffer.from('d8:complete', 'latin1')

@@ -5,7 +5,7 @@ import type { FailureName } from './failure-table.ts'
 export type AnnounceEvent = 'none' | 'started' | 'completed' | 'stopped' | 'paused'
 
 /** The parameters of one announce (BEP 3), as the client claims them: no policy has been applied. */
-export interface AnnounceRequest {
+export type AnnounceRequest = {
   readonly infoHash: InfoHash
   readonly peerId: PeerId
   /** Listening port, 0..65535. Whether it is acceptable is for the caller: see `isRefusedPort`. */

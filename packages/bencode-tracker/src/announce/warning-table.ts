@@ -1,5 +1,5 @@
 /** One case in which an announce succeeds with a `warning message`, because a failure would make clients retry. */
-export interface WarningDefinition {
+export type WarningDefinition = {
   /** What the client shows: a short fixed English sentence. */
   readonly message: string
   /** Seconds to send as `interval` and `min interval`; `undefined` where the usual interval fits. */

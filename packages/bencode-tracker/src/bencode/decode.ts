@@ -1,38 +1,38 @@
 import { BencodeError } from './error.ts'
 
 /** `start` and `end` are the byte range of the whole encoded value, prefix and terminator included. */
-interface Span {
+type Span = {
   readonly start: number
   readonly end: number
 }
 
 /** An integer between -(2^53 - 1) and 2^53 - 1. */
-export interface BencodeInteger extends Span {
+export type BencodeInteger = {
   readonly kind: 'integer'
   readonly value: number
-}
+} & Span
 
 /** A byte string; `value` is a view of the input, not a copy. */
-export interface BencodeBytes extends Span {
+export type BencodeBytes = {
   readonly kind: 'bytes'
   readonly value: Buffer
-}
+} & Span
 
-export interface BencodeList extends Span {
+export type BencodeList = {
   readonly kind: 'list'
   readonly items: readonly BencodeValue[]
-}
+} & Span
 
 /** A dictionary in the order of its keys; a key has one character U+0000 to U+00FF for each byte. */
-export interface BencodeDict extends Span {
+export type BencodeDict = {
   readonly kind: 'dict'
   readonly entries: ReadonlyMap<string, BencodeValue>
-}
+} & Span
 
 export type BencodeValue = BencodeInteger | BencodeBytes | BencodeList | BencodeDict
 
 /** Bounds of {@link decodeBencode}. */
-export interface BencodeOptions {
+export type BencodeOptions = {
   /** Largest input in bytes. Default 10 MiB. */
   readonly maxBytes?: number
   /** Deepest nesting of lists and dictionaries; a bare string has depth 0. Default 64. */

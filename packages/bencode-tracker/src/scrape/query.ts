@@ -4,7 +4,7 @@ import { QueryCursor } from '../query/cursor.ts'
 import { percentTo20BytesHex } from '../query/percent.ts'
 
 /** The parameters of one scrape (BEP 48). */
-export interface ScrapeRequest {
+export type ScrapeRequest = {
   /** At most 74, each once, in the order of the query. None asks for a full scrape: for the caller to judge. */
   readonly infoHashes: readonly InfoHash[]
   readonly passkey: Passkey | undefined

@@ -2,7 +2,7 @@ import { BencodeWriter } from '../bencode/writer.ts'
 import type { InfoHash } from '../ids.ts'
 
 /** What a scrape says about one torrent. */
-export interface ScrapedTorrent {
+export type ScrapedTorrent = {
   readonly infoHash: InfoHash
   /** Seeders. */
   readonly complete: number

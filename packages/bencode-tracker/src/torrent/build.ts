@@ -2,7 +2,7 @@ import bencode from 'bencode'
 import { assertCount } from '../bencode/writer.ts'
 
 /** What a .torrent file is put together from. */
-export interface TorrentFileParts {
+export type TorrentFileParts = {
   /** The exact bytes of the info dictionary, as `Torrent.infoSlice` has them. */
   readonly infoSlice: Uint8Array
   /** The exact bytes of `piece layers`, without which a version 2 or hybrid torrent is not valid (BEP 52). */

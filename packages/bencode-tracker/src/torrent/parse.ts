@@ -125,7 +125,7 @@ function readPrivate(info: BencodeDict): boolean {
   return value === 1
 }
 
-interface Listed {
+type Listed = {
   readonly path: string
   readonly length: number
 }

@@ -2,7 +2,7 @@ import type { BencodeOptions } from '../bencode/decode.ts'
 import type { InfoHash } from '../ids.ts'
 
 /** One file of a torrent; padding (BEP 47) is not listed. */
-export interface TorrentFile {
+export type TorrentFile = {
   /** Components joined by `/`. In a single-file torrent the torrent's name, else the path inside its folder. */
   readonly path: string
   /** Bytes. */
@@ -10,7 +10,7 @@ export interface TorrentFile {
 }
 
 /** What a .torrent file says, checked. */
-export interface Torrent {
+export type Torrent = {
   /** `v1` is BEP 3, `v2` is BEP 52, `hybrid` is both in one info dictionary. */
   readonly version: 'v1' | 'v2' | 'hybrid'
   /** The identity of the torrent: the SHA-1 of the info slice, or for `v2` its SHA-256 cut to 20 bytes. */
@@ -38,9 +38,9 @@ export interface Torrent {
 }
 
 /** Bounds of what is read from an untrusted .torrent file. */
-export interface TorrentLimits extends BencodeOptions {
+export type TorrentLimits = {
   /** Default 50,000. */
   readonly maxFiles?: number
   /** Bytes. Default 256 MiB. */
   readonly maxPieceLength?: number
-}
+} & BencodeOptions

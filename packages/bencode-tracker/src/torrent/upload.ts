@@ -3,10 +3,10 @@ import { type BencodeInput, encodeBencode, RawBencode } from '../bencode/encode.
 import { decodeRoot, infoHashesOf, infoOf, readTorrent } from './parse.ts'
 import type { Torrent, TorrentLimits } from './torrent.ts'
 
-export interface PrepareUploadOptions extends TorrentLimits {
+export type PrepareUploadOptions = {
   /** The site's name for `info.source`: gives the copy an info hash of its own, so that sites cannot be confused. */
   readonly source: string
-}
+} & TorrentLimits
 
 /** Of the info dictionary only what describes the content is kept: anything else could carry hidden marks. */
 const KEPT_INFO_KEYS = [

@@ -5,7 +5,7 @@ import { joinPath } from './paths.ts'
 import type { TorrentFile } from './torrent.ts'
 
 /** The files and pieces of a BEP 3 info dictionary. */
-export interface V1Content {
+export type V1Content = {
   readonly files: readonly TorrentFile[]
   readonly multiFile: boolean
   readonly pieceCount: number
@@ -42,9 +42,9 @@ export function readLength(value: BencodeValue | undefined): number {
   return length
 }
 
-interface V1Entry extends TorrentFile {
+type V1Entry = {
   readonly padding: boolean
-}
+} & TorrentFile
 
 function readSingleFile(info: BencodeDict, name: string): V1Entry {
   refuseLink(info)

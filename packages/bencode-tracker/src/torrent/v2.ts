@@ -6,9 +6,9 @@ import type { TorrentFile } from './torrent.ts'
 import { hasAttribute, readLength, refuseLink } from './v1.ts'
 
 /** A file of a BEP 52 file tree; the root of its hash tree is there unless it is empty. */
-export interface V2File extends TorrentFile {
+export type V2File = {
   readonly piecesRoot: Buffer | undefined
-}
+} & TorrentFile
 
 const ROOT_LENGTH = 32
 

@@ -1,5 +1,5 @@
 /** A small seedable generator (mulberry32), so that a failing fuzz run can be repeated from its seed. */
-export interface Random {
+export type Random = {
   /** An integer from 0 to `below` - 1. */
   below(below: number): number
   bytes(length: number): Buffer

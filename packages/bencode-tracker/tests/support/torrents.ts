@@ -41,7 +41,7 @@ export function multiFile(files: BencodeInput, total: number, info: Dict = {}): 
 /** An entry of `files` for `multiFile`. */
 export const file = (path: BencodeInput, length = 1, more: Dict = {}): BencodeInput => ({ length, path, ...more })
 
-interface FileTree {
+type FileTree = {
   readonly root: Buffer
   /** The hashes of the pieces, for a file longer than one. */
   readonly layer: Buffer | undefined
@@ -66,7 +66,7 @@ function hashTree(bytes: Uint8Array): FileTree {
 }
 
 /** What a version 2 or hybrid torrent is made of, to be changed by a test before it is encoded. */
-export interface V2Fixture {
+export type V2Fixture = {
   readonly info: Dict
   readonly layers: Map<string, Buffer>
 }

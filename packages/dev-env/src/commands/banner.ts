@@ -3,7 +3,7 @@ import { findProgram } from '../processes/command.mjs'
 import type { Demo } from '../world/demo.ts'
 
 /** The folders and programs of the user. */
-export interface Place {
+export type Place = {
   /** The repository. */
   root: string
   dataDir: string

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import type { Ended } from '../processes/managed-process.ts'
 import { createShutdown, type Shutdown } from './shutdown.ts'
 
-interface Seen {
+type Seen = {
   said: string[]
   codes: number[]
   killed: number

@@ -9,7 +9,7 @@ const KILL_MS = 2000
 const INTERRUPTED = 130
 
 /** How everything is stopped or killed, and how that is reported. */
-export interface ShutdownOptions {
+export type ShutdownOptions = {
   /** Stops everything in order and returns how each part ended. */
   stop: () => Promise<Ended[]>
   kill: () => Promise<void>
@@ -20,7 +20,7 @@ export interface ShutdownOptions {
 }
 
 /** Ends the process once. */
-export interface Shutdown {
+export type Shutdown = {
   readonly isRunning: boolean
   shutdown(reason: string, code: number): Promise<void>
   /** A signal, or another `reason` to stop; the second one kills. */

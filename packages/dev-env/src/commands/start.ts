@@ -10,14 +10,15 @@ import { ignoredSettings, readSettings, type Settings } from './settings.ts'
 import { createShutdown } from './shutdown.ts'
 
 /** What `infra/start.mjs` passes once dependencies are installed. */
-export interface StartOptions extends BuildOptions, Pick<WorldOptions, 'fromSource' | 'dataDir' | 'step'> {
+export type StartOptions = {
   /** When the user started it, in milliseconds. */
   beganAt: number
   /** The lock of the data directory. */
   lock: { stopping(): void; release(): void }
   /** Sets what happens on a signal, or when npm has ended. */
   onInterrupt: (handler: (reason: string) => void) => void
-}
+} & BuildOptions &
+  Pick<WorldOptions, 'fromSource' | 'dataDir' | 'step'>
 
 /**
  * `npm start`: both services with everything they need, until a signal comes. From their sources (`pnpm dev`) they are

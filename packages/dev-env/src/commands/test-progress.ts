@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /** What the reporters of test runners write: the number of files, or the name of one that began or ended. */
-interface ProgressEvent {
+type ProgressEvent = {
   total?: number
   began?: string
   ended?: string

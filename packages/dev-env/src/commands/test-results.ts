@@ -1,5 +1,5 @@
 /** How many tests, or gates, passed and failed, and what was left out. */
-export interface Result {
+export type Result = {
   passed: number
   failed: number
   /** The names of tests that were skipped, with the reason where one is given. */
@@ -7,7 +7,7 @@ export interface Result {
 }
 
 /** What jest writes with --json, as far as it is needed here. */
-export interface JestReport {
+export type JestReport = {
   numPassedTests: number
   numFailedTests: number
   numRuntimeErrorTestSuites: number

@@ -19,11 +19,11 @@ const LANES = 2
 const REPORTER = fileURLToPath(new URL('../jest/progress-reporter.mjs', import.meta.url))
 
 /** What `infra/test.mjs` passes once dependencies are installed. */
-export interface TestOptions extends BuildOptions {
+export type TestOptions = {
   step: Step
   /** Sets what happens on a signal, or when npm has ended. */
   onInterrupt: (handler: (reason: string) => void) => void
-}
+} & BuildOptions
 
 /** A part of the tests, which a lane runs with the servers that it has for itself. */
 type Part = (servers: NodeJS.ProcessEnv) => Promise<void>

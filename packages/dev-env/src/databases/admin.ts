@@ -29,7 +29,7 @@ export function withRole(url: string, role: Role, database: string): string {
 }
 
 /** A role of Postgres with its password. */
-export interface Role {
+export type Role = {
   name: string
   password: string
 }

@@ -6,7 +6,7 @@ import { withClient } from './admin.ts'
 import type { DatabasePlan } from './provision.ts'
 
 /** A URL that the user has set, and the name of its variable. */
-export interface Given {
+export type Given = {
   url: string
   variable: string
 }

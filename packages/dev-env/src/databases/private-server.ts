@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ManagedProcess } from '../processes/managed-process.ts'
 
 /** The data directory and port of a private Postgres or Redis, and whether its data survives. */
-export interface ServerOptions {
+export type ServerOptions = {
   /** The folder of its data, configuration, password and log. It is created if it is missing. */
   dataDir: string
   /** Any free port when left out. */
@@ -14,11 +14,11 @@ export interface ServerOptions {
 }
 
 /** A private server on 127.0.0.1 that ends with the process that started it. */
-export interface PrivateServer extends ManagedProcess {
+export type PrivateServer = {
   port: number
   /** As the administrator: of Postgres the superuser, to the database `postgres`. */
   url: string
-}
+} & ManagedProcess
 
 /** The password of a server, which is generated when it is first needed. */
 export function keptPassword(dataDir: string): string {

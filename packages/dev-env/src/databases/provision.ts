@@ -4,7 +4,7 @@ import { type Role, withClient, withDatabase } from './admin.ts'
 const { escapeIdentifier, escapeLiteral } = pg
 
 /** A database with the role that migrates it and the role that a service runs with. */
-export interface DatabasePlan {
+export type DatabasePlan = {
   database: string
   owner: Role
   app: Role

@@ -9,7 +9,7 @@ import { freePort } from '../processes/ports.ts'
 const PAYLOAD = 'payload'
 
 /** A file that is transferred from one real BitTorrent client to another. */
-export interface Transfer {
+export type Transfer = {
   /** The .torrent as the uploader downloads it, with the uploader's announce URL. */
   seedTorrent: Buffer
   /** The same torrent with the announce URL of the member who wants the file. */
@@ -24,7 +24,7 @@ export interface Transfer {
 }
 
 /** The result of a transfer. */
-export interface Transferred {
+export type Transferred = {
   sha256: string
   elapsedMs: number
 }

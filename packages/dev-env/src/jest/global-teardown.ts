@@ -1,5 +1,5 @@
 /** What is needed here of jest's configuration. */
-interface JestConfig {
+type JestConfig = {
   watch: boolean
   watchAll: boolean
 }

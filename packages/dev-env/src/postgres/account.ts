@@ -6,7 +6,7 @@ import { join } from 'node:path'
 const SHARED = '/var/lib/vault-and-tracker-dev'
 
 /** The user a process runs as. */
-export interface Account {
+export type Account = {
   uid: number
   gid: number
 }

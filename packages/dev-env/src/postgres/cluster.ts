@@ -21,7 +21,7 @@ import { postgresPrograms } from './installation.ts'
 import { removeTemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 /** A Postgres data directory that is ready to be started. */
-export interface Cluster {
+export type Cluster = {
   folder: string
   /** The folder of the PostgreSQL programs. */
   programs: string

@@ -21,7 +21,7 @@ const START_MS = 60_000
 const MAX_LOG_BYTES = 10 * 1024 * 1024
 
 /** What to run and how to stop it. */
-export interface ProcessSpec extends Pick<Stoppable, 'stopSignal' | 'graceMs' | 'phase'> {
+export type ProcessSpec = {
   /** The name it has in messages. */
   name: string
   command: string
@@ -36,21 +36,21 @@ export interface ProcessSpec extends Pick<Stoppable, 'stopSignal' | 'graceMs' | 
   pidFile: string
   /** Whether it answers; it counts as started once it does. Without it, it counts as started at once. */
   answers?: () => Promise<boolean>
-}
+} & Pick<Stoppable, 'stopSignal' | 'graceMs' | 'phase'>
 
 /** How a process ended. */
-export interface Exit {
+export type Exit = {
   code: number | null
   signal: NodeJS.Signals | null
 }
 
 /** How a process that was asked to stop did so. */
-export interface Ended extends Exit {
+export type Ended = {
   name: string
-}
+} & Exit
 
 /** A child in its own process group, which ends when this process ends, however that happens. */
-export interface ManagedProcess {
+export type ManagedProcess = {
   readonly name: string
   readonly pid: number
   readonly exited: Promise<Exit>
@@ -136,7 +136,7 @@ export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
 }
 
 /** One run of a process. */
-interface Launched {
+type Launched = {
   child: ChildProcess
   entry: Stoppable
   exited: Promise<Exit>

@@ -5,7 +5,7 @@ import { identityOf, type SeenProcess } from './identity.mjs'
 import type { Stoppable } from './stop.mjs'
 
 /** The process that stops our children when we have ended without stopping them; see reaper-main.mjs. */
-export interface Reaper {
+export type Reaper = {
   seen: SeenProcess
   /**
    * Has it stop a process at the end, and delete a folder after all processes have stopped. Nothing has to be taken back:

@@ -3,7 +3,7 @@ import { answersReady } from '../world/services.ts'
 import type { Compose } from './compose.ts'
 
 /** What a check of a service works with. */
-export interface Check {
+export type Check = {
   /** Where the service is. */
   url: string
   /** A name of its own for everything that this run makes. */

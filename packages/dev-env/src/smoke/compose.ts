@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { networkInterfaces } from 'node:os'
 
 /** Runs Compose, v2 or 1.29, in the repository. */
-export interface Compose {
+export type Compose = {
   /** @returns what it printed @throws with what it printed, when it fails */
   run(args: string[], input?: string): string
   /** Runs a program in the container of a service. */

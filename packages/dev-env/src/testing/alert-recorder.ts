@@ -7,7 +7,7 @@ const RULES = fileURLToPath(new URL('../../../../infra/prometheus/alerts.yml', i
 const TIMESTAMPS = /^(?:(?:process|service)_start_time_seconds|\w+_timestamp_seconds)$/
 
 /** Scrapes a service as Prometheus does, a minute of Prometheus's time apart, and tells which alerts fire. */
-export interface AlertRecorder {
+export type AlertRecorder = {
   /**
    * Adds scrapes.
    *

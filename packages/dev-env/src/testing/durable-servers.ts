@@ -5,7 +5,7 @@ import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-fo
 import { startRedis } from '../redis/redis.ts'
 
 /** A Postgres and a Redis that nobody else uses, and that lose nothing when they are killed. */
-export interface DurableServers {
+export type DurableServers = {
   /** A temporary folder, with their data. */
   readonly folder: string
   readonly postgres: PrivateServer

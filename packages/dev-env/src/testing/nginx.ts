@@ -11,19 +11,19 @@ import { pauseTree, resumeTree } from '../processes/stop.mjs'
 import { eventually } from './eventually.ts'
 
 /** The replicas of each service, as `host:port`, with what nginx takes behind that, such as `down`. */
-export interface Upstreams {
+export type Upstreams = {
   readonly tracker?: readonly string[]
   readonly vault?: readonly string[]
 }
 
 /** What of the example a test changes. */
-export interface NginxOptions {
+export type NginxOptions = {
   /** How long an idle connection to a service is kept, in milliseconds; 60,000 by default of nginx. */
   readonly keepAliveMs?: number
 }
 
 /** An nginx in front of the services, at a port of the loopback. It knows them by the names of the example. */
-export interface Nginx {
+export type Nginx = {
   readonly port: number
   /**
    * What a client connects with that trusts its certificate, which it signed itself, for `tracker.example.org` and
@@ -39,7 +39,7 @@ export interface Nginx {
 }
 
 /** A request to a service by the name that the example gives it; a `body` is JSON. */
-export interface ProxiedRequest {
+export type ProxiedRequest = {
   readonly host: 'tracker.example.org' | 'vault.example.org'
   readonly method: string
   readonly path: string

@@ -8,7 +8,7 @@ import { startRedis } from '../redis/redis.ts'
 import { newRunId, runPrefix, type TestRun } from './test-run.ts'
 
 /** The servers of one test run. */
-export interface TestServers {
+export type TestServers = {
   readonly run: TestRun
   /** Drops what the run created and begins another run, so that changed migrations are applied. */
   renew(): Promise<void>

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 
 /** What a command under test gets in place of its process. */
-export interface TestTerminal {
+export type TestTerminal = {
   args: readonly string[]
   env: Readonly<Record<string, string>>
   stdin: Readable
@@ -10,7 +10,7 @@ export interface TestTerminal {
 }
 
 /** The exit status and output of a command under test. */
-export interface CommandOutcome {
+export type CommandOutcome = {
   status: number
   stdout: string
   stderr: string

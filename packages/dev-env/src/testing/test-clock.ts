@@ -1,5 +1,5 @@
 /** A clock that a test moves: by default as fast as the real one. */
-export interface TestClock {
+export type TestClock = {
   /** Milliseconds since the epoch. */
   now: () => number
   advance: (ms: number) => void

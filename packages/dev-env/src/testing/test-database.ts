@@ -15,7 +15,7 @@ import { currentTestRun, newRunId, type RunServer, runPassword, runPrefix } from
 export type ApplyMigrations = (target: { url: string; runtimeRole: string }) => Promise<void>
 
 /** The service whose database to create, and its migrations. */
-export interface TestDatabaseOptions {
+export type TestDatabaseOptions = {
   /** `vault` or `tracker`; names the template, so one service always passes the same migrations. */
   service: string
   migrate: ApplyMigrations
@@ -24,7 +24,7 @@ export interface TestDatabaseOptions {
 }
 
 /** A migrated database, with the two roles that a service has in production. */
-export interface TestDatabase {
+export type TestDatabase = {
   name: string
   /** As the role that migrated it. */
   ownerUrl: string

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { currentTestRun } from './test-run.ts'
 
 /** A logical Redis database that no other worker of this run uses. */
-export interface TestRedis {
+export type TestRedis = {
   url: string
   /** Empties it, as between two tests. */
   flush(): Promise<void>

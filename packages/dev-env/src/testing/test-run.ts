@@ -5,18 +5,18 @@ import { identityOf } from '../processes/identity.mjs'
 import type { Stoppable } from '../processes/stop.mjs'
 
 /** A server to create databases on, and the id of the run. */
-export interface RunServer {
+export type RunServer = {
   /** Part of every name this run creates on a server that it may share with others. */
   id: string
   adminUrl: string
 }
 
 /** What every worker of one test run needs. */
-export interface TestRun extends RunServer {
+export type TestRun = {
   redisUrl: string
   /** Deleted at the end of the run. */
   folder: string
-}
+} & RunServer
 
 /** The prefix of the names of all databases and roles of a run, by which the run drops them. */
 export function runPrefix(run: Pick<RunServer, 'id'>): string {

@@ -5,7 +5,7 @@ import { type ManagedProcess, startProcess } from '../processes/managed-process.
 import { SERVICES, type ServiceName, servicePaths, type WorldOptions } from './services.ts'
 
 /** The repository, and its packages and services, as `packages/service-kit`. */
-export interface BuildOptions {
+export type BuildOptions = {
   root: string
   folders: readonly string[]
 }

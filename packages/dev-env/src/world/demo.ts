@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type WorldState, writePrivate, writePrivateJson } from './state.ts'
 
 /** What a script needs to use the world: the content of `demo.json`. */
-export interface Demo {
+export type Demo = {
   vault: { url: string; adminToken: string; project: string; privateKey: string }
   tracker: {
     url: string

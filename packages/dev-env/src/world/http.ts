@@ -4,7 +4,7 @@ const TIMEOUT_MS = 30_000
 const PATIENCE_MS = 10 * 60_000
 
 /** What is sent: a form as it is, another body as JSON. */
-export interface RequestOptions {
+export type RequestOptions = {
   headers?: Record<string, string>
   body?: object | undefined
 }

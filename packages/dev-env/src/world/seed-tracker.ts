@@ -10,7 +10,7 @@ const FILE_BYTES = 4 * 1024 * 1024
 const TORRENT = { name: 'Vault and Tracker demo file', category: 'software' }
 
 /** What the tracker's demo data needs. */
-export interface TrackerSeed {
+export type TrackerSeed = {
   service: Service
   dataDir: string
   url: string
@@ -66,7 +66,7 @@ function ofAnotherFolder(username: string): string {
   )
 }
 
-interface Listed {
+type Listed = {
   id: string
   infoHash: string
   name: string

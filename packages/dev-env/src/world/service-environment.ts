@@ -9,7 +9,7 @@ import { writePrivateJson } from './state.ts'
 const DECIDED = new Set(['HOST', 'PORT', 'DATABASE_URL', 'REDIS_URL'])
 
 /** What a service's `config.ts` exports. */
-interface ConfigModule {
+type ConfigModule = {
   /** The environment variables that the service reads. */
   CONFIG_VARIABLES: readonly string[]
   /** @throws an error whose message lists every problem */

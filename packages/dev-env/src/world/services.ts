@@ -9,7 +9,7 @@ export const SERVICES = ['vault', 'tracker'] as const
 export type ServiceName = (typeof SERVICES)[number]
 
 /** The code of the services that is run: what was compiled, or the sources as they are. */
-export interface Code {
+export type Code = {
   /** The repository. */
   root: string
   fromSource: boolean
@@ -19,7 +19,7 @@ export interface Code {
 export type Step = <T>(label: string, work: () => Promise<T>, note?: () => string) => Promise<T>
 
 /** The data directory, the ports, and servers to use instead of private ones. */
-export interface WorldOptions extends Code {
+export type WorldOptions = {
   dataDir: string
   vaultPort: number
   trackerPort: number
@@ -31,10 +31,10 @@ export interface WorldOptions extends Code {
   step: Step
   /** Tells the user something. */
   say: (text: string) => void
-}
+} & Code
 
 /** A service, and the complete environment of its process. */
-export interface Service {
+export type Service = {
   name: ServiceName
   code: Code
   env: Record<string, string>

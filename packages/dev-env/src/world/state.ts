@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 
 /** A demo user. The passkey is known once the tracker has created the account. */
-export interface DemoUser {
+export type DemoUser = {
   username: string
   email: string
   role: 'admin' | 'member'
@@ -13,7 +13,7 @@ export interface DemoUser {
 }
 
 /** What is generated once and has to stay the same as long as the data exists. */
-export interface WorldState {
+export type WorldState = {
   /** Where the private servers listened last. */
   ports: { postgres?: number; redis?: number }
   /** Passwords of the database roles, by role. */
@@ -28,7 +28,7 @@ export interface WorldState {
 }
 
 /** The state of a data directory: what is there, or a fresh one. */
-export interface StateFile {
+export type StateFile = {
   state: WorldState
   save: () => void
 }

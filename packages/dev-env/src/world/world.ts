@@ -21,7 +21,7 @@ import {
 import { openState, rolePassword, type StateFile } from './state.ts'
 
 /** Both services, ready and with demo data. `stopAll()` ends it. */
-export interface World {
+export type World = {
   demo: Demo
   services: Record<ServiceName, ManagedProcess>
   /** The private servers. */
@@ -31,7 +31,7 @@ export interface World {
 }
 
 /** A server that the services use, and its process where it is a private one. */
-interface Server {
+type Server = {
   url: string
   process?: ManagedProcess
 }

@@ -27,6 +27,7 @@ export function createAppRouter(queries: QueryClient) {
 }
 
 declare module '@tanstack/react-router' {
+  // oxlint-disable-next-line typescript/consistent-type-definitions -- the library reads it from this interface
   interface Register {
     router: ReturnType<typeof createAppRouter>
   }
