@@ -87,11 +87,11 @@ test('the key of a project is given a scope, listed and revoked', async () => {
 })
 
 test('a key is rotated into a new file, and not at all where that cannot be made', async () => {
-  const refused = vault('admin', 'rotate', 'shop', '--output', key)
+  const scope = ['--access', 'write', '--envs', 'staging']
+  const refused = vault('admin', 'rotate', 'shop', '--output', key, ...scope)
   await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('is not overwritten') })
   const before = await json('admin', 'keys', 'shop')
   const fresh = join(home, 'write-only.json')
-  const scope = ['--access', 'write', '--envs', 'staging']
   expect(await json('admin', 'rotate', 'shop', '--output', fresh, ...scope)).toEqual({ ok: true, file: fresh })
   expect(before).toEqual([])
   expect(statSync(fresh).mode & 0o777).toBe(0o600)

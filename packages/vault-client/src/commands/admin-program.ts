@@ -5,9 +5,13 @@ import { readCount, readDuration, readOverlap } from './values.ts'
 
 export const yesOption = (): Option => new Option('--yes', 'do not ask')
 
-const accessOption = (): Option =>
-  new Option('--access <access>', 'what the key may do; everything by default').choices(['read-write', 'read', 'write'])
-const envsOption = (): Option => new Option('--envs <names...>', 'the only environments that the key may touch')
+const accessOption = (otherwise: string): Option =>
+  new Option('--access <access>', `what the key may do; ${otherwise}`).choices(['read-write', 'read', 'write'])
+const envsOption = (otherwise: string): Option =>
+  new Option('--envs <names...>', `the only environments that the key may touch; ${otherwise}`)
+const ALL = 'everything by default'
+const ALL_ENVS = 'all by default'
+const KEPT = 'as the newest valid key by default'
 
 /** The commands of administrators, their arguments and options. */
 export function addAdmin(program: Command, terminal: Terminal): void {
@@ -22,8 +26,8 @@ export function addAdmin(program: Command, terminal: Terminal): void {
     .description('register a project')
     .requiredOption('--public-key <key>', 'its public key: 64 hex digits or a JWK')
     .option('--require-content-digest', 'refuse a PUT whose signature does not cover its body')
-    .addOption(accessOption())
-    .addOption(envsOption())
+    .addOption(accessOption(ALL))
+    .addOption(envsOption(ALL_ENVS))
     .action((name: string, _options, command: Command) =>
       adminCommands.addProject(name, command.optsWithGlobals(), terminal),
     )
@@ -39,11 +43,14 @@ export function addAdmin(program: Command, terminal: Terminal): void {
     .description('replace the key of a project; prints the new private key unless a public key is given')
     .option('--public-key <key>', 'a key whose private half stays where it was made')
     .addOption(
-      new Option('--overlap <seconds>', 'how long the old keys stay valid, at most 600').argParser(readOverlap),
+      new Option('--overlap <seconds>', 'how long the replaced key stays valid, at most 600; 0 ends all older keys')
+        .argParser(readOverlap)
+        .default(600),
     )
     .option('--output <file>', 'write the new private key to a new file that only you read')
-    .addOption(accessOption())
-    .addOption(envsOption())
+    .addOption(accessOption(KEPT))
+    .addOption(envsOption(KEPT))
+    .option('--all-envs', 'the key may touch all environments')
     .action((id: string, _options, command: Command) => adminCommands.rotate(id, command.optsWithGlobals(), terminal))
   admin
     .command('keys <project>')

@@ -1,7 +1,8 @@
 import { type AdminClient, adminClient, type Row } from './admin-client.ts'
 import { writeNew } from './files.ts'
+import { grantText, keptScope, readScope, type ScopeOptions } from './scope.ts'
 import type { GlobalOptions } from './settings.ts'
-import { CommandError, confirm, printable, type Terminal, table, UsageError } from './terminal.ts'
+import { CommandError, confirm, printable, type Terminal, table, tell, UsageError } from './terminal.ts'
 
 /** Prints rows: as a table of the given columns, or as JSON with all that the vault tells. */
 function print(rows: readonly Row[], columns: readonly string[], options: GlobalOptions, terminal: Terminal): void {
@@ -26,12 +27,16 @@ function done(options: GlobalOptions, terminal: Terminal, text: string, json: ob
   terminal.stdout.write(options.json === true ? `${JSON.stringify(json)}\n` : `${text}\n`)
 }
 
-type ScopeOptions = { readonly access?: string; readonly envs?: readonly string[] }
-
 /** The scope of a new key, where one was asked for. */
 function scopeOf({ access, envs }: ScopeOptions): object {
   if (access === undefined && envs === undefined) return {}
   return { scope: { ...(access !== undefined && { access }), ...(envs !== undefined && { envs }) } }
+}
+
+/** Until when a replaced key is valid, by the clock of this machine. The overlap is in seconds. */
+function endText(overlap: number): string {
+  if (overlap === 0) return 'the replaced key is no longer valid'
+  return `the replaced key is valid until ${new Date(Date.now() + overlap * 1000).toISOString()}`
 }
 
 type Listing = 'projects' | 'administrators'
@@ -73,22 +78,31 @@ export const adminCommands = {
     done(options, terminal, `project ${printable(id)} and ${secrets} are deleted`)
   },
 
-  /** The private key goes to standard output, as `vault keygen` writes it, or to a new file. */
+  /**
+   * The private key goes to standard output, as `vault keygen` writes it, or to a new file. What no option says of the scope is that
+   * of the newest valid key: the vault itself gives a new key everything.
+   */
   rotate: async (
     id: string,
-    options: GlobalOptions & ScopeOptions & { publicKey?: string; overlap?: number; output?: string },
+    options: GlobalOptions & ScopeOptions & { publicKey?: string; overlap: number; output?: string },
     terminal: Terminal,
   ) => {
     const { publicKey, overlap, output } = options
     if (publicKey !== undefined && output !== undefined)
       throw new UsageError('--public-key and --output exclude each other: the private key is where it was made')
+    if (options.envs !== undefined && options.allEnvs === true)
+      throw new UsageError('--envs and --all-envs exclude each other')
     const admin = await adminClient(options, terminal)
+    // The newest first.
+    const [newest] = await admin.keys(id)
+    const scope = keptScope(options, newest === undefined ? undefined : readScope(newest['scope']))
+    if (scope === undefined)
+      throw new UsageError(
+        `${printable(id)} has no valid key whose scope the new one could keep; give --access and --envs, or --all-envs`,
+      )
     const rotate = async (): Promise<string | undefined> => {
-      const { privateKey } = await admin.rotate(id, {
-        ...(publicKey !== undefined && { publicKey }),
-        ...(overlap !== undefined && { overlap }),
-        ...scopeOf(options),
-      })
+      const { privateKey } = await admin.rotate(id, { ...(publicKey !== undefined && { publicKey }), overlap, scope })
+      tell(terminal, `${grantText(scope)}${newest === undefined ? '' : `; ${endText(overlap)}`}`)
       return typeof privateKey === 'string' ? privateKey : undefined
     }
     const replaced = `the key of ${printable(id)} is replaced`

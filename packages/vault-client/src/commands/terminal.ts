@@ -47,6 +47,11 @@ export async function readText(chunks: AsyncIterable<Uint8Array | string>, sourc
   return decodeUtf8(Buffer.concat(read), source)
 }
 
+/** Tells a person what the result does not say, on standard error. */
+export function tell({ stderr }: Terminal, text: string): void {
+  stderr.write(`vault: ${printable(text)}\n`)
+}
+
 export function readStdin({ stdin }: Terminal): Promise<string> {
   return readText(stdin, 'standard input')
 }

@@ -15,6 +15,7 @@ const LINES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['vault export --fo', ['--format']],
   ['vault export --format k', ['k8s']],
   ['vault admin projects add --access w', ['write']],
+  ['vault admin rotate shop --all', ['--all-envs']],
   ['vault --json admin adm', ['administrators']],
   ['vault --profile admin li', ['list']],
   ['vault completions z', ['zsh']],

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
+import { ADMIN_TOKEN } from './support/vault.ts'
+
+// What the `vault` command tells administrators, on standard error too.
+let world: CommandWorld
+
+beforeAll(async () => {
+  world = await startForCommand()
+})
+
+afterAll(() => world.vault.stop())
+
+async function vault(...args: string[]): Promise<{ status: number | null; out: string; err: string }> {
+  const [program, ...words] = COMMAND
+  const child = spawn(program, [...words, ...args], {
+    env: { ...world.env, VAULT_ADMIN_TOKEN: ADMIN_TOKEN },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), closed])
+  return { status: child.exitCode, out, err }
+}
+
+type Key = { fingerprint: string; until: string | null; scope: object }
+const keysOf = async (project: string): Promise<readonly Key[]> =>
+  JSON.parse((await vault('admin', 'keys', project, '--json')).out) as Key[]
+const register = (project: string, ...scope: string[]): Promise<unknown> =>
+  vault('admin', 'projects', 'add', project, '--public-key', generateKeyPair().publicKeyHex, ...scope)
+
+test('a rotation keeps the scope of the key, and tells it and until when the replaced key is valid', async () => {
+  await register('narrow', '--access', 'read', '--envs', 'production', 'staging')
+  const { status, out, err } = await vault('admin', 'rotate', 'narrow')
+  expect([status, JSON.parse(out)]).toEqual([0, expect.objectContaining({ kty: 'OKP' })])
+  const [added, replaced] = await keysOf('narrow')
+  expect([added?.until, added?.scope]).toEqual([null, { access: 'read', envs: ['production', 'staging'] }])
+  const [, until = ''] =
+    /^vault: the new key may read in the environments production, staging; the replaced key is valid until (\S+)\n$/.exec(
+      err,
+    ) ?? []
+  expect(Math.abs(Date.parse(until) - Date.parse(replaced?.until ?? ''))).toBeLessThan(10_000)
+})
+
+test('an option of a rotation replaces its part of the scope and keeps the other', async () => {
+  await register('partly', '--access', 'read', '--envs', 'production')
+  const wider = await vault('admin', 'rotate', 'partly', '--access', 'read-write', '--overlap', '0')
+  expect(wider.err).toBe(
+    'vault: the new key may read and write in the environment production; the replaced key is no longer valid\n',
+  )
+  expect(await keysOf('partly')).toMatchObject([{ scope: { access: 'read-write', envs: ['production'] } }])
+  const all = await vault('admin', 'rotate', 'partly', '--all-envs', '--overlap', '0')
+  expect(all.err).toContain('the new key may read and write in all environments;')
+  await vault('admin', 'rotate', 'partly', '--envs', 'staging', '--access', 'write', '--overlap', '0')
+  expect(await keysOf('partly')).toMatchObject([{ scope: { access: 'write', envs: ['staging'] } }])
+})
+
+test('a project without a valid key is only rotated to a scope that is given', async () => {
+  await register('ended', '--access', 'read')
+  const [key] = await keysOf('ended')
+  await vault('admin', 'revoke', 'ended', key?.fingerprint ?? '')
+  const refused = await vault('admin', 'rotate', 'ended', '--access', 'read')
+  expect([refused.status, refused.out]).toEqual([2, ''])
+  expect(refused.err).toContain('ended has no valid key whose scope the new one could keep; give --access and --envs')
+  expect(await keysOf('ended')).toEqual([])
+  const given = await vault('admin', 'rotate', 'ended', '--access', 'read', '--all-envs')
+  expect([given.status, given.err]).toEqual([0, 'vault: the new key may read in all environments\n'])
+})
+
+test('some environments and all of them exclude each other', async () => {
+  expect(await vault('admin', 'rotate', 'shop', '--envs', 'staging', '--all-envs')).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('--envs and --all-envs exclude each other'),
+  })
+  expect(await keysOf('shop')).toHaveLength(1)
+})
