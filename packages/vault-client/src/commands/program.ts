@@ -172,7 +172,7 @@ function addSecrets(program: Command, terminal: Terminal, exit: (status: number)
     .argument('<key>')
     .addOption(envOption())
     .option('--from-file <path>', 'store what the file holds, byte for byte')
-    .option('--value <value>', 'store this; others on the machine can see it while the command runs')
+    .option('--value <value>', "store this, '' too; others on the machine can see it while the command runs")
     .action(async (key: string, _options, command: Command) =>
       secrets.set(key, await withEnv(command, terminal), terminal),
     )

@@ -55,9 +55,17 @@ export async function set(
   options: EnvOptions & { fromFile?: string; value?: string },
   terminal: Terminal,
 ): Promise<void> {
+  if (key.includes('=')) throw new UsageError(assignmentHint(key))
   const settings = await clientSettings(options, terminal)
   await createVaultClient(settings).put(key, await readValue(key, options, terminal), options.env)
   if (options.json === true) terminal.stdout.write(`${JSON.stringify({ ok: true, key, env: options.env })}\n`)
+}
+
+/** What follows the `=` is a value, which is not shown. */
+function assignmentHint(word: string): string {
+  const name = printable(word.slice(0, word.indexOf('='))) || 'KEY'
+  const call = `vault set ${name}`
+  return `a key has no =; ${call} stores what standard input holds or is typed, and ${call} --value VALUE what others may see`
 }
 
 async function readValue(
@@ -73,7 +81,9 @@ async function readValue(
     if (typed === '') throw new CommandError("nothing was entered; --value '' stores an empty value")
     return typed
   }
-  return (await readStdin(terminal)).replace(/\r?\n$/, '')
+  const piped = (await readStdin(terminal)).replace(/\r?\n$/, '')
+  if (piped === '') throw new CommandError("standard input holds no value; --value '' stores an empty one")
+  return piped
 }
 
 async function readFileOf(file: string): Promise<string> {

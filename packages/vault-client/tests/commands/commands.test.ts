@@ -127,6 +127,35 @@ test('set takes a value from a file, from the command line when told to, and fro
   expect(Object.fromEntries(server.secrets)).toEqual({ FILE: 'kept\n\n', OPTION: ' given ', PROMPT: 'typed' })
 })
 
+test.each([['A=canary'], ['A=canary', '--value', '1']])(
+  'set refuses the key %j, and says how a value is given',
+  async (...args) => {
+    await using server = await startFakeVault(publicKeyHex)
+    const { status, out, err } = await vault(['set', ...args], projectOf(server.url), 'piped')
+    expect([status, out]).toEqual([2, ''])
+    expect(err).toContain(
+      'a key has no =; vault set A stores what standard input holds or is typed, and vault set A --value',
+    )
+    expect(err).not.toContain('canary')
+    expect(server.seen).toHaveLength(0)
+  },
+)
+
+test.each(['', '\n', '\r\n'])('set refuses standard input that holds no value: %j', async (input) => {
+  await using server = await startFakeVault(publicKeyHex)
+  expect(await vault(['set', 'A'], projectOf(server.url), input)).toMatchObject({
+    status: 1,
+    err: "vault: standard input holds no value; --value '' stores an empty one\n",
+  })
+  expect(server.seen).toHaveLength(0)
+})
+
+test("an empty value is stored with --value ''", async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  expect(await vault(['set', 'A', '--value', ''], projectOf(server.url))).toMatchObject({ status: 0 })
+  expect(server.secrets.get('A')).toBe('')
+})
+
 test('a value that is not UTF-8 is refused', async () => {
   await using server = await startFakeVault(publicKeyHex)
   const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'value')
