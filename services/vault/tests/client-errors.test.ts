@@ -1,7 +1,20 @@
 import { expect, test } from '@jest/globals'
-import { VAULT_ERROR_CODES } from '@vault-and-tracker/vault-client'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { createVaultClient, VAULT_ERROR_CODES } from '@vault-and-tracker/vault-client'
 import { ERRORS } from '../src/errors.ts'
 
 test("the client's codes are those of the vault's error table, each with a remedy", () => {
   expect(VAULT_ERROR_CODES.toSorted()).toEqual(Object.keys(ERRORS).toSorted())
 })
+
+test.each(Object.entries(ERRORS))(
+  'the client does not say the same twice of %s',
+  async (error, { status, meaning }) => {
+    // No network: what is tested is the text that the client makes of an answer.
+    const client = createVaultClient({
+      ...{ url: 'http://vault.example.org', project: 'shop', privateKey: generateKeyPair().privateJwk, retries: 0 },
+      fetch: () => Promise.resolve(Response.json({ error, message: meaning }, { status })),
+    })
+    await expect(client.getAll()).rejects.toMatchObject({ code: error, message: expect.not.stringContaining(meaning) })
+  },
+)

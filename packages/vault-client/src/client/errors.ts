@@ -5,7 +5,8 @@ const REMEDIES = {
   unauthorized: 'the vault does not accept this admin token',
   missing_signature: 'the signature did not arrive; does a proxy remove the Signature headers?',
   unknown_project: 'the vault has no project of this name; ask an administrator to register it',
-  invalid_signature: 'the vault refused the signature; check that the private key belongs to the registered public key',
+  invalid_signature:
+    'the vault refused the signature; the private key does not belong to the registered public key, or it was replaced or revoked',
   expired: "this machine's clock and the vault's differ by more than five minutes",
   replayed_nonce: 'the vault has received this request before',
   forbidden: 'this key or token may not do that; ask an administrator for a wider scope',
@@ -15,11 +16,27 @@ const REMEDIES = {
   payload_too_large: 'the value is longer than 64 KiB, or the environment is full',
   unsupported_media_type: 'the vault did not receive JSON; does a proxy change the body?',
   misdirected_request: 'the vault does not serve this address; use the URL that its PUBLIC_URL names',
-  rate_limited: 'too many requests from this address; try again later',
+  rate_limited: 'too many requests from this address, or writes of this project; try again later',
   internal_error: 'the vault failed; its log has the reason',
   decryption_failed: 'a stored value does not decrypt; tell the administrator of the vault',
   unavailable: 'the vault cannot reach its database or Redis; try again later',
 } as const
+
+/** What stands before a message of the vault that tells more than the code does. */
+const BEFORE_MESSAGE: Readonly<Partial<Record<VaultErrorCode, string>>> = {
+  invalid_request: REMEDIES.invalid_request,
+  payload_too_large: 'the vault does not store this',
+  decryption_failed: REMEDIES.decryption_failed,
+  unavailable: 'the vault cannot do this now',
+}
+
+/** Messages of these codes that tell no more than the code does: the meanings in the vault's error table. */
+const GENERAL_MESSAGES: ReadonlySet<string> = new Set([
+  'The body, a parameter or the HTTP message itself is malformed.',
+  'The body is larger than 512 KiB, or the project would store more than its limits allow.',
+  'A stored value does not decrypt; nothing of it is answered.',
+  'Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out.',
+])
 
 /** Codes of the vault's error table. */
 export type VaultErrorCode = keyof typeof REMEDIES
@@ -77,17 +94,32 @@ export type Refusal = {
   readonly clockDifferenceMs: number | undefined
 }
 
-/** Makes the error for an answer of the vault that is not a success, with the vault's own message where it sent one. */
-export function errorOfAnswer({ status, code, message, retryAfterMs, clockDifferenceMs }: Refusal): VaultError {
-  const known = code ?? 'invalid_answer'
-  const remedy = isVaultErrorCode(known) ? REMEDIES[known] : `the vault answered ${String(status)} ${known}`
-  const own = message === undefined ? remedy : `${remedy}: ${message}`
-  const isClock = known === 'expired' && clockDifferenceMs !== undefined
-  return new VaultError(known, isClock ? clockMessage(clockDifferenceMs) : own, {
-    status,
-    retryAfterMs,
-    ...(isClock && { clockDifferenceMs }),
-  })
+/** Makes the error for an answer of the vault that is not a success, with the vault's own message where that tells more. */
+export function errorOfAnswer(refusal: Refusal): VaultError {
+  const { status, code = 'invalid_answer', retryAfterMs, clockDifferenceMs } = refusal
+  if (isOfNoVault(refusal)) return new VaultError('invalid_answer', NO_VAULT, { status })
+  const isClock = code === 'expired' && clockDifferenceMs !== undefined
+  const text = isClock ? clockMessage(clockDifferenceMs) : textOf(refusal)
+  return new VaultError(code, text, { status, retryAfterMs, ...(isClock && { clockDifferenceMs }) })
+}
+
+const NO_VAULT = 'this is no vault: it answers 404 in another form; check the URL'
+
+/** Whether another server says that it has no such path. The codes of a vault, those of a newer one too, are words in lower case. */
+function isOfNoVault({ status, code }: Refusal): boolean {
+  return status === 404 && !/^[a-z]+(_[a-z]+)*$/.test(code ?? '')
+}
+
+function textOf({ status, code, message, retryAfterMs }: Refusal): string {
+  if (code === undefined || !isVaultErrorCode(code)) {
+    const answer = `the vault answered ${String(status)}${code === undefined ? ' in another form' : ` ${code}`}`
+    return message === undefined ? answer : `${answer}: ${message}`
+  }
+  if (code === 'rate_limited' && retryAfterMs !== undefined)
+    return REMEDIES[code].replace('later', `in ${duration(Math.ceil(retryAfterMs / 1000))}`)
+  const before = BEFORE_MESSAGE[code]
+  const tellsMore = before !== undefined && message !== undefined && !GENERAL_MESSAGES.has(message)
+  return tellsMore ? `${before}: ${message}` : REMEDIES[code]
 }
 
 function isVaultErrorCode(code: string): code is VaultErrorCode {

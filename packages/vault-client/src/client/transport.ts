@@ -134,11 +134,11 @@ function backoff(tried: number): number {
 }
 
 function readUrl(text: string): URL {
+  // `localhost:4200` is a URL too, of the scheme `localhost`. A program without types passes a variable that is not set.
+  if (!/^\s*https?:/i.test(text))
+    throw new VaultError('invalid_configuration', 'the URL of the vault does not begin with http:// or https://')
   if (!URL.canParse(text)) throw new VaultError('invalid_configuration', 'the URL of the vault is not a URL')
-  const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new VaultError('invalid_configuration', 'the URL of the vault does not begin with http: or https:')
-  return url
+  return new URL(text)
 }
 
 async function readAnswer(response: Response): Promise<unknown> {
@@ -152,8 +152,8 @@ async function readAnswer(response: Response): Promise<unknown> {
   try {
     body = JSON.parse(text)
   } catch {
-    // A proxy's own page.
-    if (RETRIED_STATUSES.has(response.status)) throw refusalOf(response, undefined)
+    // The page of a proxy, or of a server that is no vault.
+    if (RETRIED_STATUSES.has(response.status) || response.status === 404) throw refusalOf(response, undefined)
     // Without its cause: that quotes what it fails on, which may be a value.
     const message = 'the response is not JSON; is this the URL of the vault?'
     throw new VaultError('invalid_answer', message, { status: response.status })

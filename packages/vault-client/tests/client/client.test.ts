@@ -72,7 +72,63 @@ test('a key or URL that cannot be used is refused at once, without repeating it'
   const canary = 'canary-of-a-private-key'
   expect(() => createVaultClient({ url: 'http://localhost', project: 'shop', privateKey: canary })).toThrow(VaultError)
   expect(() => createVaultClient({ url: 'http://localhost', project: 'shop', privateKey: canary })).not.toThrow(canary)
-  expect(() => createVaultClient({ url: 'nowhere', project: 'shop', privateKey: privateJwk })).toThrow('not a URL')
+  expect(() => createVaultClient({ url: 'nowhere', project: 'shop', privateKey: privateJwk })).toThrow('begin with')
+})
+
+test.each([
+  ['127.0.0.1:4200', 'does not begin with http:// or https://'],
+  ['localhost:4200', 'does not begin with http:// or https://'],
+  ['vault.example.org', 'does not begin with http:// or https://'],
+  ['http://[', 'is not a URL'],
+])('of the URL %s it is said that it %s', (url, message) => {
+  const create = (): unknown => createVaultClient({ url, project: 'shop', privateKey: privateJwk })
+  expect(create).toThrow(`the URL of the vault ${message}`)
+})
+
+test.each(['<html>Not found</html>', '{"message":"Not found"}', '{"error":"NOT_FOUND"}', '[]', 'null'])(
+  'an address that answers 404 with %s is no vault',
+  async (body) => {
+    await using vault = await startFakeVault(publicKeyHex)
+    vault.answerWith(404, body)
+    const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+    await expect(client.getAll()).rejects.toMatchObject({
+      code: 'invalid_answer',
+      status: 404,
+      message: 'this is no vault: it answers 404 in another form; check the URL',
+    })
+  },
+)
+
+test('a code of a newer vault is no answer of another server', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  vault.answerWith(404, '{"error":"unknown_branch","message":"There is no such branch."}')
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  await expect(client.getAll()).rejects.toMatchObject({
+    code: 'unknown_branch',
+    message: 'the vault answered 404 unknown_branch: There is no such branch.',
+  })
+})
+
+test('a message of the vault that tells more than its code stands in the error', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  vault.answerWith(413, '{"error":"payload_too_large","message":"The project would have more than 100 environments."}')
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  await expect(client.put('A', '1')).rejects.toThrow(
+    'the vault does not store this: The project would have more than 100 environments.',
+  )
+})
+
+test('too many requests are told with the seconds to wait', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  vault.answerNext({ status: 429, body: '{"error":"rate_limited"}', headers: { 'retry-after': '37' } })
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  await expect(client.getAll()).rejects.toThrow(/; try again in 37 s$/)
+})
+
+test('a key that is not accepted may have been replaced or revoked', async () => {
+  await using vault = await startFakeVault(generateKeyPair().publicKeyHex)
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  await expect(client.getAll()).rejects.toThrow(/, or it was replaced or revoked$/)
 })
 
 test('a vault that accepts and never answers is a timeout', async () => {
