@@ -4,7 +4,7 @@ import { createVaultClient } from '../index.ts'
 import { type Child, type Command, startChild, withSignals } from './child.ts'
 import { type Copy, offlineCopy } from './offline-copy.ts'
 import { notRedacted } from './redact.ts'
-import { clientSettings, type GlobalOptions } from './settings.ts'
+import { clientSettings, type GlobalOptions, noSecretsText } from './settings.ts'
 import { CommandError, printable, type Terminal } from './terminal.ts'
 import { durationText } from './values.ts'
 
@@ -138,7 +138,7 @@ function problemOf(secrets: Readonly<Secrets>, { env, allowEmpty }: RunOptions):
     if (name.includes('=') || value.includes('\0'))
       return `${JSON.stringify(name)} cannot be a variable of an environment; use vault get`
   if (Object.keys(secrets).length > 0 || allowEmpty === true) return undefined
-  return `the environment ${printable(env)} has no secrets; is the name right? --allow-empty runs the command anyway`
+  return `${noSecretsText(env)} --allow-empty runs the command anyway`
 }
 
 const ageOf = ({ readAt }: Copy): number => (Date.now() - readAt) / 1000

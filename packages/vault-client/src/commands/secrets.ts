@@ -6,7 +6,7 @@ import { type Format, formatSecrets } from '../formats/formats.ts'
 import { createVaultClient, type VaultClient } from '../index.ts'
 import { type AdminClient, adminClient } from './admin-client.ts'
 import { codeOf, writePrivately } from './files.ts'
-import { clientSettings, type GlobalOptions } from './settings.ts'
+import { clientSettings, type GlobalOptions, noSecretsText } from './settings.ts'
 import {
   CommandError,
   confirm,
@@ -15,6 +15,7 @@ import {
   readStdin,
   readText,
   type Terminal,
+  tell,
   UsageError,
 } from './terminal.ts'
 
@@ -24,18 +25,25 @@ async function client(options: GlobalOptions, terminal: Terminal): Promise<Vault
   return createVaultClient(await clientSettings(options, terminal))
 }
 
+/** All secrets of the environment; that it has none may be a slip in its name. */
+async function readAll(options: EnvOptions, terminal: Terminal): Promise<Secrets> {
+  const secrets = await (await client(options, terminal)).getAll(options.env)
+  if (Object.keys(secrets).length === 0) tell(terminal, noSecretsText(options.env))
+  return secrets
+}
+
 /** `vault get [KEY]`: all secrets of an environment, or the value of one with a line break behind it. */
 export async function get(
   key: string | undefined,
   options: EnvOptions & { format?: Format; name?: string },
   terminal: Terminal,
 ): Promise<void> {
-  const secrets = await (await client(options, terminal)).getAll(options.env)
   if (key === undefined) {
+    const secrets = await readAll(options, terminal)
     terminal.stdout.write(formatSecrets(secrets, options.format ?? 'json', options.name))
     return
   }
-  const value = secrets[key]
+  const value = await (await client(options, terminal)).get(key, options.env)
   if (value === undefined)
     throw new CommandError(`there is no secret ${printable(key)} in the environment ${printable(options.env)}`)
   terminal.stdout.write(options.json === true ? `${JSON.stringify({ [key]: value })}\n` : `${value}\n`)
@@ -43,7 +51,7 @@ export async function get(
 
 /** `vault list`: the keys of an environment, one a line. */
 export async function list(options: EnvOptions, terminal: Terminal): Promise<void> {
-  const keys = Object.keys(await (await client(options, terminal)).getAll(options.env)).toSorted()
+  const keys = Object.keys(await readAll(options, terminal)).toSorted()
   terminal.stdout.write(
     options.json === true ? `${JSON.stringify(keys)}\n` : keys.map((key) => `${printable(key)}\n`).join(''),
   )
@@ -197,7 +205,7 @@ export async function exportSecrets(
   terminal: Terminal,
 ): Promise<void> {
   const { format = options.json === true ? 'json' : 'dotenv', name, output } = options
-  const secrets = await (await client(options, terminal)).getAll(options.env)
+  const secrets = await readAll(options, terminal)
   const text = formatSecrets(secrets, format, name)
   if (format === 'github-actions') terminal.stderr.write(masks(secrets))
   if (output === undefined) terminal.stdout.write(text)

@@ -109,6 +109,11 @@ export async function environmentOf(options: GlobalOptions & { env?: string }, {
   return otherwise(options, env['VAULT_ENV'], (await chosenProfile(options, env))?.env) ?? 'production'
 }
 
+/** What is told of an environment without secrets: the vault answers the same for one that there is not. */
+export function noSecretsText(env: string): string {
+  return `the environment ${printable(env)} has no secrets; is the name right?`
+}
+
 export async function readKeyFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')

@@ -174,6 +174,19 @@ test('list prints keys alone', async () => {
   expect(await vault(['list', '--json'], projectOf(server.url))).toMatchObject({ out: '["A","B"]\n' })
 })
 
+test.each([
+  [['get'], '{}\n'],
+  [['list'], ''],
+  [['list', '--json'], '[]\n'],
+  [['export'], ''],
+])('%j of an environment without secrets says so, and exits 0', async (args, out) => {
+  await using server = await startFakeVault(publicKeyHex)
+  expect(await vault([...args, '--env', 'prodution'], projectOf(server.url))).toMatchObject({
+    ...{ status: 0, out },
+    err: 'vault: the environment prodution has no secrets; is the name right?\n',
+  })
+})
+
 test('import shows what differs without values, asks, and puts that alone', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('SAME', 'canary-1').set('CHANGED', 'canary-2').set('KEPT', 'canary-3')
