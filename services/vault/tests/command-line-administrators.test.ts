@@ -76,3 +76,14 @@ test('some environments and all of them exclude each other', async () => {
   })
   expect(await keysOf('shop')).toHaveLength(1)
 })
+
+test('the audit log of an action names who acted and the key of the secret', async () => {
+  await world.client.put('COLOUR', 'green')
+  const [key] = await keysOf('shop')
+  const { out } = await vault('admin', 'audit', '--action', 'put')
+  expect(out).toMatch(/^REQUESTEDAT +PROJECTID +ACTION +ENV +KEY +ACTOR +IP +ID\n/)
+  expect(out).toMatch(new RegExp(` shop +put +production +COLOUR +key:${key?.fingerprint ?? ''} +127\\.0\\.0\\.1 `))
+  const read = await vault('admin', 'audit', '--action', 'read', '--limit', '1')
+  expect(read.out).toMatch(/ read +- +- +administrator +127\.0\.0\.1 /)
+  expect((await vault('admin', 'audit')).out).toMatch(/^REQUESTEDAT +PROJECTID +ACTION +ENV +IP +ID\n/)
+})

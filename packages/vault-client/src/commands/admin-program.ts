@@ -81,7 +81,7 @@ export function addAdmin(program: Command, terminal: Terminal): void {
   admin
     .command('audit')
     .description('print the audit log, newest first; of one project with --project')
-    .option('--action <action>', 'of this action only')
+    .option('--action <action>', 'of this action only, with who acted and the key of the secret')
     .option('--before <id>', 'what is older than this entry')
     .addOption(new Option('--limit <count>', 'how many').argParser(readCount).default(100))
     .action((_options, command: Command) => adminCommands.audit(command.optsWithGlobals(), terminal))

@@ -39,6 +39,12 @@ function endText(overlap: number): string {
   return `the replaced key is valid until ${new Date(Date.now() + overlap * 1000).toISOString()}`
 }
 
+/** An entry of the audit log with the key of the secret that it is about. */
+function withKey(entry: Row): Row {
+  const detail = entry['detail'] as Row | null | undefined
+  return { ...entry, key: detail?.['key'] }
+}
+
 type Listing = 'projects' | 'administrators'
 const COLUMNS = {
   projects: ['id', 'publicKey', 'createdAt'],
@@ -47,6 +53,7 @@ const COLUMNS = {
   versions: ['version', 'createdAt', 'current'],
   administrators: ['id', 'name', 'role', 'projects', 'expiresAt'],
   audit: ['requestedAt', 'projectId', 'action', 'env', 'ip', 'id'],
+  auditOfAction: ['requestedAt', 'projectId', 'action', 'env', 'key', 'actor', 'ip', 'id'],
 } as const
 
 /** What administrators do. Each asks for the token first, unless VAULT_ADMIN_TOKEN holds it. */
@@ -156,6 +163,7 @@ export const adminCommands = {
     done(options, terminal, `the administrator ${printable(id)} is removed`)
   },
 
+  /** Only listings of one action name who acted, and what the entry is about. */
   audit: async (
     options: GlobalOptions & { project?: string; action?: string; limit: number; before?: string },
     terminal: Terminal,
@@ -163,7 +171,8 @@ export const adminCommands = {
     const admin: AdminClient = await adminClient(options, terminal)
     const { project, action, before, limit } = options
     const rows = await admin.audit({ projectId: project, action, before, limit: String(limit) })
-    print(rows, COLUMNS.audit, options, terminal)
+    if (options.json === true || action === undefined) print(rows, COLUMNS.audit, options, terminal)
+    else print(rows.map(withKey), COLUMNS.auditOfAction, options, terminal)
   },
 
   /** The vault checks its newest entries; the whole log is checked beside it, by `audit verify`. */
