@@ -87,3 +87,31 @@ test('the audit log of an action names who acted and the key of the secret', asy
   expect(read.out).toMatch(/ read +- +- +administrator +127\.0\.0\.1 /)
   expect((await vault('admin', 'audit')).out).toMatch(/^REQUESTEDAT +PROJECTID +ACTION +ENV +IP +ID\n/)
 })
+
+test('an administrator is added with id and role told beside the token, and removed with --yes where nobody can be asked', async () => {
+  const add = ['admin', 'administrators', 'add', 'Ada', '--role', 'auditor', '--projects', 'shop', '--expires', '30d']
+  const added = await vault(...add)
+  const [ada] = JSON.parse((await vault('admin', 'administrators', '--json')).out) as {
+    id: string
+    expiresAt: string
+  }[]
+  const id = ada?.id ?? ''
+  expect(added.out).toMatch(/^\S{20,}\n$/)
+  expect(added.err).toBe(
+    `vault: Ada is added with the id ${id} and the role auditor; projects: shop; until ${ada?.expiresAt ?? ''}\n`,
+  )
+  const again = await vault('admin', 'administrators', 'add', 'Ada', '--role', 'administrator')
+  expect(again.status).toBe(0)
+  expect(again.err).toMatch(
+    /^vault: there is an administrator of the name Ada already: [-0-9a-f]{36}\nvault: Ada is added with the id [-0-9a-f]{36} and the role administrator\n$/,
+  )
+  expect(again.err).toContain(`already: ${id}\n`)
+  expect(await vault('admin', 'administrators', 'rm', id)).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('there is no terminal to ask on; use --yes'),
+  })
+  expect(await vault('admin', 'administrators', 'rm', id, '--yes')).toMatchObject({
+    status: 0,
+    out: `the administrator ${id} is removed\n`,
+  })
+})

@@ -114,7 +114,7 @@ test('a named administrator is added, does what their role allows, and is remove
   ])
   const remove = vaultWith({ VAULT_ADMIN_TOKEN: token }, 'admin', 'projects', 'rm', 'shop', '--yes')
   await expect(remove).rejects.toThrow('this key or token may not do that')
-  expect(await json('admin', 'administrators', 'rm', ada?.id ?? '')).toEqual({ ok: true })
+  expect(await json('admin', 'administrators', 'rm', ada?.id ?? '', '--yes')).toEqual({ ok: true })
   await expect(vaultWith({ VAULT_ADMIN_TOKEN: token }, 'admin', 'projects')).rejects.toThrow('admin token')
   const created = await json('admin', 'audit', '--action', 'administrator.create')
   expect(created).toMatchObject([{ detail: { administrator: ada?.id, name: 'Ada' } }])

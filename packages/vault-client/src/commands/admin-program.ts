@@ -99,7 +99,7 @@ function addAdministrators(admin: Command, terminal: Terminal): void {
     .action((_options, command: Command) => adminCommands.list('administrators', command.optsWithGlobals(), terminal))
   administrators
     .command('add <name>')
-    .description('add an administrator; prints their token, this once')
+    .description('add an administrator; prints their token, this once, and id and role on standard error')
     .addOption(new Option('--role <role>', 'what they may do').choices(['administrator', 'auditor']).default('auditor'))
     .option('--projects <names...>', 'only these projects')
     .addOption(new Option('--expires <time>', 'end the token after this time, such as 30d').argParser(readDuration))
@@ -109,6 +109,7 @@ function addAdministrators(admin: Command, terminal: Terminal): void {
   administrators
     .command('rm <id>')
     .description('end the token of an administrator')
+    .addOption(yesOption())
     .action((id: string, _options, command: Command) =>
       adminCommands.removeAdministrator(id, command.optsWithGlobals(), terminal),
     )

@@ -150,16 +150,31 @@ export const adminCommands = {
   ) => {
     const { role, projects, expires } = options
     const admin = await adminClient(options, terminal)
+    for (const { id } of (await admin.administrators()).filter((each) => each['name'] === name))
+      tell(terminal, `there is an administrator of the name ${name} already: ${cell(id)}`)
+    const expiresAt = expires === undefined ? undefined : new Date(Date.now() + expires * 1000).toISOString()
     const added = await admin.addAdministrator({
       ...{ name, role },
       ...(projects !== undefined && { projects }),
-      ...(expires !== undefined && { expiresAt: new Date(Date.now() + expires * 1000).toISOString() }),
+      ...(expiresAt !== undefined && { expiresAt }),
     })
+    const bounds = [
+      ...(projects === undefined ? [] : [`projects: ${projects.join(', ')}`]),
+      ...(expiresAt === undefined ? [] : [`until ${expiresAt}`]),
+    ].map((each) => `; ${each}`)
+    tell(terminal, `${name} is added with the id ${cell(added['id'])} and the role ${role}${bounds.join('')}`)
     done(options, terminal, cell(added['token']), added)
   },
 
-  removeAdministrator: async (id: string, options: GlobalOptions, terminal: Terminal) => {
-    await (await adminClient(options, terminal)).removeAdministrator(id)
+  removeAdministrator: async (id: string, options: GlobalOptions & { yes?: boolean }, terminal: Terminal) => {
+    const admin = await adminClient(options, terminal)
+    if (options.yes !== true) {
+      const listed = (await admin.administrators()).find((each) => each['id'] === id)
+      if (listed === undefined) throw new CommandError(`there is no administrator ${printable(id)}`)
+      const question = `end the token of the ${cell(listed['role'])} ${printable(cell(listed['name']))}?`
+      if (!(await confirm(terminal, question, 'use --yes'))) throw new CommandError('nobody was removed')
+    }
+    await admin.removeAdministrator(id)
     done(options, terminal, `the administrator ${printable(id)} is removed`)
   },
 

@@ -273,6 +273,30 @@ test('login with a key the vault does not accept keeps nothing', async () => {
   expect(await vault(['whoami'], { HOME: home })).toMatchObject({ status: 2 })
 })
 
+test.each([
+  ['no', 1, 'vault: nobody was removed\n'],
+  ['yes', 0, ''],
+])('an administrator is removed after a question that names them: %s', async (typed, status, err) => {
+  await using server = await startFakeVault(publicKeyHex)
+  const ada = { id: '01a202a7-fc9c-76eb-a9e8-23a8a2f0f776', name: 'Ada', role: 'auditor' }
+  server.answerNext({ status: 200, body: JSON.stringify([ada]) }, { status: 200, body: '{"ok":true}' })
+  const env = { VAULT_URL: server.url, VAULT_ADMIN_TOKEN: 'token' }
+  expect(await vault(['admin', 'administrators', 'rm', ada.id], env, '', [typed])).toMatchObject({
+    ...{ status, err },
+    asked: ['end the token of the auditor Ada? [y/N] '],
+  })
+})
+
+test('an administrator who is not there is not asked about', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.answerNext({ status: 200, body: '[]' })
+  const env = { VAULT_URL: server.url, VAULT_ADMIN_TOKEN: 'token' }
+  expect(await vault(['admin', 'administrators', 'rm', 'nobody'], env, '', ['yes'])).toMatchObject({
+    ...{ status: 1, asked: [] },
+    err: 'vault: there is no administrator nobody\n',
+  })
+})
+
 test('what a terminal would obey is shown, not sent to it', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('\u001b[2Jname', '1')
