@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { parse } from 'dotenv'
 import { type Changes, changesBetween, isUnchanged, type Secrets } from '../client/secrets.ts'
-import { ignoredLines } from '../formats/dotenv.ts'
+import { ignoredLines, keysCutAtHash } from '../formats/dotenv.ts'
 import { type Format, formatSecrets } from '../formats/formats.ts'
 import { createVaultClient, type VaultClient } from '../index.ts'
 import { type AdminClient, adminClient } from './admin-client.ts'
@@ -164,13 +164,20 @@ function report(options: GlobalOptions, terminal: Terminal, json: object, text: 
   terminal.stdout.write(options.json === true ? `${JSON.stringify(json)}\n` : text)
 }
 
-function readDotenv(text: string, file: string, { stderr }: Terminal): Secrets {
+/** Tells, before anything is asked, which parts of the file are not stored. */
+function readDotenv(text: string, file: string, terminal: Terminal): Secrets {
   const ignored = ignoredLines(text)
   const which =
     ignored.length === 1
       ? `line ${ignored.join()} of ${file} is no variable`
       : `lines ${ignored.join(', ')} of ${file} are no variables`
-  if (ignored.length > 0) stderr.write(`vault: ${which}, and left out\n`)
+  if (ignored.length > 0) tell(terminal, `${which}, and left out`)
+  const cut = keysCutAtHash(text)
+  if (cut.length > 0)
+    tell(
+      terminal,
+      `the values of these keys in ${file} end before a #; quote them where it is no comment: ${cut.join(', ')}`,
+    )
   return parse(text)
 }
 

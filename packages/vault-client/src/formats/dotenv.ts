@@ -33,3 +33,20 @@ export function ignoredLines(text: string): readonly number[] {
     .filter((i) => JSON.stringify(parse(lines.toSpliced(i, 1).join('\n'))) === all)
     .map((i) => i + 1)
 }
+
+/** The beginning of a line whose unquoted value ends at a `#`, up to this; no white space is before it. */
+const CUT =
+  /^([^\S\r\n]*(?:export[^\S\r\n]+)?[\w.-]+(?:[^\S\r\n]*=[^\S\r\n]*|:[^\S\r\n]+)(?!['"`\s])[^#\r\n]*)(?<!\s)#/gm
+/** What stands for such a `#` to see whether the value goes on with it. */
+const MARK = '\u0001'
+
+/**
+ * The keys whose unquoted values end at a `#` without white space before it. For the dotenv package each `#` outside of quotes begins a
+ * comment; a shell, and whoever wrote `PASSWORD=a#b`, takes this one for a part of the value.
+ */
+export function keysCutAtHash(text: string): readonly string[] {
+  const uncut = parse(text.replace(CUT, `$1${MARK}`))
+  return Object.entries(parse(text)).flatMap(([key, value]) =>
+    uncut[key]?.startsWith(value + MARK) === true ? [key] : [],
+  )
+}

@@ -186,6 +186,19 @@ test.each(['My Secret', 'a_b', '', 'x'.repeat(254), '-a'])('%j is no name of a S
   })
 })
 
+test('a value of a .env file that ends at a # is named before it is stored, and a comment is not', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), '.env')
+  writeFileSync(file, 'A=pass#canary\nB=value # comment\nC="kept#whole"\nD=#fff\n')
+  const { status, err, asked } = await vault(['import', file], projectOf(server.url), '', ['no'])
+  expect([status, asked]).toEqual([1, ['put 4 of 4 secrets into production? [y/N] ']])
+  expect(err).toBe(
+    `vault: the values of these keys in ${file} end before a #; quote them where it is no comment: A, D\nvault: nothing was put\n`,
+  )
+  await vault(['import', file, '--yes'], projectOf(server.url))
+  expect(Object.fromEntries(server.secrets)).toEqual({ A: 'pass', B: 'value', C: 'kept#whole', D: '' })
+})
+
 test('a line of a .env file that is no variable is told, and a value of several lines is none', async () => {
   await using server = await startFakeVault(publicKeyHex)
   const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), '.env')

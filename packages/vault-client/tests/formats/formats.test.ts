@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { parse } from 'dotenv'
 import { parse as parseYaml } from 'yaml'
+import { keysCutAtHash } from '../../src/formats/dotenv.ts'
 import { FORMATS, type Format, formatSecrets } from '../../src/formats/formats.ts'
 import { AWKWARD, accepted, environment, hexOf, PRINT_VARIABLES, provesReader, type Secrets } from './values.ts'
 
@@ -123,4 +124,27 @@ test('the shell format reads back unchanged whatever a value holds', () => {
 test('what was exported is imported unchanged', () => {
   const { held } = accepted(Object.fromEntries(AWKWARD.map((value, i) => [`K_${String(i)}`, value])), 'dotenv')
   expect(parse(formatSecrets(held, 'dotenv'))).toEqual(held)
+})
+
+test.each([
+  ['A=a#b', ['A']],
+  ['A=#b', ['A']],
+  ['export A = a b#c', ['A']],
+  ['A: a#b', ['A']],
+  ['A=a"b#c"', ['A']],
+  ['A=1\r\nB=a#b\r\n', ['B']],
+  ['A=a#b\nA=c', []],
+  ['A=c\nA=a#b', ['A']],
+  ['A=a #b', []],
+  ['A= #b', []],
+  ['A=a #b#c', []],
+  ['A=\nB= # b', []],
+  ["A='a#b'#c", []],
+  ['A="a#b" # c', []],
+  ['A=`a#b`', []],
+  ['# A=a#b', []],
+  ['A="a\nB=b#c\n"', []],
+  ['', []],
+])('of the .env file %j the values of %j end at a # that may be theirs', (file, keys) => {
+  expect(keysCutAtHash(file)).toEqual(keys)
 })
