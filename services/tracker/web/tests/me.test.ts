@@ -84,6 +84,20 @@ test.each(VIEWS)('a member makes an invite that a visitor can use ($width px)', 
   await page.context().close()
 })
 
+test.each([
+  ['moderator', 390],
+  ['admin', 1280],
+] as const)('staff make invites without having been given any (%s, %d px)', async (role, width) => {
+  const staff = await site.tracker.signedIn(`inviting-${role}`, role)
+  const { page, problems, context } = await site.open('/me?tab=invites', { width }, staff)
+  await page.getByText('You can invite without limit.').waitFor()
+  expect(await problems('me-invites-staff')).toEqual([])
+  await page.getByRole('button', { name: 'Make an invite' }).click()
+  await page.getByText('Not used yet').waitFor()
+  await page.getByRole('button', { name: 'Make an invite' }).waitFor()
+  await context.close()
+})
+
 test('a member changes their password; a wrong one keeps them signed in', async () => {
   const member = await site.tracker.signedIn('password')
   const { page, problems } = await site.open('/me?tab=password', DESKTOP, member)

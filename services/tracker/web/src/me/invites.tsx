@@ -42,19 +42,16 @@ export function Invites({ user }: { user: OwnUser }) {
       ]),
     onError: toastProblem,
   })
+  const isUnlimited = user.role !== 'member'
   return (
     <>
       <div className="form-actions">
-        {user.invitesLeft > 0 ? (
+        {(isUnlimited || user.invitesLeft > 0) && (
           <Button kind="main" isBusy={create.isPending} onClick={() => create.mutate()}>
             Make an invite
           </Button>
-        ) : null}
-        <p className="muted">
-          {user.invitesLeft === 0
-            ? 'You have no invites left. The staff grants them.'
-            : `${user.invitesLeft} left. Each is valid for seven days and for one account.`}
-        </p>
+        )}
+        <p className="muted">{allowanceText(isUnlimited, user.invitesLeft)}</p>
       </div>
       {create.data && <NewInvite code={create.data.code} />}
       {data === undefined ? (
@@ -66,6 +63,12 @@ export function Invites({ user }: { user: OwnUser }) {
       )}
     </>
   )
+}
+
+function allowanceText(isUnlimited: boolean, left: number): string {
+  if (!isUnlimited && left === 0) return 'You have no invites left. The staff grants them.'
+  const allowance = isUnlimited ? 'You can invite without limit.' : `${left} left.`
+  return `${allowance} Each is valid for seven days and for one account.`
 }
 
 function NewInvite({ code }: { code: string }) {
