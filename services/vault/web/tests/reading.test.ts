@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { admin } from '../../tests/support/client.ts'
+import { admin, createProject } from '../../tests/support/client.ts'
 import {
   ADMIN_TOKEN,
   type Console,
@@ -178,6 +178,27 @@ test.each(VIEWS)('the audit log is verified, filtered, and paged ($width px)', a
   await page.getByLabel('Action').selectOption('renewed a data key')
   await page.getByText('No entry is like this.').waitFor()
   await page.context().close()
+})
+
+test.each(VIEWS)('a project with the longest name fits where it is chosen and listed ($width px)', async (view) => {
+  const name = `p${String(view.width)}`.padEnd(63, 'm')
+  await createProject(site.vault.url, name)
+  const { page, problems, context } = await site.open(`/audit?project=${name}&action=project.create`, view, ADMIN_TOKEN)
+  await page.getByText('publicKey').waitFor()
+  expect(await problems('audit-long-name')).toEqual([])
+  await page.getByRole('link', { name: 'Projects' }).click()
+  await page.getByRole('link', { name }).waitFor()
+  expect(await problems('projects-long-name')).toEqual([])
+  await page.getByRole('link', { name }).click()
+  await page.getByText('until replaced').waitFor()
+  expect(await problems('project-long-name')).toEqual([])
+  await page.getByRole('button', { name: 'Rotate key', disabled: false }).click()
+  expect(await problems('rotate-long-name')).toEqual([])
+  await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+  await page.getByRole('button', { name: /^Save / }).waitFor()
+  expect(await problems('private-key-long-name')).toEqual([])
+  await context.close()
+  await admin(site.vault.url, 'DELETE', `/projects/${name}`)
 })
 
 test('a log that somebody changed is told as broken', async () => {

@@ -49,7 +49,7 @@ const COLUMNS = (named: readonly Administrator[]): Columns => [
     isEvident: true,
     cell: ({ projectId }) =>
       projectId !== '' && (
-        <Link to="/audit" search={{ project: projectId }} className="quiet-link">
+        <Link to="/audit" search={{ project: projectId }} className="quiet-link long-name">
           {projectId}
         </Link>
       ),
