@@ -8,8 +8,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
   // Closed while it is still in the document: afterwards the browser gives the focus to nobody.
   useLayoutEffect(() => {
     const dialog = element.current
-    dialog?.showModal()
-    dialog?.querySelector<HTMLElement>('[data-focus]')?.focus()
+    if (dialog) show(dialog)
     return () => dialog?.close()
   }, [])
   return (
@@ -21,11 +20,22 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
         event.preventDefault()
         onClose()
       }}
+      // When Escape is pressed again and again, Chromium closes a dialog without asking. The page decides, so it is shown again.
+      onClose={({ currentTarget }) => {
+        if (!currentTarget.isConnected || currentTarget.open) return
+        show(currentTarget)
+        onClose()
+      }}
     >
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
   )
+}
+
+function show(dialog: HTMLDialogElement): void {
+  dialog.showModal()
+  dialog.querySelector<HTMLElement>('[data-focus]')?.focus()
 }
 
 /** Asks before something that cannot be undone; `children` say what will happen. */

@@ -195,6 +195,34 @@ test('a project is deleted after its name was typed', async () => {
   await context.close()
 })
 
+test.each(VIEWS)('a token that was not copied is given up only after a warning ($width px)', async (view) => {
+  const name = `Mary ${String(view.width)}`
+  const { page, problems } = await site.open('/administrators', view, ADMIN_TOKEN)
+  await page.getByRole('button', { name: 'Add an administrator' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill(name)
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('button', { name: 'Copy token' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByText('It is not copied.').waitFor()
+  // Chromium asks the page about the first ones only.
+  for (let times = 0; times < 4; times += 1) await page.keyboard.press('Escape')
+  expect(await problems('administrator-token-leaving')).toEqual([])
+  await page.getByRole('button', { name: 'Copy token' }).click()
+  await page.getByRole('button', { name: 'Done' }).waitFor()
+  expect(await page.getByText('It is not copied.').count()).toBe(0)
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Add an administrator' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill(`${name} again`)
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await page.getByRole('button', { name: 'Close', exact: true }).click()
+  await page.getByRole('button', { name: 'Close without copying' }).click()
+  await page.getByRole('button', { name: `Remove ${name} again` }).waitFor()
+  await page.context().close()
+  const all = (await admin(site.vault.url, 'GET', '/administrators')).body as { id: string }[]
+  for (const { id } of all) await admin(site.vault.url, 'DELETE', `/administrators/${id}`)
+})
+
 test.each(VIEWS)('an administrator is added with a token that is shown once, and removed ($width px)', async (view) => {
   const name = `Ada ${String(view.width)}`
   const visit = await site.open('/administrators', view, ADMIN_TOKEN)
@@ -212,6 +240,7 @@ test.each(VIEWS)('an administrator is added with a token that is shown once, and
   await page.getByRole('button', { name: 'Show token' }).click()
   const token = (await page.locator('.secret code').textContent()) ?? ''
   expect(await problems('administrator-token')).toEqual([])
+  await page.getByRole('button', { name: 'Copy token' }).click()
   await page.getByRole('button', { name: 'Done' }).click()
   const headers = { Authorization: `Bearer ${token}` }
   const projectsAs = () => fetch(`${site.vault.url}/v1/admin/projects`, { headers })

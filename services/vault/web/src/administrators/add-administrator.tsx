@@ -1,10 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
-import { Dialog, FormDialog } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Field, Secret, TextField } from '@vault-and-tracker/web-kit/form'
+import { FormDialog } from '@vault-and-tracker/web-kit/feedback'
+import { Field, Secret, TextField } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import { administrators } from '../api/queries.ts'
+import { OnceDialog } from '../frame/once-dialog.tsx'
 
 type Added = { readonly name: string; readonly token: string }
 
@@ -25,21 +26,7 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
     // The token stays in no cache.
     gcTime: 0,
   })
-  if (added !== undefined)
-    return (
-      <Dialog title={`The token of ${added.name}`} onClose={onClose}>
-        <p>
-          The vault keeps a hash of it only, so this is the one time it is shown. Hand it over by a way that nobody
-          reads.
-        </p>
-        <Secret text={added.token} what="token" />
-        <div className="form-actions">
-          <Button kind="main" onClick={onClose}>
-            Done
-          </Button>
-        </div>
-      </Dialog>
-    )
+  if (added !== undefined) return <TokenOffer added={added} onClose={onClose} />
   return (
     <FormDialog
       title="Add an administrator"
@@ -79,6 +66,24 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
         error={add.error}
       />
     </FormDialog>
+  )
+}
+
+function TokenOffer({ added, onClose }: { added: Added; onClose: () => void }) {
+  const [isCopied, setCopied] = useState(false)
+  return (
+    <OnceDialog
+      title={`The token of ${added.name}`}
+      isTaken={isCopied}
+      warning="It is not copied. Nobody can show it again: without it, remove this administrator and add them anew."
+      leave="Close without copying"
+      onClose={onClose}
+    >
+      <p>
+        The vault keeps a hash of it only, so this is the one time it is shown. Hand it over by a way that nobody reads.
+      </p>
+      <Secret text={added.token} what="token" onCopied={() => setCopied(true)} />
+    </OnceDialog>
   )
 }
 

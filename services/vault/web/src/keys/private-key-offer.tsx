@@ -1,53 +1,41 @@
-import { Dialog } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
+import { OnceDialog } from '../frame/once-dialog.tsx'
 import { saveFile } from './save-file.ts'
 
 /** Offers the private key of a new pair once. It is in this page alone, and gone when the dialog closes. */
 export function PrivateKeyOffer(props: { project: string; privateJwk: string; title: string; onClose: () => void }) {
   const { project, privateJwk, title, onClose } = props
-  const [state, setState] = useState<'offered' | 'saved' | 'leaving'>('offered')
+  const [isSaved, setSaved] = useState(false)
   const fileName = `${project}.jwk`
   const save = (): void => {
     saveFile(fileName, `${privateJwk}\n`)
-    setState('saved')
+    setSaved(true)
   }
-  if (state === 'saved')
-    return (
-      <Dialog title={title} onClose={onClose}>
+  return (
+    <OnceDialog
+      title={title}
+      isTaken={isSaved}
+      take={
+        <Button kind="main" onClick={save} data-focus="">
+          Save {fileName}
+        </Button>
+      }
+      warning="It is not saved. Without it nobody can use the new key, and you have to rotate again."
+      leave="Discard the key"
+      onClose={onClose}
+    >
+      {isSaved ? (
         <p role="status">
           <code>{fileName}</code> was saved; this page forgets the key now. Give the file to the application, for
           example as <code>VAULT_PRIVATE_KEY_FILE</code>, and keep no other copy.
         </p>
-        <div className="form-actions">
-          <Button kind="main" onClick={onClose} data-focus="">
-            Done
-          </Button>
-        </div>
-      </Dialog>
-    )
-  return (
-    <Dialog title={title} onClose={() => setState('leaving')}>
-      <p>
-        The private key was made in this browser. The vault has the public key only, so nobody can show it again: save
-        it now.
-      </p>
-      {state === 'leaving' && (
-        <p className="notice" role="alert">
-          It is not saved. Without it nobody can use the new key, and you have to rotate again.
+      ) : (
+        <p>
+          The private key was made in this browser. The vault has the public key only, so nobody can show it again: save
+          it now.
         </p>
       )}
-      <div className="form-actions">
-        <Button kind="main" onClick={save} data-focus="">
-          Save {fileName}
-        </Button>
-        <Button
-          kind={state === 'leaving' ? 'danger' : 'plain'}
-          onClick={state === 'leaving' ? onClose : () => setState('leaving')}
-        >
-          {state === 'leaving' ? 'Discard the key' : 'Close'}
-        </Button>
-      </div>
-    </Dialog>
+    </OnceDialog>
   )
 }
