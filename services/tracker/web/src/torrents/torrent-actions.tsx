@@ -7,6 +7,7 @@ import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
 import { api, type Torrent } from '../api/client.ts'
+import { IDS, IdFields } from '../release/id-fields.tsx'
 import { BreakableName } from '../release/release-tags.tsx'
 import { FactorsDialog } from './factors-dialog.tsx'
 import { useSaveTorrent } from './save-torrent.ts'
@@ -31,16 +32,18 @@ export function TorrentActions({ torrent, isStaff }: { torrent: Torrent; isStaff
   )
 }
 
+type Edit = Pick<Torrent, 'name' | 'category' | 'description' | 'imdb' | 'tmdb' | 'tvdb'>
+
 function EditDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => void }) {
-  const edit = useSaveTorrent<{ name: string; category: string; description: string }>(torrent.id, onClose)
+  const edit = useSaveTorrent<Edit>(torrent.id, onClose)
   return (
     <FormDialog
       title="Edit this torrent"
       action="Save"
-      fields={['name', 'category', 'description']}
+      fields={['name', 'category', 'description', ...IDS]}
       error={edit.error}
       isBusy={edit.isPending}
-      onSubmit={({ name = '', category = '', description = '' }) => edit.mutate({ name, category, description })}
+      onSubmit={(values) => edit.mutate(editOf(values))}
       onClose={onClose}
     >
       <TextField label="Name" name="name" defaultValue={torrent.name} required maxLength={255} error={edit.error} />
@@ -59,8 +62,16 @@ function EditDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => voi
         maxLength={20_000}
         error={edit.error}
       />
+      <IdFields torrent={torrent} error={edit.error} />
     </FormDialog>
   )
+}
+
+/** An id whose field is empty is taken away. */
+function editOf(values: Readonly<Record<string, string>>): Edit {
+  const { name = '', category = '', description = '', imdb = '', tmdb = '', tvdb = '' } = values
+  const numberOf = (text: string): number | null => (text === '' ? null : Number(text))
+  return { name, category, description, imdb: imdb || null, tmdb: numberOf(tmdb), tvdb: numberOf(tvdb) }
 }
 
 function DeleteDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => void }) {

@@ -5,10 +5,11 @@ import { Button, Field, Form, TextArea, TextField } from '@vault-and-tracker/web
 import { useEffect, useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
 import { api, type TorrentPreview } from '../api/client.ts'
+import { IDS, IdFields } from '../release/id-fields.tsx'
 import { formOf } from './send.ts'
 import { Understood } from './understood.tsx'
 
-const FIELDS = ['name', 'category', 'description', 'imdb', 'tmdb', 'tvdb'] as const
+const FIELDS = ['name', 'category', 'description', ...IDS] as const
 /** A name that is being typed is read again after a pause of this length. */
 const PAUSE_MS = 300
 
@@ -95,11 +96,7 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
           error={error}
         />
         <TextArea label="Description" name="description" maxLength={20_000} error={error} />
-        <div className="field-row">
-          <TextField label="IMDb" name="imdb" placeholder="tt0111161" pattern="(tt)?\d{1,10}" error={error} />
-          <TextField label="TMDB" name="tmdb" inputMode="numeric" pattern="\d{1,10}" error={error} />
-          <TextField label="TVDB" name="tvdb" inputMode="numeric" pattern="\d{1,10}" error={error} />
-        </div>
+        <IdFields error={error} />
       </Form>
     </>
   )
