@@ -26,6 +26,25 @@ const fileOf = (
   buffer,
 })
 
+/** What is pasted into the field of an id, and what it becomes. */
+const ADDRESSES = [
+  ['IMDb', 'https://www.imdb.com/title/tt0111161/?ref_=nv_sr_srsg_0', 'tt0111161'],
+  ['IMDb', 'm.imdb.com/title/tt10872600', 'tt10872600'],
+  ['IMDb', ' tt0068646 ', 'tt0068646'],
+  ['TMDB', 'https://www.themoviedb.org/movie/278-the-shawshank-redemption?language=de', '278'],
+  ['TMDB', 'https://www.themoviedb.org/tv/1396-breaking-bad/season/2', '1396'],
+  ['TVDB', 'https://thetvdb.com/dereferrer/series/121361', '121361'],
+  ['TVDB', 'https://thetvdb.com/?tab=series&id=81189', '81189'],
+  ['TVDB', 'https://www.thetvdb.com/?tab=season&seriesid=81189&seasonid=40719&lid=7', '81189'],
+] as const
+
+/** Addresses that do not tell the id of a film or series. */
+const OTHER_ADDRESSES = [
+  ['IMDb', 'https://www.imdb.com/name/nm0000151/'],
+  ['TMDB', 'https://www.themoviedb.org/person/504-tim-robbins'],
+  ['TVDB', 'https://thetvdb.com/series/24'],
+] as const
+
 test.each(VIEWS)('a member uploads, corrects what was understood, and seeds our copy ($width px)', async (view) => {
   const name = `The.Long.Harbour.S02E05.1080p.WEB-DL.H.264-GROUP${view.width}`
   const { page, problems } = await site.open('/upload', view, member)
@@ -67,9 +86,43 @@ test('a file can be dropped anywhere on the page', async () => {
   await page.getByRole('heading', { name: 'Dropped' }).waitFor()
 })
 
-test('a file that is no torrent is refused in words', async () => {
-  const { page, problems } = await site.open('/upload', DESKTOP, member)
-  await page.getByLabel('Choose a .torrent file').setInputFiles(fileOf('broken', Buffer.from('not bencoded')))
-  await page.getByText('This file cannot be uploaded.').waitFor()
+test.each([
+  ['broken', 'not bencoded'],
+  ['a list', 'le'],
+  ['no torrent', 'd3:agei3ee'],
+])('a file that is no .torrent is called so (%s)', async (name, text) => {
+  const { page, problems, context } = await site.open('/upload', DESKTOP, member)
+  await page.getByLabel('Choose a .torrent file').setInputFiles(fileOf(name, Buffer.from(text)))
+  await page.getByText('This is not a .torrent file.', { exact: true }).waitFor()
   expect(await problems('upload-broken')).toEqual([])
+  await context.close()
+})
+
+test('a torrent that is not accepted is refused in the words of the API', async () => {
+  const { page, context } = await site.open('/upload', DESKTOP, member)
+  const torrent = Buffer.from('d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee')
+  await page.getByLabel('Choose a .torrent file').setInputFiles(fileOf('empty', torrent))
+  await page.getByText('This file cannot be uploaded.').waitFor()
+  await context.close()
+})
+
+test.each(VIEWS)('an id is taken out of the address of a page that is pasted ($width px)', async (view) => {
+  const { page, problems, context } = await site.open('/upload', view, member)
+  await page.getByLabel('Choose a .torrent file').setInputFiles(fileOf(`Pasted.Ids.2024.${view.width}`))
+  const paste = async (label: string, text: string): Promise<string> => {
+    const field = page.getByLabel(label)
+    await field.fill('')
+    await field.focus()
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
+    await page.keyboard.press('Control+V')
+    return field.inputValue()
+  }
+  for (const [label, text, id] of ADDRESSES) expect([text, await paste(label, text)]).toEqual([text, id])
+  expect(await problems('upload-pasted')).toEqual([])
+  for (const [label, text] of OTHER_ADDRESSES) {
+    expect(await paste(label, text)).toBe(text)
+    expect(await page.getByLabel(label).and(page.locator(':invalid')).count()).toBe(1)
+    expect(await page.getByLabel(label).getAttribute('title')).toMatch(/^(The id|The number)/)
+  }
+  await context.close()
 })

@@ -102,12 +102,21 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
   )
 }
 
-/** A file that cannot be read is answered in its own words. */
+/** How the API calls what is something else than a torrent. */
+const NO_TORRENT: ReadonlySet<string> = new Set([
+  'The file is not valid bencode.',
+  'The file is not a dictionary.',
+  'The file has no info dictionary.',
+])
+
+/** A torrent that is not accepted is answered in the words of the API. */
 function FileProblem({ error, onRetry }: { error: Error; onRetry: () => void }) {
   if (!(error instanceof ApiError) || error.field !== 'torrent') return <Problem error={error} onRetry={onRetry} />
   return (
     <p className="form-problem" role="alert">
-      This file cannot be uploaded. {error.sentence}
+      {NO_TORRENT.has(error.sentence)
+        ? 'This is not a .torrent file.'
+        : `This file cannot be uploaded. ${error.sentence}`}
     </p>
   )
 }
