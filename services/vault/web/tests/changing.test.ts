@@ -58,6 +58,8 @@ test.each(VIEWS)('a project is registered with a key that is made here and never
   expect(await problems('register')).toEqual([])
   await page.getByRole('button', { name: 'Register', exact: true }).click()
   await page.getByText('There is a project with this name already').waitFor()
+  await page.getByRole('textbox', { name: 'Name' }).pressSequentially('-2')
+  await page.getByText('There is a project with this name already').waitFor({ state: 'detached' })
   await page.getByRole('textbox', { name: 'Name' }).fill(name)
   await page.getByLabel('It may').selectOption('Only read')
   await page.getByLabel('In environments').fill('production, staging')
@@ -70,7 +72,7 @@ test.each(VIEWS)('a project is registered with a key that is made here and never
   const jwk = await save(page)
   expect(await problems('private-key-saved')).toEqual([])
   await page.getByRole('button', { name: 'Done' }).click()
-  await page.getByRole('heading', { name }).waitFor()
+  await page.getByRole('heading', { name, exact: true }).waitFor()
   await page.getByText('in production, staging').waitFor()
   expect((await fetchAs(name, jwk)).status).toBe(200)
   expect(sent.length).toBeGreaterThan(5)
@@ -78,6 +80,24 @@ test.each(VIEWS)('a project is registered with a key that is made here and never
   expect(await stored(visit)).toBe('[{},{}][]')
   for (const form of privateForms(jwk)) expect(await page.content()).not.toContain(form)
   await page.context().close()
+})
+
+test.each(VIEWS)('a name that is too long stays as it was typed, and is told to be ($width px)', async (view) => {
+  const { page, problems, context } = await site.open('/projects', view, ADMIN_TOKEN)
+  await page.getByRole('button', { name: 'Register a project' }).click()
+  const field = page.getByRole('textbox', { name: 'Name' })
+  await field.fill('n'.repeat(63))
+  expect(await field.and(page.locator(':invalid')).count()).toBe(0)
+  await field.fill('')
+  await page.keyboard.insertText('n'.repeat(100))
+  expect(await field.inputValue()).toBe('n'.repeat(100))
+  await page.getByText('This name has 100 characters; at most 63 are allowed.').waitFor()
+  expect(await problems('register-long-name')).toEqual([])
+  await page.getByRole('button', { name: 'Register', exact: true }).click()
+  expect(await field.and(page.locator(':invalid')).count()).toBe(1)
+  await field.fill('n')
+  await page.getByText('at most 63 are allowed').waitFor({ state: 'detached' })
+  await context.close()
 })
 
 test('where the browser knows no Ed25519, the key pair is made all the same', async () => {
@@ -157,9 +177,29 @@ test('a public key that somebody has is taken, and one that is none is refused a
     .fill('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a')
   await page.getByRole('button', { name: 'Rotate', exact: true }).click()
   await page.getByText('shop has a new key.').waitFor()
+  await context.close()
+})
+
+test.each(VIEWS)('whether writes need a digest is changed once it was said what follows ($width px)', async (view) => {
+  const { page, problems, context } = await site.open('/projects/shop', view, ADMIN_TOKEN)
+  const required = async () => {
+    const { body } = await admin(site.vault.url, 'GET', '/projects')
+    return (body as { name: string; requireContentDigest?: boolean }[]).find(({ name }) => name === 'shop')
+      ?.requireContentDigest
+  }
+  const before = await required()
   await page.getByRole('button', { name: 'Require digest' }).click()
+  await page.getByText('are refused from now on').waitFor()
+  expect(await problems('digest-require')).toEqual([])
+  expect(await required()).toBe(before)
+  await page.getByRole('dialog').getByRole('button', { name: 'Require digest' }).click()
   await page.getByText('Writes must have a signed digest.').waitFor()
   await page.getByText('must cover the body').waitFor()
+  await page.getByRole('button', { name: 'Allow writes without digest' }).click()
+  await page.getByText('are accepted from now on').waitFor()
+  expect(await problems('digest-allow')).toEqual([])
+  await page.getByRole('dialog').getByRole('button', { name: 'Allow writes without digest' }).click()
+  await page.getByText('Writes may leave out the digest.').waitFor()
   await context.close()
 })
 

@@ -43,7 +43,7 @@ function columnsAt(now: number, onRevoke: ((key: ProjectKey) => void) | undefine
       isMain: true,
       cell: ({ fingerprint, until }) => (
         <>
-          <code>{fingerprint}</code> {until === null && <span className="tag">in use</span>}
+          <code>{fingerprint}</code> {until === null && <span className="tag">newest</span>}
         </>
       ),
     },

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Confirm, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatDate } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
@@ -35,7 +35,7 @@ export function ProjectHead({ project }: { project: Project }) {
 function Actions({ project, requiresDigest }: { project: string; requiresDigest: boolean }) {
   const queries = useQueryClient()
   const { data: keys } = useQuery(keysOf(project))
-  const [asked, setAsked] = useState<'rotate' | 'delete'>()
+  const [asked, setAsked] = useState<'rotate' | 'digest' | 'delete'>()
   const close = (): void => setAsked(undefined)
   const change = useMutation({
     mutationFn: () =>
@@ -46,24 +46,40 @@ function Actions({ project, requiresDigest }: { project: string; requiresDigest:
         }),
       ),
     onSuccess: () => {
+      close()
       toast(requiresDigest ? 'Writes may leave out the digest.' : 'Writes must have a signed digest.')
       void queries.invalidateQueries()
     },
     onError: toastProblem,
   })
+  const digestAction = requiresDigest ? 'Allow writes without digest' : 'Require digest'
   return (
     <div className="form-actions">
       {/* The new key gets the scope of the newest one, which has to be known first. */}
       <Button kind="main" isBusy={keys === undefined} onClick={() => setAsked('rotate')}>
         Rotate key
       </Button>
-      <Button isBusy={change.isPending} onClick={() => change.mutate()}>
-        {requiresDigest ? 'Allow writes without digest' : 'Require digest'}
-      </Button>
+      <Button onClick={() => setAsked('digest')}>{digestAction}</Button>
       <Button kind="danger" onClick={() => setAsked('delete')}>
         Delete
       </Button>
       {asked === 'rotate' && <RotateKey project={project} newest={keys?.[0]} onClose={close} />}
+      {asked === 'digest' && (
+        <Confirm
+          title={requiresDigest ? 'Allow writes without a digest?' : 'Require a digest of writes?'}
+          action={digestAction}
+          isBusy={change.isPending}
+          onConfirm={() => change.mutate()}
+          onCancel={close}
+        >
+          <p>
+            Writes to {project} whose signature leaves out the body{' '}
+            {requiresDigest
+              ? 'are accepted from now on. Whoever can change requests on their way can then change values.'
+              : 'are refused from now on. Applications that sign without Content-Digest cannot write any more.'}
+          </p>
+        </Confirm>
+      )}
       {asked === 'delete' && <DeleteProject project={project} onClose={close} />}
     </div>
   )

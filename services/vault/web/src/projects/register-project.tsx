@@ -8,6 +8,9 @@ import { api, read } from '../api/client.ts'
 import { chosenKey, KEY_FIELDS, KeyFields } from '../keys/key-fields.tsx'
 import { PrivateKeyOffer } from '../keys/private-key-offer.tsx'
 
+/** The characters of a name, as the API has it. */
+const NAME_MAX = 63
+
 type Made = { readonly name: string; readonly privateJwk: string }
 
 /** Registers a project. The private key of a pair that is made here stays here until it is saved. */
@@ -15,6 +18,7 @@ export function RegisterProject({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [made, setMade] = useState<Made>()
+  const [length, setLength] = useState(0)
   const show = (name: string): void => void navigate({ to: '/projects/$name', params: { name } })
   const register = useMutation<Made | undefined, ApiError, Readonly<Record<string, string>>>({
     mutationFn: async (values) => {
@@ -58,13 +62,18 @@ export function RegisterProject({ onClose }: { onClose: () => void }) {
         label="Name"
         name="name"
         required
-        maxLength={63}
-        pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-        title="Letters, digits, dots, dashes and underscores, the first a letter or digit"
+        pattern={`[A-Za-z0-9][A-Za-z0-9._\\-]{0,${NAME_MAX - 1}}`}
+        title={`At most ${NAME_MAX} letters, digits, dots, dashes and underscores, the first a letter or digit`}
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}
         data-focus=""
+        onChange={({ target }) => {
+          setLength(target.value.length)
+          // What was refused is no longer what stands there.
+          if (register.isError) register.reset()
+        }}
+        hint={length > NAME_MAX ? `This name has ${length} characters; at most ${NAME_MAX} are allowed.` : undefined}
         error={register.error}
       />
       <KeyFields scope={undefined} error={register.error} />

@@ -14,7 +14,7 @@ const OVERLAPS = [
   [0, 'Not at all: they end at once'],
 ] as const
 
-/** Replaces the key of a project. @param props `newest` is the key in use, whose scope is kept unless another is chosen */
+/** Replaces the key of a project. @param props `newest` is the key whose scope is kept unless another is chosen */
 export function RotateKey(props: { project: string; newest: ProjectKey | undefined; onClose: () => void }) {
   const { project, newest, onClose } = props
   const queries = useQueryClient()
