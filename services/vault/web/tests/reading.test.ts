@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { admin, createProject } from '../../tests/support/client.ts'
+import { admin, createProject, newKey } from '../../tests/support/client.ts'
 import {
   ADMIN_TOKEN,
   type Console,
@@ -199,6 +199,30 @@ test.each(VIEWS)('a project with the longest name fits where it is chosen and li
   expect(await problems('private-key-long-name')).toEqual([])
   await context.close()
   await admin(site.vault.url, 'DELETE', `/projects/${name}`)
+})
+
+test.each(VIEWS)('fetches and rotations say who did them ($width px)', async (view) => {
+  const name = `Rosa ${String(view.width)}`
+  const token = await site.tokenOf({ name, role: 'administrator' })
+  const auditor = await site.tokenOf({ name: `${name}, auditor`, role: 'auditor', projects: ['ended'] })
+  const { publicKeyHex } = newKey()
+  await fetch(`${site.vault.url}/v1/admin/projects/ended/rotate`, {
+    method: 'PUT',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ publicKey: publicKeyHex }),
+  })
+  const { page, problems, context } = await site.open('/audit', view, ADMIN_TOKEN)
+  await page
+    .getByText(/^key [0-9a-f]{12}…$/)
+    .first()
+    .waitFor()
+  await page.getByText(name, { exact: true }).waitFor()
+  expect(await problems('audit-by')).toEqual([])
+  await context.close()
+  const unnamed = await site.open('/audit?project=ended', view, auditor)
+  await unnamed.page.getByText('an administrator', { exact: true }).first().waitFor()
+  expect(await unnamed.page.getByText('a removed administrator').count()).toBe(0)
+  await unnamed.context.close()
 })
 
 test('a log that somebody changed is told as broken', async () => {

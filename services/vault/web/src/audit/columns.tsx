@@ -6,14 +6,16 @@ import { ACTION_NAMES, type AuditSearch } from './search.ts'
 
 const SHOWN_FINGERPRINT = 12
 
-/** The columns of a listing. Who acted and the details are there when one action is asked for. */
-export function columnsFor(search: AuditSearch, named: readonly Administrator[]): readonly Column<AuditEntry>[] {
+/** All administrators; undefined where they are not known to the reader. */
+type Named = readonly Administrator[] | undefined
+
+/** The columns of a listing. The details are there when one action is asked for. */
+export function columnsFor(search: AuditSearch, named: Named): readonly Column<AuditEntry>[] {
   const [when, what, of, env, who, from, detail] = COLUMNS(named)
   const hasDetail = search.action !== undefined && search.action !== 'fetch' && search.action !== 'rotate'
-  const actor = search.action === undefined ? [] : [who]
   // The column that needs most room gets what is left.
-  if (hasDetail) return [when, plainly(what), of, env, ...actor, from, detail]
-  return [when, what, of, env, ...actor, from]
+  if (hasDetail) return [when, plainly(what), of, env, who, from, detail]
+  return [when, what, of, env, who, from]
 }
 
 /** A column that does not take the room that is left. */
@@ -31,7 +33,7 @@ type Columns = readonly [
   detail: Column<AuditEntry>,
 ]
 
-const COLUMNS = (named: readonly Administrator[]): Columns => [
+const COLUMNS = (named: Named): Columns => [
   {
     key: 'at',
     head: 'When',
@@ -65,7 +67,7 @@ function nameOf(action: string): string {
 }
 
 /** `key:` with a fingerprint, `administrator` with or without an id, `command`, or `unknown`. */
-function Actor({ actor, named }: { actor: string | null; named: readonly Administrator[] }) {
+function Actor({ actor, named }: { actor: string | null; named: Named }) {
   if (actor === null) return <span className="muted">not recorded</span>
   const [kind, value] = actor.split(':')
   if (value === undefined) return actor === 'administrator' ? 'admin token' : actor
@@ -75,7 +77,8 @@ function Actor({ actor, named }: { actor: string | null; named: readonly Adminis
         key <code>{value.slice(0, SHOWN_FINGERPRINT)}…</code>
       </span>
     )
-  return <span title={value}>{named.find(({ id }) => id === value)?.name ?? 'a removed administrator'}</span>
+  const name = named === undefined ? 'an administrator' : named.find(({ id }) => id === value)?.name
+  return <span title={value}>{name ?? 'a removed administrator'}</span>
 }
 
 function Detail({ detail }: { detail: Readonly<Record<string, unknown>> }) {

@@ -10,14 +10,24 @@ const VERIFIED_FRESH_MS = 60_000
 export const auditPage = ({ project, action, before }: AuditSearch) =>
   queryOptions({
     queryKey: ['audit', project ?? null, action ?? null, before ?? null],
-    queryFn: ({ signal }) => {
-      const query = {
+    queryFn: async ({ signal }) => {
+      const filter = {
         limit: PAGE_SIZE,
         ...(project !== undefined && { projectId: project }),
-        ...(action !== undefined && { action }),
         ...(before !== undefined && { before }),
       }
-      return read(api.GET('/v1/admin/audit', { params: { query }, signal }))
+      // Only listings of one action say who acted.
+      const actions = action === undefined ? (['fetch', 'rotate'] as const) : [action]
+      const listings = await Promise.all(
+        actions.map((each) =>
+          read(api.GET('/v1/admin/audit', { params: { query: { ...filter, action: each } }, signal })),
+        ),
+      )
+      // An id begins with the time of its entry.
+      return listings
+        .flat()
+        .toSorted((one, other) => (one.id < other.id ? 1 : -1))
+        .slice(0, PAGE_SIZE)
     },
     placeholderData: keepPreviousData,
   })
