@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { markTexts, spanText } from './time-axis.ts'
-import { formatValue, stepsOf } from './unit.ts'
+import { formatValue, marksUpTo } from './unit.ts'
 
 const HOUR = 3_600
 const MIDNIGHT = Date.UTC(2026, 10, 22) / 1_000
@@ -16,10 +16,30 @@ test.each([
   [1_572_864_000, 'bytes', '1.46 GiB'],
 ] as const)('%d in %s is %s', (value, unit, text) => expect(formatValue(value, unit)).toBe(text))
 
-test('marks of an axis of counts are whole, those of bytes are powers of two', () => {
-  expect(stepsOf('count').slice(0, 5)).toEqual([1, 2, 5, 10, 20])
-  expect(stepsOf('bytes').slice(0, 3)).toEqual([1, 2, 4])
-})
+test.each([
+  [75, 'count', [0, 20, 40, 60, 80]],
+  [80, 'count', [0, 20, 40, 60, 80]],
+  [81, 'count', [0, 50, 100]],
+  [3, 'count', [0, 2, 4, 6]],
+  [0, 'count', [0, 2, 4, 6]],
+  [null, 'count', [0, 2, 4, 6]],
+  [0.04, 'number', [0, 0.02, 0.04, 0.06]],
+  [130, 'ms', [0, 50, 100, 150]],
+  [5_000, 'bytes', [0, 2_048, 4_096, 6_144]],
+] as const)('with at most %j in %s the axis has marks at %j', (max, unit, marks) =>
+  expect(marksUpTo(max, unit)).toEqual(marks),
+)
+
+test.each(['count', 'number', 'ms', 'bytes'] as const)(
+  'the highest mark of %s is never below the highest value',
+  (unit) => {
+    for (let max = 0.013; max < 1e13; max *= 1.37) {
+      const marks = marksUpTo(max, unit)
+      expect(marks.at(-1)).toBeGreaterThanOrEqual(max)
+      expect(marks.length).toBeLessThanOrEqual(5)
+    }
+  },
+)
 
 test('marks of days and months are of UTC, as these spans are', () => {
   expect(markTexts([MIDNIGHT, MIDNIGHT + 24 * HOUR], 24 * HOUR, 'day')).toEqual(['22 Nov', '23 Nov'])

@@ -2,9 +2,11 @@ import uPlot from 'uplot'
 import './chart.css'
 import { type ChartData, type Series, secondsOf } from './series.ts'
 import { markTexts } from './time-axis.ts'
-import { formatValue, leastHeight, stepsOf } from './unit.ts'
+import { formatValue, marksUpTo } from './unit.ts'
 
 const PLOT_HEIGHT = 176
+/** How much of the highest mark the plot shows, so that a line at that height is drawn in its whole width. */
+const HEADROOM = 1.02
 
 /** A drawing on the page. */
 export type Plot = {
@@ -95,13 +97,20 @@ function optionsOf(data: ChartData, colours: () => Colours, onPoint: (index: num
   const hasBars = series.some(({ shape }) => shape === 'bars')
   const grid = { stroke: () => colours().line, width: 1 }
   const font = `12px ${getComputedStyle(document.documentElement).fontFamily}`
+  // Chosen with the range, which is found before the axis is drawn.
+  let marks: number[] = []
   const options: Omit<uPlot.Options, 'width' | 'height'> = {
     padding: [8, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: !hasBars } },
     scales: {
       x: { range: (plot, min, max) => [min, hasBars ? max + spanLength(plot, min) : max] },
-      y: { range: (_plot, _min, max) => [0, highestMark(max, leastHeight(unit))] },
+      y: {
+        range: (_plot, _min, max) => {
+          marks = marksUpTo(max, unit)
+          return [0, (marks.at(-1) ?? 0) * HEADROOM]
+        },
+      },
     },
     axes: [
       {
@@ -118,10 +127,9 @@ function optionsOf(data: ChartData, colours: () => Colours, onPoint: (index: num
         stroke: () => colours().text,
         grid,
         ticks: { show: false },
-        space: 36,
         size: (_plot, texts) => widthOf(texts),
-        incrs: stepsOf(unit),
-        values: (_plot, marks) => marks.map((mark) => formatValue(mark, unit)),
+        splits: () => marks,
+        values: (_plot, shown) => shown.map((mark) => formatValue(mark, unit)),
       },
     ],
     series: [{}, ...series.map((each) => seriesOf(each, colours, hasBars))],
@@ -169,11 +177,6 @@ function widthOf(texts: readonly string[] | null): number {
 function spanLength({ data: [times] }: uPlot, first: number): number {
   const second = times[1]
   return second === undefined ? 3_600 : second - first
-}
-
-/** Room for the highest value, and for marks that can be told apart where there is none. */
-function highestMark(max: number | null, least: number): number {
-  return Math.max((max ?? 0) * 1.08, least)
 }
 
 /** `rgb(1, 2, 3)`, thinned. */
