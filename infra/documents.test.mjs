@@ -103,23 +103,6 @@ test('every variable of a service is in its .env.example, and no other', () => {
   }
 })
 
-test('the README of a service lists every endpoint, and no other; that of the tracker says of each what its OpenAPI document says', () => {
-  for (const service of ['vault', 'tracker']) {
-    const { paths } = JSON.parse(read(`services/${service}/openapi.json`))
-    const rows = [...read(`services/${service}/README.md`).matchAll(/^\| `([A-Z]+ \/[^`]*)` +\|[^|]+\| (.+?) +\|$/gm)]
-    const operations = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { summary }]) => ({ name: `${method.toUpperCase()} ${path}`, summary })),
-    )
-    const listed = rows.map(([, name = '']) => name)
-    const names = operations.map(({ name }) => name)
-    const withoutOperators = (/** @type {string} */ name) => !/^GET \/(?:health|ready|metrics)$/.test(name)
-    assert.deepEqual(listed.filter(withoutOperators).sort(), names.filter(withoutOperators).sort())
-    if (service === 'vault') continue
-    for (const [, name, sentence] of rows)
-      assert.equal(sentence, operations.find((each) => each.name === name)?.summary, name)
-  }
-})
-
 test('the README of service-kit lists every module, and no other', () => {
   const rows = matches('packages/service-kit/README.md', /^\| (`[^|]+`) +\|/gm)
   const listed = rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name))
