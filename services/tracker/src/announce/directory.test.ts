@@ -24,13 +24,14 @@ test('a cached passkey does not keep the URL it came in', async () => {
   const before = heapUsed()
   const lookups = Array.from({ length: 2_000 }, async (_, i) => {
     // From bytes, as the HTTP parser makes it: one piece, of which the passkey is cut out.
-    const url = Buffer.from(`/announce?passkey=${i.toString(16).padStart(40, '0')}&x=${'a'.repeat(8_000)}`)
+    const url = Buffer.from(`/announce?passkey=${i.toString(16).padStart(40, '0')}&x=${'a'.repeat(40_000)}`)
     const target = parseTrackerTarget(url.toString('latin1'))
     if (target?.ok !== true || target.passkey === undefined) throw new Error('not an announce')
     return directory.user(target.passkey)
   })
   await Promise.all(lookups)
-  expect(heapUsed() - before).toBeLessThan(4_000_000)
+  // The URLs have 80 MB. What else the process does meanwhile may leave some.
+  expect(heapUsed() - before).toBeLessThan(20_000_000)
   expect(directory.siteMultipliers()).toBeInstanceOf(Promise)
 })
 
