@@ -55,6 +55,7 @@ export function createAccountStore(db: Db): AccountStore {
               role: account.role,
               passkey: account.passkey,
               created_at: account.createdAt,
+              last_seen_at: account.lastSeenAt,
               invited_by: invitedBy ?? null,
             })
             .returningAll()

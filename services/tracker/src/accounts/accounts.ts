@@ -47,7 +47,10 @@ export type Account = {
   readonly lastSeenAt: Date | null
 }
 
-export type NewAccount = Pick<Account, 'id' | 'username' | 'email' | 'role' | 'passkey' | 'createdAt'> & {
+export type NewAccount = Pick<
+  Account,
+  'id' | 'username' | 'email' | 'role' | 'passkey' | 'createdAt' | 'lastSeenAt'
+> & {
   readonly passwordHash: string
 }
 
@@ -136,12 +139,14 @@ export function createAccounts(deps: {
 }) {
   const { store, passwords, publish, clock } = deps
 
-  /** @throws ApiError CONFLICT when the name or address is taken */
+  /** @param input `signsIn` where it is its user who creates it @throws ApiError CONFLICT when the name or address is taken */
   async function create(
-    input: { username: string; email: string; password: string; role: Role },
+    input: { username: string; email: string; password: string; role: Role; signsIn?: boolean },
     invite?: Buffer,
   ): Promise<Account> {
-    const { username, email, role } = input
+    const { username, email, role, signsIn = false } = input
+    const passwordHash = await passwords.hash(input.password)
+    const createdAt = new Date(clock.now())
     const account = await store.create(
       {
         id: newId(),
@@ -149,8 +154,9 @@ export function createAccounts(deps: {
         email,
         role,
         passkey: newPasskey(),
-        passwordHash: await passwords.hash(input.password),
-        createdAt: new Date(clock.now()),
+        passwordHash,
+        createdAt,
+        lastSeenAt: signsIn ? createdAt : null,
       },
       invite,
     )
@@ -171,9 +177,7 @@ export function createAccounts(deps: {
       if (deps.registration === 'invite' && input.invite === undefined)
         throw apiError('FORBIDDEN', 'Registration needs an invite.')
       const invite = input.invite === undefined ? undefined : hashInviteCode(input.invite)
-      const account = await create({ ...input, role: 'member' }, invite)
-      await store.recordLastSeen(account.id, account.createdAt)
-      return account
+      return create({ ...input, role: 'member', signsIn: true }, invite)
     },
 
     /**
