@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
 import { Gauge, type Registry } from 'prom-client'
 import type { Build } from './build.ts'
 import type { Checks } from './health.ts'
+import { within } from './within.ts'
 
 /** A check that takes longer has failed: a scrape waits no longer for its answer. */
 const CHECK_MS = 2_000
@@ -53,11 +53,7 @@ function withinTime(check: () => Promise<void>): () => Promise<boolean> {
       .finally(() => {
         running = undefined
       })
-    const done = new AbortController()
-    const timeout = sleep(CHECK_MS, false, { signal: done.signal }).catch(() => false)
-    const passed = await Promise.race([running, timeout])
-    done.abort()
-    return passed
+    return await within(CHECK_MS, running, false)
   }
 }
 

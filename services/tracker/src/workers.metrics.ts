@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { within } from '@vault-and-tracker/service-kit/within'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'
 
 type Metric = MetricObjectWithValues<MetricValue<string>>
@@ -37,6 +37,7 @@ export function createWorkersMetrics(logger: Logger): WorkersMetrics {
   const latest = new Map<Worker, readonly Metric[]>()
   /** What the workers that have ended counted. Without it the sums would fall whenever one ends. */
   let retired: readonly Metric[] = []
+  let retiring = Promise.resolve()
   /** Workers that have not answered a request yet, by its id. */
   const asked = new Map<number, { readonly missing: Set<Worker>; readonly onAll: () => void }>()
   let lastId = 0
@@ -52,12 +53,9 @@ export function createWorkersMetrics(logger: Logger): WorkersMetrics {
     const id = lastId
     const workers = [...listening].filter((worker) => worker.isConnected())
     const missing = new Set(workers)
-    const done = new AbortController()
     const all = new Promise<boolean>((resolve) => asked.set(id, { missing, onAll: () => resolve(true) }))
     for (const worker of workers) worker.send({ type: OF_ONE, id } satisfies OfOne)
-    const timeout = sleep(TIMEOUT_MS, false, { signal: done.signal }).catch(() => false)
-    const isComplete = await Promise.race([all, timeout])
-    done.abort()
+    const isComplete = await within(TIMEOUT_MS, all, false)
     asked.delete(id)
     if (!isComplete) throw new Error('a worker does not answer')
     return sumOf([...latest.values(), retired]).metrics()
@@ -83,12 +81,16 @@ export function createWorkersMetrics(logger: Logger): WorkersMetrics {
           },
         )
     },
-    ended: async (worker) => {
-      const counted = (latest.get(worker) ?? []).filter(isCounted)
+    ended: (worker) => {
       listening.delete(worker)
-      latest.delete(worker)
-      retired = await sumOf([retired, counted]).getMetricsAsJSON()
-      for (const id of asked.keys()) answered(id, worker)
+      // One after the other, and each from the one place to the other in one step, so that no sum lacks it.
+      retiring = retiring.then(async () => {
+        const counted = (latest.get(worker) ?? []).filter(isCounted)
+        retired = await sumOf([retired, counted]).getMetricsAsJSON()
+        latest.delete(worker)
+        for (const id of asked.keys()) answered(id, worker)
+      })
+      return retiring
     },
   }
 }
@@ -137,19 +139,15 @@ export function withMetricsOfAllWorkers(metrics: Metrics): Metrics {
 
 /** The metrics of all workers; null where the first process cannot tell them, or does not reply. */
 async function askFirstProcess(id: number): Promise<string | null> {
-  const done = new AbortController()
+  let onMessage = (_message: unknown): void => undefined
   const replied = new Promise<string | null>((resolve) => {
-    const onMessage = (message: unknown): void => {
-      if (!isOf<OfAll>(OF_ALL, message) || message.id !== id) return
-      process.off('message', onMessage)
-      resolve(message.text ?? null)
+    onMessage = (message) => {
+      if (isOf<OfAll>(OF_ALL, message) && message.id === id) resolve(message.text ?? null)
     }
-    process.on('message', onMessage)
-    done.signal.addEventListener('abort', () => process.off('message', onMessage))
-    process.send?.({ type: OF_ALL, id } satisfies OfAll)
   })
-  const timeout = sleep(2 * TIMEOUT_MS, null, { signal: done.signal }).catch(() => null)
-  const text = await Promise.race([replied, timeout])
-  done.abort()
+  process.on('message', onMessage)
+  process.send?.({ type: OF_ALL, id } satisfies OfAll)
+  const text = await within(2 * TIMEOUT_MS, replied, null)
+  process.off('message', onMessage)
   return text
 }
