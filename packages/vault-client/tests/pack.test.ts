@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { startFakeVault } from './fake-vault.ts'
+import { newFolder } from './new-folder.ts'
 
 // What `npm publish` would upload, installed into an empty project. Nothing is fetched: the dependencies from outside
 // are packed from where they are installed.
@@ -14,10 +14,9 @@ const SIGNATURES = join(CLIENT, '../http-signatures')
 const ROOT = join(CLIENT, '../..')
 const OTHERS = ['commander', 'dotenv']
 
-const folder = mkdtempSync(join(tmpdir(), 'vault-client-pack-'))
+const folder = newFolder()
 const tarballs = join(folder, 'tarballs')
 const project = join(folder, 'project')
-afterAll(() => rmSync(folder, { recursive: true }))
 
 /** Runs a program without jest's own options, and returns what it wrote to stdout. */
 async function run(cwd: string, command: string, ...args: string[]): Promise<string> {

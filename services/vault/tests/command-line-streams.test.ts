@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { temporaryFolder } from '@vault-and-tracker/dev-env'
 import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
 
 // The `vault` command as a process of its own: what it does with pipes, full disks and terminals.
@@ -62,7 +62,7 @@ while True:
     seen += chunk
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode())
 `
-  const file = join(mkdtempSync(join(tmpdir(), 'command-line-')), 'driver.py')
+  const file = join(temporaryFolder('command-line'), 'driver.py')
   writeFileSync(file, driver)
   const { out } = await bash(`python3 ${file} vault set PASTED`)
   expect(out).toMatch(/^1 value of PASTED: \s+vault: several lines were entered; use --from-file or standard input/)

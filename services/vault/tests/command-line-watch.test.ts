@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { temporaryFolder } from '@vault-and-tracker/dev-env'
 import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
 
 // `vault run --watch` as a process of its own, since it is sent signals.
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => world.vault.stop())
 
-const newFile = (): string => join(mkdtempSync(join(tmpdir(), 'command-line-')), 'seen')
+const newFile = (): string => join(temporaryFolder('command-line'), 'seen')
 
 /** Waits for something that another process does. */
 async function until(happened: () => boolean): Promise<void> {

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { temporaryFolder } from '@vault-and-tracker/dev-env'
 import { COMMAND } from './support/command.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 // The `vault` command against the vault itself; packages/vault-client tests it alone.
-const home = mkdtempSync(join(tmpdir(), 'command-line-'))
+const home = temporaryFolder('command-line')
 const key = join(home, 'key.json')
 
 let server: TestVault

@@ -1,18 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { freePort } from '@vault-and-tracker/dev-env'
+import { freePort, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { parse } from 'yaml'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 // The examples, run as their READMEs print them.
 const ROOT = new URL('../../../', import.meta.url).pathname
 const EXAMPLES = join(ROOT, 'examples')
-const folder = mkdtempSync(join(tmpdir(), 'examples-'))
+const folder = temporaryFolder('examples')
 
 let vault: TestVault
 
@@ -22,7 +21,6 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  rmSync(folder, { recursive: true })
   await vault.stop()
 })
 

@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { temporaryFolder } from '@vault-and-tracker/dev-env'
 import { createVaultClient } from '@vault-and-tracker/vault-client'
 import { admin } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 // The recipes of docs/signing.md, run as they are printed.
 const page = readFileSync(new URL('../../../docs/signing.md', import.meta.url), 'utf8')
-const folder = mkdtempSync(join(tmpdir(), 'signing-recipes-'))
+const folder = temporaryFolder('signing-recipes')
 const keyFile = join(folder, 'key.pem')
 const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
 

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { captureCommand, type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
+import { captureCommand, type TestDatabase, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { runCommand } from '@vault-and-tracker/service-kit/command'
 import { keyringCommand } from '../src/commands/keyring.command.ts'
 import { activateInKeyringFile, addToKeyringFile } from '../src/keyring/keyring.file.ts'
@@ -25,7 +24,7 @@ beforeEach(async () => {
   service = await startTransitServer('vault')
   database = await createVaultDatabase()
   redisUrl = (await testRedis()).url
-  folder = mkdtempSync(join(tmpdir(), 'transit-'))
+  folder = temporaryFolder('transit')
   tokenFile = join(folder, 'token')
   writeFileSync(tokenFile, `${TOKEN}\n`, { mode: 0o600 })
 })
@@ -33,7 +32,6 @@ afterEach(async () => {
   for (const vault of running.splice(0)) await vault.stop()
   await service.stop()
   await database.drop()
-  rmSync(folder, { recursive: true })
 })
 
 const transit = () => ({ TRANSIT_URL: service.url, TRANSIT_KEY: 'vault', TRANSIT_TOKEN_FILE: tokenFile })

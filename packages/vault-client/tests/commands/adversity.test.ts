@@ -1,20 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { startFakeVault } from '../fake-vault.ts'
+import { newFolder } from '../new-folder.ts'
 import { keyPair, projectOf, vault } from './run-vault.ts'
 
 const { privateJwk, publicKeyHex } = keyPair
@@ -27,7 +18,7 @@ test.each([
 ])('%j prints JSON', async (args, printed) => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', '1')
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   writeFileSync(join(home, 'key.json'), privateJwk, { mode: 0o600 })
   const env = {
     HOME: home,
@@ -62,7 +53,7 @@ test('what a vault says cannot move the cursor', async () => {
 
 test.each(['constructor', '__proto__'])('a profile named %s is a profile like any other', async (name) => {
   await using server = await startFakeVault(publicKeyHex)
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   writeFileSync(join(home, 'key.json'), privateJwk, { mode: 0o600 })
   const args = ['--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json'), '--profile', name]
   expect(await vault(['whoami', '--profile', name], { HOME: home })).toMatchObject({ status: 2 })
@@ -72,7 +63,7 @@ test.each(['constructor', '__proto__'])('a profile named %s is a profile like an
 
 test('a profile that an option names is used, whatever the variables say', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   writeFileSync(join(home, 'key.json'), privateJwk, { mode: 0o600 })
   const args = ['--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json'), '--env', 'staging']
   await vault(['login', '--profile', 'work', ...args], { HOME: home })
@@ -87,7 +78,7 @@ test('a profile that an option names is used, whatever the variables say', async
 
 test('several logins at the same moment keep a profile each', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   writeFileSync(join(home, 'key.json'), privateJwk, { mode: 0o600 })
   const args = ['--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json')]
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -98,7 +89,7 @@ test('several logins at the same moment keep a profile each', async () => {
 })
 
 test('profiles that are damaged are told, with what to do', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   mkdirSync(join(home, '.config/vault-client'), { recursive: true })
   for (const text of ['', '{', '[]', 'null', '{"default":{"url":1}}']) {
     writeFileSync(join(home, '.config/vault-client/profiles.json'), text)
@@ -111,7 +102,7 @@ test('profiles that are damaged are told, with what to do', async () => {
 
 test('a key that others can read is told at the login', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   const file = join(home, 'key.json')
   writeFileSync(file, privateJwk, { mode: 0o644 })
   const { status, err } = await vault(['login', '--url', server.url, '--project', 'shop', '--key-file', file], {
@@ -122,7 +113,7 @@ test('a key that others can read is told at the login', async () => {
 
 test('a key whose scope does not let it read is a key all the same', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   writeFileSync(join(home, 'key.json'), privateJwk, { mode: 0o600 })
   server.answerWith(403, '{"error":"forbidden","message":"The key may not read."}')
   const args = ['login', '--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json')]
@@ -136,7 +127,7 @@ test('a key whose scope does not let it read is a key all the same', async () =>
 test('an export that cannot be written leaves nothing behind', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'canary')
-  const folder = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const folder = newFolder()
   mkdirSync(join(folder, 'taken'))
   expect(await vault(['export', '--output', join(folder, 'taken')], projectOf(server.url))).toMatchObject({
     status: 1,
@@ -150,7 +141,7 @@ test('an export that cannot be written leaves nothing behind', async () => {
 test('an export into a pipe or through a link is written there, and neither is replaced', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'through')
-  const folder = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const folder = newFolder()
   execFileSync('mkfifo', [join(folder, 'pipe')])
   const read = readFile(join(folder, 'pipe'), 'utf8')
   await vault(['export', '--output', join(folder, 'pipe')], projectOf(server.url))
@@ -188,7 +179,7 @@ test.each(['My Secret', 'a_b', '', 'x'.repeat(254), '-a'])('%j is no name of a S
 
 test('a value of a .env file that ends at a # is named before it is stored, and a comment is not', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), '.env')
+  const file = join(newFolder(), '.env')
   writeFileSync(file, 'A=pass#canary\nB=value # comment\nC="kept#whole"\nD=#fff\n')
   const { status, err, asked } = await vault(['import', file], projectOf(server.url), '', ['no'])
   expect([status, asked]).toEqual([1, ['put 4 of 4 secrets into production? [y/N] ']])
@@ -201,7 +192,7 @@ test('a value of a .env file that ends at a # is named before it is stored, and 
 
 test('a line of a .env file that is no variable is told, and a value of several lines is none', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), '.env')
+  const file = join(newFolder(), '.env')
   writeFileSync(file, '# comment\n\nA=1\ncanary of a value\nB="two\nlines of\n\nit"\n  # more\nexport C=3\n=nothing\n')
   const { status, err } = await vault(['import', file, '--yes'], projectOf(server.url))
   expect([status, err]).toEqual([0, `vault: lines 4, 11 of ${file} are no variables, and left out\n`])

@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { startFakeVault } from '../fake-vault.ts'
+import { newFolder } from '../new-folder.ts'
 import { keyPair, projectOf, vault } from './run-vault.ts'
 
 const { privateJwk, publicKeyHex } = keyPair
@@ -28,7 +28,7 @@ test('put stores standard input less its final line break, get prints it', async
 
 test('the private key is read from a file when one is named', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'key.json')
+  const file = join(newFolder(), 'key.json')
   writeFileSync(file, `${privateJwk}\n`, { mode: 0o600 })
   const env = { VAULT_URL: server.url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY_FILE: file }
   expect(await vault(['get'], env)).toMatchObject({ status: 0, out: '{}\n' })
@@ -45,7 +45,7 @@ test('rm of an unknown id exits 1 and says so', async () => {
 test('run gives the command its secrets and not the private key, and exits as it does', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('COLOUR', 'green')
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'seen')
+  const file = join(newFolder(), 'seen')
   const script = `printf '%s' "$COLOUR:\${VAULT_PRIVATE_KEY:-none}" > ${file}; exit 7`
   expect((await vault(['run', '--', 'sh', '-c', script], projectOf(server.url))).status).toBe(7)
   expect(readFileSync(file, 'utf8')).toBe('green:none')
@@ -97,14 +97,14 @@ test.each([[['--help']], [['--version']], [['help']], [['run', '--help']], [['ad
 
 test('an empty VAULT_PRIVATE_KEY does not hide VAULT_PRIVATE_KEY_FILE', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'key.json')
+  const file = join(newFolder(), 'key.json')
   writeFileSync(file, privateJwk)
   const env = { ...projectOf(server.url), VAULT_PRIVATE_KEY: '', VAULT_PRIVATE_KEY_FILE: file }
   expect(await vault(['get'], env)).toMatchObject({ status: 0, out: '{}\n' })
 })
 
 test('keygen writes a new file that only its owner reads, and never over another', async () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'key.json')
+  const file = join(newFolder(), 'key.json')
   const { status, out } = await vault(['keygen', '--output', file])
   expect([status, out]).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)])
   expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -118,7 +118,7 @@ test('keygen writes a new file that only its owner reads, and never over another
 
 test('set takes a value from a file, from the command line when told to, and from a prompt that hides it', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'value')
+  const file = join(newFolder(), 'value')
   writeFileSync(file, 'kept\n\n')
   await vault(['set', 'FILE', '--from-file', file], projectOf(server.url))
   await vault(['set', 'OPTION', '--value', ' given '], projectOf(server.url))
@@ -158,7 +158,7 @@ test("an empty value is stored with --value ''", async () => {
 
 test('a value that is not UTF-8 is refused', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'value')
+  const file = join(newFolder(), 'value')
   writeFileSync(file, Buffer.from([0xff, 0x00]))
   expect(await vault(['set', 'A', '--from-file', file], projectOf(server.url))).toMatchObject({
     status: 1,
@@ -190,7 +190,7 @@ test.each([
 test('import shows what differs without values, asks, and puts that alone', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('SAME', 'canary-1').set('CHANGED', 'canary-2').set('KEPT', 'canary-3')
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), '.env')
+  const file = join(newFolder(), '.env')
   writeFileSync(file, '# comment\nSAME=canary-1\nexport CHANGED=\'canary-4\'\nNEW="canary-5"\n')
   const refused = await vault(['import', file], projectOf(server.url), '', ['no'])
   expect(refused).toMatchObject({ status: 1, out: '+ NEW\n~ CHANGED\n', err: 'vault: nothing was put\n' })
@@ -214,7 +214,7 @@ test('import shows what differs without values, asks, and puts that alone', asyn
 
 test('an import that fails in the middle says how far it came', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'secrets.json')
+  const file = join(newFolder(), 'secrets.json')
   writeFileSync(file, '{"A":"1","B":"2"}')
   // The reading, the first put, and what the second gets.
   server.answerNext({ status: 200 }, { status: 200 }, { status: 413, body: '{"error":"payload_too_large"}' })
@@ -240,7 +240,7 @@ test('diff tells keys, never values, and exits with 1 when asked to', async () =
 
 test('login keeps where things are, never the key, and whoami shows it', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   const file = join(home, 'key.json')
   writeFileSync(file, privateJwk)
   const login = await vault(['login', '--env', 'staging'], { HOME: home }, '', [server.url, 'shop', file])
@@ -263,7 +263,7 @@ test('login keeps where things are, never the key, and whoami shows it', async (
 
 test('login with a key the vault does not accept keeps nothing', async () => {
   await using server = await startFakeVault(generateKeyPair().publicKeyHex)
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   writeFileSync(join(home, 'key.json'), privateJwk)
   const args = ['login', '--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json')]
   expect(await vault(args, { HOME: home })).toMatchObject({

@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { vault } from './run-vault.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'vault-client-completions-'))
+const folder = newFolder()
 writeFileSync(join(folder, 'secrets.env'), '')
 const options = { encoding: 'utf8', cwd: folder, env: { ...process.env, NODE_OPTIONS: '', HOME: folder } } as const
 
@@ -50,6 +49,7 @@ test.each(LINES)('fish completes %j', async (line, expected) => {
 // zsh completes in its line editor alone, which needs a terminal.
 const DRIVER = `
 import os, pty, select, sys
+import { newFolder } from '../new-folder.ts'
 file, line = sys.argv[1:]
 pid, fd = pty.fork()
 if pid == 0: os.execvp('zsh', ['zsh', '-f', '-i'])

@@ -1,8 +1,6 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { runVaultCommand } from '../../src/commands/program.ts'
+import { newFolder } from '../new-folder.ts'
 
 export const keyPair = generateKeyPair()
 
@@ -30,7 +28,7 @@ export async function vault(
   const status = await runVaultCommand(
     {
       args,
-      env: { PATH: process.env['PATH'], HOME: mkdtempSync(join(tmpdir(), 'vault-client-home-')), ...env },
+      env: { PATH: process.env['PATH'], HOME: newFolder(), ...env },
       stdin: Object.assign(input, { isTTY: typed !== undefined }),
       stdout: {
         write:

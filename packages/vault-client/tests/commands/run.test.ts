@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, jest, test } from '@jest/globals'
 import fc from 'fast-check'
 import { createRedactor, MIN_REDACTED } from '../../src/commands/redact.ts'
 import { startFakeVault } from '../fake-vault.ts'
+import { newFolder } from '../new-folder.ts'
 import { keyPair, projectOf, vault } from './run-vault.ts'
 
 const { publicKeyHex } = keyPair
@@ -12,8 +12,8 @@ const { publicKeyHex } = keyPair
 test('the command gets no key, no path of a key and no admin token', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', '1')
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'seen')
-  const key = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'key.json')
+  const file = join(newFolder(), 'seen')
+  const key = join(newFolder(), 'key.json')
   writeFileSync(key, keyPair.privateJwk)
   const env = { ...projectOf(server.url), VAULT_PRIVATE_KEY_FILE: key, VAULT_ADMIN_TOKEN: 'canary-token' }
   expect(await vault(['run', '--', 'sh', '-c', `env > ${file}`], env)).toMatchObject({ status: 0 })
@@ -34,7 +34,7 @@ test('an environment without secrets is an error that names it, unless allowed',
 test('127 for a command that is not there, 126 for one that cannot be run', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', '1')
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'file')
+  const file = join(newFolder(), 'file')
   writeFileSync(file, '', { mode: 0o600 })
   expect(await vault(['run', '--', './nothing-there'], projectOf(server.url))).toMatchObject({ status: 127 })
   expect(await vault(['run', '--', file], projectOf(server.url))).toMatchObject({ status: 126 })
@@ -108,7 +108,7 @@ test('whatever the pieces in which output comes, no value is in it and nothing e
 })
 
 test('the offline copy is used where the vault cannot be reached, and only that long', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   const server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'canary')
   const env = { ...projectOf(server.url), HOME: home }
@@ -134,7 +134,7 @@ test('the offline copy is used where the vault cannot be reached, and only that 
 test('with an offline copy a vault that does not answer is asked twice and no more', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'before')
-  const env = { ...projectOf(server.url), HOME: mkdtempSync(join(tmpdir(), 'vault-client-')) }
+  const env = { ...projectOf(server.url), HOME: newFolder() }
   const file = join(env.HOME, 'seen')
   const args = ['run', '--offline-fallback', '--', 'sh', '-c', `printf %s "$A" > ${file}`]
   const unavailable = { status: 503, body: '{"error":"unavailable"}' }
@@ -154,7 +154,7 @@ test('with an offline copy a vault that does not answer is asked twice and no mo
 async function leftWithCopy(): Promise<ReturnType<typeof projectOf> & { HOME: string }> {
   const server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'canary')
-  const env = { ...projectOf(server.url), HOME: mkdtempSync(join(tmpdir(), 'vault-client-')) }
+  const env = { ...projectOf(server.url), HOME: newFolder() }
   await vault(['run', '--offline-fallback', '--', 'true'], env)
   await server[Symbol.asyncDispose]()
   return env
@@ -190,7 +190,7 @@ test.each([
 })
 
 test('an offline copy from the future is not used: nobody knows how old it is', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   const server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'canary')
   const env = { ...projectOf(server.url), HOME: home }
@@ -206,7 +206,7 @@ test('an offline copy from the future is not used: nobody knows how old it is', 
 test('a vault that refuses is obeyed, whatever the copy holds', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', '1')
-  const env = { ...projectOf(server.url), HOME: mkdtempSync(join(tmpdir(), 'vault-client-')) }
+  const env = { ...projectOf(server.url), HOME: newFolder() }
   await vault(['run', '--offline-fallback', '--', 'true'], env)
   server.answerNext({ status: 401, body: '{"error":"invalid_signature"}' })
   expect(await vault(['run', '--offline-fallback', '--', 'true'], env)).toMatchObject({ status: 1 })
@@ -215,7 +215,7 @@ test('a vault that refuses is obeyed, whatever the copy holds', async () => {
 test('with --watch the command is started anew when secrets change, and its own end is the end', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'first')
-  const file = join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'seen')
+  const file = join(newFolder(), 'seen')
   const script = `echo "$A" >> ${file}; if [ "$A" = last ]; then exit 6; fi; exec sleep 60`
   const running = vault(['run', '--watch', '--interval', '1s', '--', 'sh', '-c', script], projectOf(server.url))
   while (server.seen.length < 2) await new Promise((resolve) => setTimeout(resolve, 20))

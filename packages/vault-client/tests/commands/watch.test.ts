@@ -1,14 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { createVaultClient } from '../../src/index.ts'
 import { startFakeVault } from '../fake-vault.ts'
+import { newFolder } from '../new-folder.ts'
 import { keyPair, projectOf, vault } from './run-vault.ts'
 
 const { publicKeyHex, privateJwk } = keyPair
-const newFile = (): string => join(mkdtempSync(join(tmpdir(), 'vault-client-')), 'seen')
+const newFile = (): string => join(newFolder(), 'seen')
 
 /** Waits for something that another process does. */
 async function until(happened: () => boolean): Promise<void> {
@@ -50,7 +50,7 @@ test('with --redact a program in the background does not hold up a restart', asy
 test('what watching read keeps the offline copy new', async () => {
   const server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'kept')
-  const home = mkdtempSync(join(tmpdir(), 'vault-client-'))
+  const home = newFolder()
   const env = { ...projectOf(server.url), HOME: home }
   const [file, stop] = [newFile(), newFile()]
   const script = `echo started >> ${file}; while [ ! -e ${stop} ]; do sleep 0.1; done`

@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { formatSecrets } from '../../src/formats/formats.ts'
+import { newFolder } from '../new-folder.ts'
 import { environment, hexOf, PRINT_VARIABLES, provesReader, type Secrets } from './values.ts'
 
 // A container's env file: read by a real Docker where one answers, and everywhere as Docker's own code reads it.
-const folder = mkdtempSync(join(tmpdir(), 'vault-client-docker-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = newFolder()
 
 const ROOT = new URL('../../../../', import.meta.url).pathname
 const [, IMAGE = ''] = /^FROM (\S+)$/m.exec(readFileSync(join(ROOT, 'examples/container/Dockerfile'), 'utf8')) ?? []

@@ -1,15 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { parse } from 'dotenv'
 import { parse as parseYaml } from 'yaml'
 import { keysCutAtHash } from '../../src/formats/dotenv.ts'
 import { FORMATS, type Format, formatSecrets } from '../../src/formats/formats.ts'
+import { newFolder } from '../new-folder.ts'
 import { AWKWARD, accepted, environment, hexOf, PRINT_VARIABLES, provesReader, type Secrets } from './values.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'vault-client-formats-'))
+const folder = newFolder()
 
 function fileOf(text: string): string {
   const file = join(folder, 'secrets')

@@ -1,7 +1,4 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { testedArguments } from '@vault-and-tracker/dev-env'
+import { temporaryFolder, testedArguments } from '@vault-and-tracker/dev-env'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { createVaultClient, type VaultClient } from '@vault-and-tracker/vault-client'
 import { admin } from './client.ts'
@@ -23,7 +20,7 @@ export async function startForCommand(): Promise<CommandWorld> {
   const created = await admin(vault.url, 'POST', '/projects', { name: 'shop', publicKey: publicKeyHex })
   if (created.status !== 201) throw new Error(`could not create the project: ${String(created.status)}`)
   const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
-  const HOME = mkdtempSync(join(tmpdir(), 'command-line-'))
+  const HOME = temporaryFolder('command-line')
   const project = { VAULT_URL: vault.url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY: privateJwk, HOME }
   return { vault, client, env: { ...process.env, NODE_OPTIONS: '', ...project } }
 }

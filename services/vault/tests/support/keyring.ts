@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CommandOutcome, captureCommand, type TestDatabase } from '@vault-and-tracker/dev-env'
+import { type CommandOutcome, captureCommand, type TestDatabase, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { runCommand } from '@vault-and-tracker/service-kit/command'
 import { keyringCommand } from '../../src/commands/keyring.command.ts'
 import { addToKeyringFile } from '../../src/keyring/keyring.file.ts'
@@ -27,7 +25,7 @@ export type KeyringFixture = {
 export async function createKeyringFixture(): Promise<KeyringFixture> {
   const database = await createVaultDatabase()
   const sql = await connectSql(database.ownerUrl)
-  const folder = mkdtempSync(join(tmpdir(), 'keyring-'))
+  const folder = temporaryFolder('keyring')
   const file = join(folder, 'keyring.json')
   addToKeyringFile(file, 'k1')
   const env = { DATABASE_URL: database.appUrl, VAULT_KEYRING_FILE: file }
@@ -43,7 +41,6 @@ export async function createKeyringFixture(): Promise<KeyringFixture> {
     remove: async () => {
       await sql.end()
       await database.drop()
-      rmSync(folder, { recursive: true })
     },
   }
 }
