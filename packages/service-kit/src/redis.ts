@@ -24,6 +24,7 @@ export async function connectRedis(
     clusterRemedy?: string
   } & Pick<RedisOptions, 'commandTimeout'>,
 ): Promise<Redis> {
+  keepStringsFast()
   const commandTimeout = options.commandTimeout ?? 1_000
   const redis = new Redis(options.url, {
     connectionName: options.name,
@@ -46,6 +47,14 @@ export async function connectRedis(
     throw new Error(`This Redis is a node of a Redis Cluster. ${options.clusterRemedy ?? CLUSTER_REMEDY}.`)
   }
   return redis
+}
+
+/**
+ * ioredis makes a subclass of String. From then on V8 keeps the methods of strings in a hash table, and every call of one,
+ * in any module, looks it up there. Listing the properties of a String makes V8 undo that.
+ */
+function keepStringsFast(): void {
+  for (const name in Object('')) void name
 }
 
 const CLUSTER_REMEDY = 'REDIS_URL must name a single Redis, which may have replicas'

@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
-import { startRedis, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
+import { sourceArguments, startRedis, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { createLogger } from '../src/logger.ts'
 import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '../src/redis.ts'
 import { isRedisUnavailable, isUnavailable } from '../src/unavailable.ts'
@@ -14,6 +17,22 @@ test('a connection answers and can be given back', async () => {
   expect(await redis.set('k', 'v')).toBe('OK')
   await closeRedis(redis)
   await expect(pingRedis(redis)).rejects.toThrow('redis is unavailable')
+})
+
+test('the methods of strings are as fast as without ioredis', async () => {
+  const module = fileURLToPath(new URL('../src/redis.ts', import.meta.url))
+  const { url } = await testRedis()
+  const program = `
+    const { connectRedis, closeRedis } = await import(${JSON.stringify(module)})
+    const before = %HasFastProperties(String.prototype)
+    const logger = { warn: () => undefined }
+    await closeRedis(await connectRedis({ url: ${JSON.stringify(url)}, name: 'test', logger }))
+    console.log(before, %HasFastProperties(String.prototype))`
+  const [, loader = ''] = sourceArguments(module)
+  const args = ['--allow-natives-syntax', '--import', loader, '--input-type=module', '--eval', program]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, NODE_OPTIONS: '' } })
+  // `true` first would say that connecting need not do this any more.
+  expect(stdout).toBe('false true\n')
 })
 
 test('a command that is wrong does not count as unavailable', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort, nodeFlagsOf } from '@vault-and-tracker/dev-env'
-import { infoHashOf } from './numbering.ts'
+import { infoHashOf, USERS } from './numbering.ts'
 
 /** A tracker under load. */
 export type Target = {
@@ -27,6 +27,20 @@ const here = (file: string): string => fileURLToPath(new URL(file, import.meta.u
 export async function startPlain(): Promise<Target> {
   const port = await freePort()
   return start('plain node:http', port, process.execPath, [here('plain-http.mjs'), String(port)], '/')
+}
+
+/** A part of the tracker: see stage-server.ts. */
+export async function startStage(
+  stage: 'front' | 'rules' | 'calls',
+  { redisUrl, redisPid }: { readonly redisUrl: string; readonly redisPid: number },
+): Promise<Target> {
+  const port = await freePort()
+  const program = ['--import', '@vault-and-tracker/dev-env/typescript', here('stage-server.ts')]
+  const args = [...nodeFlagsOf('tracker'), ...program, String(port), stage, redisUrl]
+  const target = await start(stage, port, process.execPath, args, '/')
+  const redis = (): number => (stage === 'calls' ? cpuOf(redisPid) : 0)
+  const cpuSeconds = (): number => target.cpuSeconds() + redis()
+  return { ...target, users: USERS, cpuSeconds, parts: { redis, postgres: () => 0 } }
 }
 
 /** The npm package bittorrent-tracker, over HTTP or over WebSockets; `flags` are for Node. */
@@ -89,7 +103,7 @@ export async function startOurs(options: {
   const redis = (): number => cpuOf(redisPid)
   const postgres = (): number => (postgresPid === undefined ? 0 : cpuOfTree(postgresPid))
   const cpuSeconds = (): number => target.cpuSeconds() + redis()
-  return { ...target, users: 10_000, cpuSeconds, parts: { redis, postgres } }
+  return { ...target, users: USERS, cpuSeconds, parts: { redis, postgres } }
 }
 
 async function start(

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { newFolder } from '../new-folder.ts'
 import { vault } from './run-vault.ts'
 
 const folder = newFolder()

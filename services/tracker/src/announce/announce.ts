@@ -65,7 +65,7 @@ const UNKNOWN_STOPPED: Answer = { ...PENDING_MODERATION, status: 'stopped_unknow
 export function createAnnounces(options: {
   settings: AnnounceSettings
   checkAnnounce: CheckAnnounce
-  swarms: Swarms
+  swarms: Pick<Swarms, 'announce'>
   counters: AnnounceCounters
   random: () => number
 }): Announces {

@@ -1,0 +1,118 @@
+// A part of the tracker behind its HTTP server, for bench/stages.ts: what is not part of it answers at once.
+// Usage: stage-server.ts <port> front | rules | calls <URL of Redis>
+import { listen } from '@vault-and-tracker/service-kit/http-server'
+import express from 'express'
+import { Redis } from 'ioredis'
+import { Registry } from 'prom-client'
+import { createAnnounceMetrics } from '../src/announce/announce.metrics.ts'
+import { announceRoutes } from '../src/announce/announce.routes.ts'
+import { createAnnounces } from '../src/announce/announce.ts'
+import { createAnnounceCheck } from '../src/announce/announce-check.ts'
+import { type AnnounceTorrent, type AnnounceUser, createDirectory } from '../src/announce/directory.ts'
+import { createIdentify } from '../src/announce/identify.ts'
+import { createRefusals } from '../src/announce/refusal.ts'
+import { createTrackerServer } from '../src/http/server.ts'
+import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
+import type { SwarmAnswer, Swarms } from '../src/swarm/swarm.ts'
+import { uuidOf } from './numbering.ts'
+
+const [port, stage, redisUrl = ''] = process.argv.slice(2)
+const clock = { now: () => Date.now() }
+const interval = 1800
+const minInterval = 1
+const all = { uploadPercent: 100, downloadPercent: 100 } as const
+
+/** Ten peers with an IPv4 address, which do not expire for years: RESULT and RECORDs of src/swarm/wire.ts. */
+const PEERS = 10
+const RECORD = Buffer.alloc(37, 1).fill(0xff, 16, 19)
+
+const answered: SwarmAnswer = {
+  ...{ status: 'accepted', rejoined: false, implausible: false, recovering: false, elsewhere: false },
+  ...{ complete: 3, incomplete: 7, completed: 0, lastAnnounce: 0, now: Math.floor(clock.now() / 1000) },
+  ...{ records: Buffer.concat(Array.from({ length: PEERS }, () => RECORD)), recordCount: PEERS },
+}
+
+const escaped = (bytes: Buffer): string => [...bytes].map((byte) => `\\${String(byte).padStart(3, '0')}`).join('')
+
+/** The answer to each of the keys, as the function of lua/swarm/announce.lua gives it, without the work. */
+function idleLibrary(): string {
+  const result = Buffer.alloc(25)
+  result.writeUInt32BE(answered.complete, 2)
+  result.writeUInt32BE(answered.incomplete, 6)
+  result.writeUInt16BE(PEERS, 18)
+  result.writeUInt32BE(answered.now, 20)
+  result[24] = 1
+  return `#!lua name=bench_idle
+local result, records = "${escaped(result)}", "${escaped(answered.records)}"
+redis.register_function('bench_idle', function(keys)
+  local reply = { string.rep(result, #keys) }
+  for i = 1, #keys do reply[i + 1] = records end
+  return reply
+end)`
+}
+
+/** Calls the idle function in place of any other. */
+class IdleRedis extends Redis {
+  override callBuffer(...args: unknown[]): Promise<unknown> {
+    return super.callBuffer('FCALL', 'bench_idle', ...(args.slice(2) as (Buffer | string | number)[]))
+  }
+}
+
+async function idleSwarms(): Promise<Swarms> {
+  const redis = new IdleRedis(redisUrl)
+  await redis.call('FUNCTION', 'LOAD', 'REPLACE', idleLibrary())
+  const settings = {
+    ...{ timeToLive: 5400, minInterval, repeatWindow: 30, recoveryInterval: 300, maxPeersPerOwner: 5 },
+    ...{ evictsOldest: false, keepCountersFor: 0, maxBytesPerSecond: 1.25e9 },
+  }
+  return createRedisSwarms({ redis, clock: undefined, settings, random: Math.random })
+}
+
+async function startRoutes() {
+  const id = Buffer.from(uuidOf(1).replaceAll('-', ''), 'hex')
+  const user: AnnounceUser = { id, limitKey: '1', owner: id.subarray(8), state: 'active', canDownload: true, ...all }
+  const torrent = { id, state: 'approved', reason: null, completed: 0, peers: PEERS, ...all } as const
+  const torrentOf = (hash: AnnounceTorrent['infoHashes'][number]): AnnounceTorrent => ({
+    ...torrent,
+    swarm: Buffer.from(hash, 'hex'),
+    infoHashes: [hash],
+  })
+  const directory = createDirectory({
+    clock,
+    store: {
+      users: (passkeys) => Promise.resolve(new Map(passkeys.map((passkey) => [passkey, user]))),
+      torrents: (hashes) => Promise.resolve(new Map(hashes.map((hash) => [hash, torrentOf(hash)]))),
+      siteMultipliers: () => Promise.resolve(all),
+    },
+  })
+  const counters = createAnnounceMetrics(new Registry())
+  const onError = (error: unknown): void => void process.stderr.write(`${String(error)}\n`)
+  const refusals = createRefusals({ interval, minInterval, counters, onError })
+  const checkAnnounce = createAnnounceCheck({
+    settings: { allowPrivatePeers: true, allowIpParam: false, clients: { allowed: [], denied: [] } },
+    ...{ identify: createIdentify('private', directory), directory, limit: { take: () => 0 }, refusals },
+  })
+  const swarms = stage === 'calls' ? await idleSwarms() : { announce: () => Promise.resolve(answered) }
+  const announces = createAnnounces({
+    settings: { interval, minInterval },
+    ...{ checkAnnounce, swarms, counters, random: Math.random },
+  })
+  const scraped = { failure: undefined, torrents: [], minRequestInterval: 600 } as const
+  return announceRoutes({
+    announces,
+    scrapes: { scrape: () => Promise.resolve(scraped) },
+    refusals,
+    limits: { takeScrape: () => 0, takeUnknownPasskey: () => 0 },
+    times: counters,
+    addressOf: ({ socket }) => socket.remoteAddress ?? '',
+  })
+}
+
+const constant = Promise.resolve({ status: 200, body: Buffer.alloc(350, 0x64) })
+const routes = stage === 'front' ? { replyTo: () => constant, answerMalformed: () => undefined } : await startRoutes()
+const { server, front } = createTrackerServer(express(), {
+  announces: routes,
+  sockets: undefined,
+  hasAnnounceFront: true,
+})
+await listen(server, { host: '127.0.0.1', port: Number(port) }, { front })
