@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { eventually } from '@vault-and-tracker/dev-env'
 import type { Client } from './support/client.ts'
 import { createMember } from './support/members.ts'
 import { setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
@@ -32,7 +33,13 @@ afterAll(async () => {
 
 async function limit(searches: number): Promise<void> {
   await setLimits(site.tracker, { searches })
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  for (const tracker of [site.tracker, replica]) {
+    const client = Object.assign(tracker.client(), { cookie: admin.cookie })
+    await eventually(async () => {
+      const { json } = await client.get('/api/user/torznab')
+      return (json as { searches: { limit: number } }).searches.limit === searches
+    })
+  }
 }
 
 const ask = (passkey: string, address: string, tracker = site.tracker) =>
