@@ -50,7 +50,6 @@ test.each(LINES)('fish completes %j', async (line, expected) => {
 // zsh completes in its line editor alone, which needs a terminal.
 const DRIVER = `
 import os, pty, select, sys
-import { newFolder } from '../new-folder.ts'
 file, line = sys.argv[1:]
 pid, fd = pty.fork()
 if pid == 0: os.execvp('zsh', ['zsh', '-f', '-i'])
