@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { withRowLocked } from './support/row-lock.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
 const DAY = 24 * 3_600_000
@@ -197,6 +198,23 @@ test('a new password ends the other sessions and keeps this one', async () => {
   const login = (password: string) => tracker.client().post('/api/auth/login', { username: 'careful', password })
   expect((await login(PASSWORD)).status).toBe(401)
   expect((await login('a better password')).status).toBe(200)
+})
+
+test('of two changes of a password at once, one succeeds', async () => {
+  const here = await tracker.signedIn('twice')
+  const change = (newPassword: string) =>
+    here.post('/api/user/password', { currentPassword: PASSWORD, newPassword }).then(({ status }) => status)
+  const statuses = await withRowLocked(tracker, 'twice', async (waiting) => {
+    const first = change('the first password')
+    await waiting(1)
+    const second = change('the second password')
+    await waiting(2)
+    return [first, second]
+  })
+  expect(statuses).toEqual([204, 403])
+  const login = (password: string) => tracker.client().post('/api/auth/login', { username: 'twice', password })
+  expect((await login('the first password')).status).toBe(200)
+  expect((await login('the second password')).status).toBe(401)
 })
 
 test('the twenty-first session of a user ends the oldest', async () => {

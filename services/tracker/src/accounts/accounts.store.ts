@@ -118,11 +118,13 @@ export function createAccountStore(db: Db): AccountStore {
       })
     },
 
-    async replacePassword(id, passwordHash) {
+    async replacePassword(id, passwordHash, replaces) {
       const row = await db
         .updateTable('users')
         .set((eb) => ({ password_hash: passwordHash, session_epoch: eb('session_epoch', '+', 1) }))
-        .where('id', '=', id)
+        .where((eb) =>
+          eb.and([eb('id', '=', id), ...(replaces === undefined ? [] : [eb('password_hash', '=', replaces)])]),
+        )
         .returningAll()
         .executeTakeFirst()
       return row && toAccount(row)

@@ -109,8 +109,13 @@ export type AccountStore = {
     passkey: string,
     by: ActedBy | undefined,
   ): Promise<{ account: Account; oldPasskey: string } | undefined>
-  /** Sets a new password and ends every session by incrementing the session epoch. */
-  replacePassword(id: string, passwordHash: string): Promise<Account | undefined>
+  /**
+   * Sets a new password and ends every session by incrementing the session epoch.
+   *
+   * @param replaces the only hash that may be replaced; undefined for whichever there is
+   * @returns undefined for an unknown id, and where there is another hash
+   */
+  replacePassword(id: string, passwordHash: string, replaces: string | undefined): Promise<Account | undefined>
   /** Ends every session by incrementing the session epoch. The admin log records it when `by` is given. */
   incrementSessionEpoch(id: string, by: ActedBy | undefined): Promise<Account | undefined>
   /** Sets whether other members see the account's totals. */
@@ -194,17 +199,22 @@ export function createAccounts(deps: {
       return found.account
     },
 
-    /** @throws ApiError FORBIDDEN when the current password is wrong */
+    /** @throws ApiError FORBIDDEN when the current password is wrong, or becomes so meanwhile */
     async changePassword(account: Account, current: string, next: string): Promise<Account> {
       const found = await store.credentials(account.username)
-      if (!(await passwords.matches(found?.passwordHash, current)))
-        throw apiError('FORBIDDEN', 'The current password is wrong.')
-      return requireFound(await store.replacePassword(account.id, await passwords.hash(next)))
+      const matched = await passwords.matches(found?.passwordHash, current)
+      // Whoever knows an old password must not undo a reset that came between.
+      const changed =
+        found && matched
+          ? await store.replacePassword(account.id, await passwords.hash(next), found.passwordHash)
+          : undefined
+      if (changed === undefined) throw apiError('FORBIDDEN', 'The current password is wrong.')
+      return changed
     },
 
     /** @throws ApiError NOT_FOUND */
     async resetPassword(id: string, next: string): Promise<Account> {
-      return requireFound(await store.replacePassword(id, await passwords.hash(next)))
+      return requireFound(await store.replacePassword(id, await passwords.hash(next), undefined))
     },
 
     /**

@@ -1,0 +1,23 @@
+import { eventually, withClient } from '@vault-and-tracker/dev-env'
+import type { TestTracker } from './tracker.ts'
+
+/**
+ * Holds the row of a user while `work` sends requests, which wait for it in the order of their arrival.
+ *
+ * @param work gets what waits until so many statements wait; returns what goes on once the row is free
+ * @returns the results, in the order in which `work` returned them
+ */
+export function withRowLocked<T>(
+  tracker: TestTracker,
+  username: string,
+  work: (waiting: (count: number) => Promise<void>) => Promise<readonly Promise<T>[]>,
+): Promise<T[]> {
+  return withClient(tracker.database.adminUrl, async (client) => {
+    await client.query('begin')
+    await client.query('select from users where username = $1 for update', [username])
+    const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    const results = await work((count) => eventually(async () => (await tracker.sql(blocked)).length === count))
+    await client.query('commit')
+    return Promise.all(results)
+  })
+}
