@@ -33,7 +33,7 @@ export function ConfirmByName(props: {
         label={`Type “${name}” to confirm`}
         name="name"
         required
-        pattern={name.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}
+        pattern={name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}
         title={name}
         autoComplete="off"
         autoCapitalize="off"

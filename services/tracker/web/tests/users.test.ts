@@ -109,6 +109,23 @@ test('rights are changed at once; what takes something away is said, and asked f
   await page.context().close()
 })
 
+test('a name with dots and dashes is asked for like any other', async () => {
+  const member = await site.tracker.signedIn('mary-ann.b')
+  const { page, problems } = await site.open(`/admin/users/${await idOf(member)}?tab=sessions`, DESKTOP, admin)
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'End all sessions' }).click()
+  for (const other of ['mary', 'mary-ann-b']) {
+    await dialog.getByLabel('Type “mary-ann.b” to confirm').fill(other)
+    await dialog.getByRole('button', { name: 'End all sessions' }).click()
+    expect(await problems('user-sessions-name')).toEqual([])
+  }
+  expect((await member.get('/api/user/me')).status).toBe(200)
+  await dialog.getByLabel('Type “mary-ann.b” to confirm').fill('mary-ann.b')
+  await dialog.getByRole('button', { name: 'End all sessions' }).click()
+  await page.getByText('mary-ann.b is signed in nowhere.').waitFor()
+  await page.context().close()
+})
+
 test('administrators are told that they cannot change their own role', async () => {
   const { page } = await site.open(`/admin/users/${await idOf(admin)}`, DESKTOP, admin)
   await page.getByLabel('Role', { exact: true }).selectOption('Member')
