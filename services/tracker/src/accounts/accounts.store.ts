@@ -118,17 +118,22 @@ export function createAccountStore(db: Db): AccountStore {
       })
     },
 
-    async replacePassword(id, passwordHash, replaces) {
-      const row = await db
-        .updateTable('users')
-        .set((eb) => ({ password_hash: passwordHash, session_epoch: eb('session_epoch', '+', 1) }))
-        .where((eb) =>
-          eb.and([eb('id', '=', id), ...(replaces === undefined ? [] : [eb('password_hash', '=', replaces)])]),
-        )
-        .returningAll()
-        .executeTakeFirst()
-      return row && toAccount(row)
-    },
+    replacePassword: (id, passwordHash, replaces, by) =>
+      db.transaction().execute(async (trx) => {
+        const row = await trx
+          .updateTable('users')
+          .set((eb) => ({ password_hash: passwordHash, session_epoch: eb('session_epoch', '+', 1) }))
+          .where((eb) =>
+            eb.and([eb('id', '=', id), ...(replaces === undefined ? [] : [eb('password_hash', '=', replaces)])]),
+          )
+          .returningAll()
+          .executeTakeFirst()
+        if (row === undefined) return undefined
+        const account = toAccount(row)
+        const reset = { action: 'user.password.reset', target: targetOf(account), before: null, after: null } as const
+        if (by) await recordAdminAction(trx, { ...by, ...reset })
+        return account
+      }),
 
     incrementSessionEpoch: (id, by) =>
       db.transaction().execute(async (trx) => {

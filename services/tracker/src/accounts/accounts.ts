@@ -7,6 +7,7 @@ import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { Total } from '../lists/total.ts'
 import { hashInviteCode } from './invite-code.ts'
 import type { Passwords } from './passwords.ts'
+import { RANDOM_PASSWORD_BYTES, randomPassword } from './random-password.ts'
 
 export const ROLES = ['member', 'moderator', 'admin'] as const
 export const ACCOUNT_STATES = ['active', 'suspended', 'banned'] as const
@@ -110,12 +111,17 @@ export type AccountStore = {
     by: ActedBy | undefined,
   ): Promise<{ account: Account; oldPasskey: string } | undefined>
   /**
-   * Sets a new password and ends every session by incrementing the session epoch.
+   * Sets a new password and ends every session by incrementing the session epoch. The admin log records it when `by` is given.
    *
    * @param replaces the only hash that may be replaced; undefined for whichever there is
    * @returns undefined for an unknown id, and where there is another hash
    */
-  replacePassword(id: string, passwordHash: string, replaces: string | undefined): Promise<Account | undefined>
+  replacePassword(
+    id: string,
+    passwordHash: string,
+    replaces: string | undefined,
+    by: ActedBy | undefined,
+  ): Promise<Account | undefined>
   /** Ends every session by incrementing the session epoch. The admin log records it when `by` is given. */
   incrementSessionEpoch(id: string, by: ActedBy | undefined): Promise<Account | undefined>
   /** Sets whether other members see the account's totals. */
@@ -169,6 +175,19 @@ export function createAccounts(deps: {
     return account
   }
 
+  /**
+   * Sets a new password without asking for the current one, and ends every session of the user.
+   *
+   * @param by the administrator who does it
+   * @throws ApiError NOT_FOUND
+   */
+  async function resetPassword(id: string, next: string, by?: Account): Promise<Account> {
+    const replaced = isId(id)
+      ? await store.replacePassword(id, await passwords.hash(next), undefined, actedBy(clock, by?.id))
+      : undefined
+    return requireFound(replaced)
+  }
+
   return {
     create,
 
@@ -206,15 +225,31 @@ export function createAccounts(deps: {
       // Whoever knows an old password must not undo a reset that came between.
       const changed =
         found && matched
-          ? await store.replacePassword(account.id, await passwords.hash(next), found.passwordHash)
+          ? await store.replacePassword(account.id, await passwords.hash(next), found.passwordHash, undefined)
           : undefined
       if (changed === undefined) throw apiError('FORBIDDEN', 'The current password is wrong.')
       return changed
     },
 
-    /** @throws ApiError NOT_FOUND */
-    async resetPassword(id: string, next: string): Promise<Account> {
-      return requireFound(await store.replacePassword(id, await passwords.hash(next), undefined))
+    resetPassword,
+
+    /**
+     * Gives a user a random password, and ends every session of theirs.
+     *
+     * @param by the administrator who does it
+     * @returns the password, which cannot be read again
+     * @throws ApiError NOT_FOUND, or CONFLICT for one's own password
+     */
+    async giveRandomPassword(id: string, by: Account): Promise<string> {
+      // Who has a session of theirs, and not the password, must not get the account.
+      if (id === by.id)
+        throw apiError(
+          'CONFLICT',
+          'You cannot reset your own password; change it in your account, with the current one.',
+        )
+      const password = randomPassword(randomBytes(RANDOM_PASSWORD_BYTES))
+      await resetPassword(id, password, by)
+      return password
     },
 
     /**

@@ -117,6 +117,20 @@ export const userEndpoints = [
   }),
   endpoint({
     ...admin,
+    method: 'POST',
+    path: '/api/admin/users/:id/password',
+    operationId: 'resetUserPassword',
+    summary: 'Give a user a random password, which is shown only now; every session of theirs ends',
+    params: idParams,
+    status: 200,
+    answer: z.object({ password: z.string() }),
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: async ({ params, caller }, { accounts }) => ({
+      password: await accounts.giveRandomPassword(params.id, caller.session.account),
+    }),
+  }),
+  endpoint({
+    ...admin,
     method: 'GET',
     limit: 'read',
     path: '/api/admin/users/:id/sessions',

@@ -17,6 +17,7 @@ export const ADMIN_ACTIONS = [
   'torznab.settings.update',
   'torznab.unblock',
   'user.passkey.reset',
+  'user.password.reset',
   'user.sessions.end',
   'user.update',
 ] as const

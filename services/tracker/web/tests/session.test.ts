@@ -22,6 +22,7 @@ test.each(VIEWS)('a visitor signs in and is where they wanted to go ($width px)'
   const { page, problems } = visit
   await page.waitForURL('**/login?next=**')
   await page.getByRole('link', { name: 'Use an invite' }).waitFor()
+  await page.getByText('Ask an administrator for a new one.').waitFor()
   expect(await problems('login')).toEqual([])
 
   await signIn(visit, 'not the password')

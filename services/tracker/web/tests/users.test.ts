@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
+import { PASSWORD } from '../../tests/support/tracker.ts'
 import { DESKTOP, type Site, startSite, VIEWS } from './support/site.ts'
 
 let site: Site
@@ -133,6 +134,47 @@ test('administrators are told that they cannot change their own role', async () 
   await page.getByLabel('Type “the-admin” to confirm').fill('the-admin')
   await page.getByRole('button', { name: 'Change' }).click()
   await page.getByText('You cannot change your own role or state; another administrator can.').waitFor()
+  await page.context().close()
+})
+
+test.each(VIEWS)('a password is reset after the name was typed, and shown once ($width px)', async (view) => {
+  const username = `frank-${String(view.width)}`
+  const member = await site.tracker.signedIn(username)
+  const id = await idOf(member)
+  const { page, problems } = await site.open(`/admin/users/${id}`, view, admin)
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Reset password' }).click()
+  await dialog.getByText('all their sessions end').waitFor()
+  expect(await problems('user-password-reset')).toEqual([])
+  await dialog.getByRole('button', { name: 'Reset password' }).click()
+  expect((await member.get('/api/user/me')).status).toBe(200)
+  await dialog.getByLabel(`Type “${username}” to confirm`).fill(username)
+  await dialog.getByRole('button', { name: 'Reset password' }).click()
+  await page.getByRole('dialog', { name: `The new password of ${username}` }).waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.getByText('It is not copied.').waitFor()
+  await dialog.getByRole('button', { name: 'Show password' }).click()
+  const password = (await dialog.locator('.secret code').textContent()) ?? ''
+  expect(await problems('user-password')).toEqual([])
+  await dialog.getByRole('button', { name: 'Copy password' }).click()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(password)
+  expect(await page.content()).not.toContain(password)
+  expect((await member.get('/api/user/me')).status).toBe(401)
+  const signIn = (using: string) => site.tracker.client().post('/api/auth/login', { username, password: using })
+  expect([(await signIn(PASSWORD)).status, (await signIn(password)).status]).toEqual([401, 200])
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByText('reset a password').waitFor()
+  expect(await logged(id)).toMatchObject([{ action: 'user.password.reset', before: null, after: null }])
+  await page.context().close()
+})
+
+test('administrators are led to their account for their own password', async () => {
+  const { page } = await site.open(`/admin/users/${await idOf(admin)}`, DESKTOP, admin)
+  await page.getByRole('link', { name: 'change it in your account' }).click()
+  await page.getByLabel('Current password').waitFor()
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/me?tab=password')
   await page.context().close()
 })
 

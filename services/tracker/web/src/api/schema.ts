@@ -473,6 +473,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/users/{id}/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a user a random password, which is shown only now; every session of theirs ends */
+        post: operations["resetUserPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/users/{id}/sessions": {
         parameters: {
             query?: never;
@@ -866,7 +883,7 @@ export interface components {
                 username: string;
             };
             /** @enum {string} */
-            action: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.sessions.end" | "user.update";
+            action: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.password.reset" | "user.sessions.end" | "user.update";
             target: {
                 /** @enum {string} */
                 type: "address" | "category" | "site" | "torrent" | "torznab" | "user";
@@ -4739,6 +4756,102 @@ export interface operations {
             };
         };
     };
+    resetUserPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        password: string;
+                    };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `CONFLICT`: It exists already, or its state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listUserSessions: {
         parameters: {
             query?: {
@@ -6491,7 +6604,7 @@ export interface operations {
                 page?: number;
                 limit?: number;
                 actor?: string;
-                action?: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.sessions.end" | "user.update";
+                action?: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.password.reset" | "user.sessions.end" | "user.update";
                 target?: string;
                 from?: string;
                 to?: string;

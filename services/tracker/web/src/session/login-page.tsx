@@ -17,6 +17,7 @@ export function LoginPage() {
       <p className="brand">{applicationName()}</p>
       <h1>Sign in</h1>
       <SignInForm onSignedIn={() => void navigate({ href: next ?? '/torrents', replace: true })} />
+      <p className="muted">Forgot your password? Ask an administrator for a new one.</p>
       {data?.registration === 'open' && (
         <p>
           <Link to="/register">Create an account</Link>

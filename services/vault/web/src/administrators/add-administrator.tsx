@@ -1,11 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
-import { FormDialog } from '@vault-and-tracker/web-kit/feedback'
+import { FormDialog, OnceDialog } from '@vault-and-tracker/web-kit/feedback'
 import { Field, Secret, TextField } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import { administrators } from '../api/queries.ts'
-import { OnceDialog } from '../frame/once-dialog.tsx'
 
 type Added = { readonly name: string; readonly token: string }
 

@@ -1,6 +1,6 @@
+import { OnceDialog } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
-import { OnceDialog } from '../frame/once-dialog.tsx'
 import { saveFile } from './save-file.ts'
 
 /** Offers the private key of a new pair once. It is in this page alone, and gone when the dialog closes. */

@@ -18,6 +18,7 @@ export const ACTION_NAMES: Readonly<Record<Action, string>> = {
   'torznab.settings.update': 'changed the Torznab settings',
   'torznab.unblock': 'unblocked an address',
   'user.passkey.reset': 'reset a passkey',
+  'user.password.reset': 'reset a password',
   'user.sessions.end': 'ended all sessions',
   'user.update': 'changed a user',
 }

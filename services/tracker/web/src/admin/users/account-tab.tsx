@@ -1,11 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatBytes, formatCount, formatDuration, formatRatio } from '@vault-and-tracker/web-kit/format'
 import { type Figure, Numbers } from '@vault-and-tracker/web-kit/layout'
 import { useState } from 'react'
 import type { ManagedUserDetails, UserStats } from '../../api/client.ts'
+import { ownUser } from '../../api/queries.ts'
 import { ResetPasskey } from '../parts/reset-passkey.tsx'
 import { userStats } from './queries.ts'
+import { ResetPassword } from './reset-password.tsx'
 import { rightsKey } from './rights.ts'
 import { RightsForm } from './rights-form.tsx'
 
@@ -29,6 +32,7 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
           </Button>
         </div>
       </section>
+      <PasswordSection user={user} />
       {isResetting && (
         <ResetPasskey
           user={user}
@@ -37,6 +41,35 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
         />
       )}
     </>
+  )
+}
+
+function PasswordSection({ user }: { user: ManagedUserDetails }) {
+  const { data: own } = useQuery(ownUser)
+  const [isResetting, setResetting] = useState(false)
+  return (
+    <section aria-labelledby="password" className="narrow">
+      <h2 id="password">Password</h2>
+      {own?.id === user.id ? (
+        <p>
+          It is your own: you{' '}
+          <Link to="/me" search={{ tab: 'password' }}>
+            change it in your account
+          </Link>
+          , with the current one.
+        </p>
+      ) : (
+        <>
+          <p>For a user who forgot theirs. You are shown the new one once, and hand it over.</p>
+          <div className="form-actions">
+            <Button kind="danger" onClick={() => setResetting(true)}>
+              Reset password
+            </Button>
+          </div>
+        </>
+      )}
+      {isResetting && <ResetPassword user={user} onClose={() => setResetting(false)} />}
+    </section>
   )
 }
 

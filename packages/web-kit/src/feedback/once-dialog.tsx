@@ -1,6 +1,6 @@
-import { Dialog } from '@vault-and-tracker/web-kit/feedback'
-import { Button } from '@vault-and-tracker/web-kit/form'
 import { type ReactNode, useState } from 'react'
+import { Button } from '../form/button.tsx'
+import { Dialog } from './dialog.tsx'
 
 /** A dialog about something that is shown once. Before it was taken, the dialog closes only after it said what is lost. */
 export function OnceDialog(props: {
