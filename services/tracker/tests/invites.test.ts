@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { eventually, withClient } from '@vault-and-tracker/dev-env'
+import type { Answer, Client } from './support/client.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -90,4 +92,173 @@ test('closed registration is closed with an invite too', async () => {
   } finally {
     await closed.stop()
   }
+})
+
+describe('an invite that is taken back', () => {
+  let admin: Client
+
+  beforeAll(async () => {
+    admin = await tracker.signedIn('taking-back', 'admin')
+  })
+
+  const idOf = async (client: Client) => (await client.get('/api/user/me')).member('id')
+  const leftOf = async (client: Client) =>
+    ((await client.get('/api/user/me')).json as { invitesLeft: number }).invitesLeft
+  const listOf = async (client: Client) => ((await client.get('/api/user/invites')).json as { items: unknown[] }).items
+  const codeOf = (answer: Answer) => [answer.status, answer.member('error', 'code')]
+  const logOf = async (client: Client) =>
+    ((await admin.get(`/api/admin/log?target=${await idOf(client)}`)).json as { items: unknown[] }).items
+
+  /** A member with an allowance, and an invite that they made of it. */
+  async function memberWithInvite(username: string, allowance = 1) {
+    const client = await tracker.signedIn(username)
+    await tracker.sql('update users set invites_left = $1 where username = $2', [allowance, username])
+    const made = await client.post('/api/user/invites')
+    return { client, id: made.member('id'), code: made.member('code') }
+  }
+
+  test('opens no account, is in no list, and is back in the allowance of its maker', async () => {
+    const { client, id, code } = await memberWithInvite('regretful', 2)
+    expect(await leftOf(client)).toBe(1)
+    expect((await client.delete(`/api/user/invites/${id}`)).status).toBe(204)
+    expect((await register('wrong-person', code)).status).toBe(403)
+    expect(await listOf(client)).toEqual([])
+    expect(await leftOf(client)).toBe(2)
+    expect(await logOf(client)).toEqual([])
+  })
+
+  test('gives nothing back where staff made it, also after they became a member', async () => {
+    const staff = await tracker.signedIn('generous', 'moderator')
+    const [first, second] = [await staff.post('/api/user/invites'), await staff.post('/api/user/invites')]
+    expect((await staff.delete(`/api/user/invites/${first.member('id')}`)).status).toBe(204)
+    expect(await leftOf(staff)).toBe(0)
+    await admin.patch(`/api/admin/users/${await idOf(staff)}`, { role: 'member' })
+    expect((await staff.delete(`/api/user/invites/${second.member('id')}`)).status).toBe(204)
+    expect(await leftOf(staff)).toBe(0)
+  })
+
+  test('gives back what it took where its maker is staff by now', async () => {
+    const { client, id } = await memberWithInvite('promoted')
+    await admin.patch(`/api/admin/users/${await idOf(client)}`, { role: 'moderator' })
+    expect((await client.delete(`/api/user/invites/${id}`)).status).toBe(204)
+    expect(await leftOf(client)).toBe(1)
+  })
+
+  test('may have expired', async () => {
+    const { client, id } = await memberWithInvite('too-late')
+    tracker.advance(8 * 24 * 3_600_000)
+    expect((await client.delete(`/api/user/invites/${id}`)).status).toBe(204)
+    expect([await leftOf(client), await listOf(client)]).toEqual([1, []])
+  })
+
+  test('must not have been used', async () => {
+    const { client, id, code } = await memberWithInvite('well-used')
+    expect((await register('used-it', code)).status).toBe(201)
+    expect(codeOf(await client.delete(`/api/user/invites/${id}`))).toEqual([409, 'CONFLICT'])
+    expect(codeOf(await admin.delete(`/api/admin/invites/${id}`))).toEqual([409, 'CONFLICT'])
+    expect(await listOf(client)).toMatchObject([{ id, usedBy: 'used-it' }])
+    expect(await leftOf(client)).toBe(0)
+  })
+
+  test.each(['nonsense', '0190b6a0-0000-7000-8000-000000000000'])('must exist: %s does not', async (id) => {
+    expect(codeOf(await admin.delete(`/api/user/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
+    expect(codeOf(await admin.delete(`/api/admin/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test("must be one's own, used or not, also for staff", async () => {
+    const { id, code } = await memberWithInvite('owner')
+    const others = [await tracker.signedIn('stranger'), admin]
+    for (const other of others)
+      expect(codeOf(await other.delete(`/api/user/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
+    expect((await register('owners-guest', code)).status).toBe(201)
+    for (const other of others)
+      expect(codeOf(await other.delete(`/api/user/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test('of somebody else is for administrators only', async () => {
+    const { client, id } = await memberWithInvite('protected')
+    const moderator = await tracker.signedIn('not-enough', 'moderator')
+    for (const caller of [client, moderator])
+      expect(codeOf(await caller.delete(`/api/admin/invites/${id}`))).toEqual([403, 'FORBIDDEN'])
+    expect((await tracker.client().delete(`/api/admin/invites/${id}`)).status).toBe(401)
+    expect((await tracker.client().delete(`/api/user/invites/${id}`)).status).toBe(401)
+    expect(await listOf(client)).toMatchObject([{ id }])
+  })
+
+  test('by an administrator is in the admin log, with what its maker got back', async () => {
+    const { client, id, code } = await memberWithInvite('helped')
+    const [listed] = (await listOf(client)) as [{ created: string }]
+    expect((await admin.delete(`/api/admin/invites/${id}`)).status).toBe(204)
+    expect((await register('not-helped', code)).status).toBe(403)
+    expect(await leftOf(client)).toBe(1)
+    expect(await logOf(client)).toMatchObject([
+      {
+        actor: { username: 'taking-back' },
+        action: 'user.invite.take-back',
+        target: { type: 'user', id: await idOf(client), name: 'helped' },
+        before: { inviteMade: listed.created, invitesLeft: 0 },
+        after: { inviteMade: null, invitesLeft: 1 },
+      },
+    ])
+    expect(JSON.stringify(await tracker.sql('select * from admin_log'))).not.toContain(code)
+  })
+
+  test('of staff is in the admin log without an allowance', async () => {
+    const staff = await tracker.signedIn('hasty', 'moderator')
+    const made = await staff.post('/api/user/invites')
+    expect((await admin.delete(`/api/admin/invites/${made.member('id')}`)).status).toBe(204)
+    const fields = { before: { inviteMade: made.member('created') }, after: { inviteMade: null } }
+    const [entry] = (await logOf(staff)) as [typeof fields]
+    expect({ before: entry.before, after: entry.after }).toEqual(fields)
+  })
+
+  test('stays where the admin log cannot be written', async () => {
+    const { client, id } = await memberWithInvite('unlogged')
+    await tracker.sql('alter table admin_log add constraint broken check (false) not valid')
+    expect((await admin.delete(`/api/admin/invites/${id}`)).status).toBe(500)
+    await tracker.sql('alter table admin_log drop constraint broken')
+    expect(await listOf(client)).toMatchObject([{ id }])
+    expect(await leftOf(client)).toBe(0)
+  })
+
+  test('is back in the allowance once when it is taken back by several at once', async () => {
+    const { client, id } = await memberWithInvite('impetuous')
+    const paths = [...Array.from({ length: 5 }, () => `/api/user/invites/${id}`), `/api/admin/invites/${id}`]
+    const answers = await Promise.all(
+      paths.map((path) => (path.startsWith('/api/admin') ? admin : client).delete(path)),
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 404, 404, 404, 404, 404])
+    expect(await leftOf(client)).toBe(1)
+  })
+
+  test.each([
+    { first: 'registration', statuses: [201, 409], left: 0 },
+    { first: 'taking it back', statuses: [403, 204], left: 1 },
+  ])('while somebody registers with it: $first came first and wins', async ({ first, statuses, left }) => {
+    const name = `racer-${left}`
+    const { client, id, code } = await memberWithInvite(name)
+    const requests = [() => register(`${name}-guest`, code), () => client.delete(`/api/user/invites/${id}`)]
+    // Both need the row of the maker after that of the invite: while it is locked, the first one holds the invite.
+    const answers = await withClient(tracker.database.adminUrl, async (holder) => {
+      const waiting = async (count: number) => {
+        const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        await eventually(async () => (await tracker.sql(text)).length === count)
+      }
+      await holder.query('begin')
+      await holder.query('select from users where username = $1 for update', [name])
+      const started: Promise<Answer>[] = []
+      for (const request of first === 'registration' ? requests : requests.toReversed()) {
+        started.push(request())
+        await waiting(started.length)
+      }
+      await holder.query('commit')
+      return Promise.all(started)
+    })
+    const byRequest = first === 'registration' ? answers : answers.toReversed()
+    expect(byRequest.map(({ status }) => status)).toEqual(statuses)
+    expect(await leftOf(client)).toBe(left)
+    await expect(tracker.sql('select from users where username = $1', [`${name}-guest`])).resolves.toHaveLength(
+      1 - left,
+    )
+  })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { TestDatabase } from '@vault-and-tracker/dev-env'
+import { type TestDatabase, withClient } from '@vault-and-tracker/dev-env'
 import pg from 'pg'
 import { migrate } from '../src/db/migrations.ts'
 import { createTrackerDatabase } from './support/tracker.ts'
@@ -25,6 +25,37 @@ async function asApp(statement: string): Promise<unknown> {
 test('a migrated database has nothing left to migrate', async () => {
   const role = new URL(database.appUrl).username
   await expect(migrate({ url: database.ownerUrl, runtimeRole: role })).resolves.toEqual([])
+})
+
+test('an invite from before was taken from the allowance of its maker, unless they are staff', async () => {
+  const before = await createTrackerDatabase()
+  try {
+    const asOwner = (statement: string) =>
+      withClient(before.ownerUrl, async (client) => (await client.query<Record<string, unknown>>(statement)).rows)
+    await asOwner('alter table invites drop column from_allowance')
+    await asOwner("delete from kysely_migration where name = '0012-invite-allowances'")
+    await asOwner(
+      `insert into users (id, username, email, password_hash, role, passkey, created_at)
+        select gen_random_uuid(), role, role, '', role, repeat(left(md5(role), 1), 40), now()
+        from unnest(array['member', 'moderator', 'admin']) as role`,
+    )
+    const asPreviousRelease = `insert into invites (id, code_hash, created_by, created_at, expires_at)
+      select gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), id, now(), now() from users`
+    await asOwner(asPreviousRelease)
+    const role = new URL(before.appUrl).username
+    await expect(migrate({ url: before.ownerUrl, runtimeRole: role })).resolves.toEqual(['0012-invite-allowances'])
+    const stored = 'select role, from_allowance from invites join users on users.id = created_by order by role'
+    await expect(asOwner(stored)).resolves.toEqual([
+      { role: 'admin', from_allowance: false },
+      { role: 'member', from_allowance: true },
+      { role: 'moderator', from_allowance: false },
+    ])
+    await asOwner('delete from invites')
+    await asOwner(`${asPreviousRelease} where role = 'member'`)
+    await expect(asOwner(stored)).resolves.toEqual([{ role: 'member', from_allowance: true }])
+  } finally {
+    await before.drop()
+  }
 })
 
 test('the site has exactly one row of settings', async () => {

@@ -253,6 +253,17 @@ export const accountEndpoints = [
       return { ...presentInvite(invite), code }
     },
   }),
+  endpoint({
+    ...write,
+    method: 'DELETE',
+    path: '/api/user/invites/:id',
+    operationId: 'takeBackInvite',
+    summary: 'Take back an invite of yours that nobody used; what it took from your allowance comes back',
+    params: idParams,
+    status: 204,
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: ({ params, caller }, { invites }) => invites.takeBackOwn(params.id, caller.session.account),
+  }),
 ]
 
 async function openSession(account: Account, caller: Visitor, sessions: Sessions): Promise<void> {

@@ -1,3 +1,5 @@
+import { changedFields } from '../admin-log/admin-log.ts'
+import { recordAdminAction } from '../db/admin-log-entries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
 import type { InviteStore } from './invites.ts'
@@ -24,9 +26,38 @@ export function createInviteStore(db: Db): InviteStore {
             created_by: invite.createdBy,
             created_at: invite.createdAt,
             expires_at: invite.expiresAt,
+            from_allowance: !unlimited,
           })
           .execute()
         return true
+      }),
+
+    takeBack: ({ id, madeBy }, by) =>
+      db.transaction().execute(async (trx) => {
+        // A registration locks the invite too: whoever comes second sees what the first one left.
+        const invite = await trx
+          .selectFrom('invites')
+          .select(['created_by', 'created_at', 'used_at', 'from_allowance'])
+          .where((eb) => eb.and([eb('id', '=', id), ...(madeBy === undefined ? [] : [eb('created_by', '=', madeBy)])]))
+          .forUpdate()
+          .executeTakeFirst()
+        if (invite === undefined) return 'unknown'
+        if (invite.used_at !== null) return 'used'
+        await trx.deleteFrom('invites').where('id', '=', id).execute()
+        const given = invite.from_allowance ? 1 : 0
+        const maker = await trx
+          .updateTable('users')
+          .set((eb) => ({ invites_left: eb('invites_left', '+', given) }))
+          .where('id', '=', invite.created_by)
+          .returning(['id', 'username', 'invites_left'])
+          .executeTakeFirstOrThrow()
+        const changed = changedFields(
+          { inviteMade: invite.created_at.toISOString(), invitesLeft: maker.invites_left - given },
+          { inviteMade: null, invitesLeft: maker.invites_left },
+        )
+        const target = { type: 'user', id: maker.id, name: maker.username } as const
+        if (by && changed) await recordAdminAction(trx, { ...by, action: 'user.invite.take-back', target, ...changed })
+        return 'done'
       }),
 
     async listBy(userId, { page, limit }) {

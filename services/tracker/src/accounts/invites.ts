@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import { isId, newId } from '@vault-and-tracker/service-kit/ids'
+import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { Total } from '../lists/total.ts'
 import type { Account } from './accounts.ts'
@@ -30,6 +31,9 @@ export type NewInvite = {
   readonly expiresAt: Date
 }
 
+/** An invite by its id; where `madeBy` is given, only if that user made it. */
+type OneInvite = { readonly id: string; readonly madeBy?: string }
+
 /** The store of invites. Each method is one atomic change. */
 export type InviteStore = {
   /**
@@ -38,6 +42,11 @@ export type InviteStore = {
    * @returns false when the allowance is used up
    */
   create(invite: NewInvite, unlimited: boolean): Promise<boolean>
+  /**
+   * Deletes an invite that nobody used, expired or not, and adds to the allowance of its maker what making it subtracted.
+   * The admin log records it when `by` is given.
+   */
+  takeBack(invite: OneInvite, by: ActedBy | undefined): Promise<'done' | 'used' | 'unknown'>
   /** A page of the invites of a user, the newest first, and how many there are. */
   listBy(userId: string, page: InvitePage): Promise<{ items: readonly Invite[] } & Total>
   /** Whose invite a user registered with. */
@@ -48,6 +57,12 @@ export type Invites = ReturnType<typeof createInvites>
 
 /** Invites: staff create any number of them, members as many as they were given. */
 export function createInvites(deps: { store: InviteStore; clock: Clock }) {
+  async function takeBack(invite: OneInvite, by?: ActedBy): Promise<void> {
+    const outcome = isId(invite.id) ? await deps.store.takeBack(invite, by) : 'unknown'
+    if (outcome === 'unknown') throw apiError('NOT_FOUND', 'There is no such invite.')
+    if (outcome === 'used') throw apiError('CONFLICT', 'This invite was used and cannot be taken back.')
+  }
+
   return {
     /** @throws ApiError FORBIDDEN when a member has none left */
     async create(by: Account): Promise<{ invite: Invite; code: string }> {
@@ -62,6 +77,12 @@ export function createInvites(deps: { store: InviteStore; clock: Clock }) {
       if (!created) throw apiError('FORBIDDEN', 'You have no invites left.')
       return { invite: { id, createdAt, expiresAt, usedAt: null, usedBy: null }, code }
     },
+
+    /** Takes back an invite of one's own. @throws ApiError NOT_FOUND, or CONFLICT when it was used */
+    takeBackOwn: (id: string, by: Account) => takeBack({ id, madeBy: by.id }),
+
+    /** Takes back an invite of any user. @param by the administrator who does it @throws ApiError NOT_FOUND, CONFLICT */
+    takeBackOfAnyone: (id: string, by: Account) => takeBack({ id }, actedBy(deps.clock, by.id)),
 
     listBy: (userId: string, page: InvitePage) => deps.store.listBy(userId, page),
     inviterOf: (userId: string) => deps.store.inviterOf(userId),

@@ -173,6 +173,17 @@ export const userEndpoints = [
       return { items: items.map(presentInvite), page, limit, ...total }
     },
   }),
+  endpoint({
+    ...admin,
+    method: 'DELETE',
+    path: '/api/admin/invites/:id',
+    operationId: 'takeBackUserInvite',
+    summary: 'Take back an invite of any user that nobody used; what it took from their allowance comes back',
+    params: idParams,
+    status: 204,
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: ({ params, caller }, { invites }) => invites.takeBackOfAnyone(params.id, caller.session.account),
+  }),
 ]
 
 function presentManaged(account: Account): z.input<typeof managedUser> {

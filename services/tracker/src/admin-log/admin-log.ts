@@ -16,6 +16,7 @@ export const ADMIN_ACTIONS = [
   'torrent.update',
   'torznab.settings.update',
   'torznab.unblock',
+  'user.invite.take-back',
   'user.passkey.reset',
   'user.password.reset',
   'user.sessions.end',

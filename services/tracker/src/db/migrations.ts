@@ -9,6 +9,7 @@ import { statistics } from './migrations/0008-statistics.ts'
 import { deletedCategories } from './migrations/0009-deleted-categories.ts'
 import { snatches } from './migrations/0010-snatches.ts'
 import { rejections } from './migrations/0011-rejections.ts'
+import { inviteAllowances } from './migrations/0012-invite-allowances.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
@@ -25,6 +26,7 @@ export const migrate: Migrate = createMigrate({
     '0009-deleted-categories': deletedCategories,
     '0010-snatches': snatches,
     '0011-rejections': rejections,
+    '0012-invite-allowances': inviteAllowances,
   },
   grants,
 })

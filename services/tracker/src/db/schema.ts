@@ -47,6 +47,8 @@ export type InvitesTable = {
   expires_at: Date
   used_by: string | null
   used_at: Date | null
+  /** Making it subtracted one from the allowance of its maker. */
+  from_allowance: Fixed<boolean>
 }
 
 export type CategoriesTable = {

@@ -84,6 +84,53 @@ test.each(VIEWS)('a member makes an invite that a visitor can use ($width px)', 
   await page.context().close()
 })
 
+test.each(VIEWS)('a member takes back an invite that nobody used ($width px)', async (view) => {
+  const username = `takes-back-${view.width}`
+  const member = await site.tracker.signedIn(username)
+  await site.tracker.sql('update users set invites_left = 2 where username = $1', [username])
+  const used = await member.post('/api/user/invites')
+  const guest = { username: `guest-${view.width}`, email: `guest-${view.width}@example.org`, password: PASSWORD }
+  await site.tracker.client().post('/api/auth/register', { ...guest, invite: used.member('code') })
+  const { page, problems, context } = await site.open('/me?tab=invites', view, member)
+  await page.getByRole('button', { name: 'Make an invite' }).click()
+  await page.getByText('You have no invites left.').waitFor()
+  await page.locator('.notice code').waitFor()
+  expect(await problems('me-invites-unused')).toEqual([])
+  // One that was used cannot be taken back, so there is one button.
+  await page.getByRole('button', { name: 'Take back the invite made on' }).click()
+  await page.getByText('Nobody can register with it any more.').waitFor()
+  expect(await problems('me-invites-take-back')).toEqual([])
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect((await member.get('/api/user/me')).json).toMatchObject({ invitesLeft: 0 })
+  await page.getByRole('button', { name: 'Take back the invite made on' }).click()
+  await dialog.getByRole('button', { name: 'Take back' }).click()
+  await page.getByText('The invite was taken back.').waitFor()
+  await page.getByText('1 left.').waitFor()
+  await page.getByText('Not used yet').waitFor({ state: 'detached' })
+  expect(await page.locator('.notice code').count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Take back' }).count()).toBe(0)
+  await page.getByText(`Used by ${guest.username}`).waitFor()
+  expect((await member.get('/api/user/invites')).json).toMatchObject({ total: 1 })
+  await context.close()
+})
+
+test('a member who takes back an invite that was used meanwhile sees by whom', async () => {
+  const member = await site.tracker.signedIn('overtaken')
+  await site.tracker.sql(`update users set invites_left = 1 where username = 'overtaken'`)
+  const made = await member.post('/api/user/invites')
+  const { page, context } = await site.open('/me?tab=invites', DESKTOP, member)
+  await page.getByRole('button', { name: 'Take back the invite made on' }).click()
+  const guest = { username: 'overtaker', email: 'overtaker@example.org', password: PASSWORD }
+  await site.tracker.client().post('/api/auth/register', { ...guest, invite: made.member('code') })
+  await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click()
+  await page.getByText('This invite was used and cannot be taken back.').waitFor()
+  await page.getByText('Used by overtaker').waitFor()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await context.close()
+})
+
 test.each([
   ['moderator', 390],
   ['admin', 1280],

@@ -54,6 +54,30 @@ test.each(VIEWS)('the sessions, invites and history of a user ($width px)', asyn
   await page.context().close()
 })
 
+test.each(VIEWS)('an administrator takes back an invite of a user ($width px)', async (view) => {
+  const username = `inviting-${view.width}`
+  const member = await site.tracker.signedIn(username)
+  const id = await idOf(member)
+  await site.tracker.sql('update users set invites_left = 1 where username = $1', [username])
+  await member.post('/api/user/invites')
+  const { page, problems, context } = await site.open(`/admin/users/${id}?tab=invites`, view, admin)
+  await page.getByText('0 left.').waitFor()
+  const made = await page.locator('td[data-label="Made"]').textContent()
+  expect(await problems('user-invites-unused')).toEqual([])
+  await page.getByRole('button', { name: 'Take back the invite made on' }).click()
+  await page.getByText('Nobody can register with it any more.').waitFor()
+  expect(await problems('user-invites-take-back')).toEqual([])
+  await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click()
+  await page.getByText(`${username} has made no invites.`).waitFor()
+  await page.getByText('1 left.').waitFor()
+  expect((await member.get('/api/user/me')).json).toMatchObject({ invitesLeft: 1 })
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByText('took back an invite').waitFor()
+  expect(await page.locator('.changes del').allTextContents()).toEqual([made, '0'])
+  expect(await problems('user-history-invite')).toEqual([])
+  await context.close()
+})
+
 test('the list is searched while one types, and back leads to it', async () => {
   const { page, problems } = await site.open('/admin/users', DESKTOP, admin)
   await page.getByRole('searchbox', { name: 'Part of a name or address' }).fill('BO')

@@ -177,6 +177,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/user/invites/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take back an invite of yours that nobody used; what it took from your allowance comes back */
+        delete: operations["takeBackInvite"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/user/{id}/history": {
         parameters: {
             query?: never;
@@ -520,6 +537,23 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/invites/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take back an invite of any user that nobody used; what it took from their allowance comes back */
+        delete: operations["takeBackUserInvite"];
         options?: never;
         head?: never;
         patch?: never;
@@ -883,7 +917,7 @@ export interface components {
                 username: string;
             };
             /** @enum {string} */
-            action: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.password.reset" | "user.sessions.end" | "user.update";
+            action: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.invite.take-back" | "user.passkey.reset" | "user.password.reset" | "user.sessions.end" | "user.update";
             target: {
                 /** @enum {string} */
                 type: "address" | "category" | "site" | "torrent" | "torznab" | "user";
@@ -2532,6 +2566,98 @@ export interface operations {
             };
             /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    takeBackInvite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `CONFLICT`: It exists already, or its state does not allow this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5127,6 +5253,98 @@ export interface operations {
             };
         };
     };
+    takeBackUserInvite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such resource. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `CONFLICT`: It exists already, or its state does not allow this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listTorrentsToModerate: {
         parameters: {
             query?: {
@@ -6604,7 +6822,7 @@ export interface operations {
                 page?: number;
                 limit?: number;
                 actor?: string;
-                action?: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.passkey.reset" | "user.password.reset" | "user.sessions.end" | "user.update";
+                action?: "category.arrange" | "category.create" | "category.delete" | "category.delete-all" | "category.seed" | "category.update" | "site.update" | "torrent.approve" | "torrent.delete" | "torrent.reject" | "torrent.update" | "torznab.settings.update" | "torznab.unblock" | "user.invite.take-back" | "user.passkey.reset" | "user.password.reset" | "user.sessions.end" | "user.update";
                 target?: string;
                 from?: string;
                 to?: string;

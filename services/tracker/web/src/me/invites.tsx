@@ -6,6 +6,7 @@ import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { api, type Invite, type OwnUser } from '../api/client.ts'
 import { ownUser } from '../api/queries.ts'
+import { TakeBackInvite } from './take-back-invite.tsx'
 
 const invites = queryOptions({
   queryKey: ['me', 'invites'],
@@ -13,16 +14,26 @@ const invites = queryOptions({
     (await read(api.GET('/api/user/invites', { params: { query: { limit: 100 } }, signal }))).items,
 })
 
-const COLUMNS: readonly Column<Invite>[] = [
-  {
-    key: 'state',
-    head: 'State',
-    isMain: true,
-    cell: ({ usedBy, used, expires }) => stateOf({ usedBy, used, expires }),
-  },
-  { key: 'created', head: 'Made', align: 'end', cell: ({ created }) => formatExactTime(created) },
-  { key: 'expires', head: 'Valid until', align: 'end', cell: ({ expires }) => formatExactTime(expires) },
-]
+/** @param onTakenBack hears the id of an invite that is no more */
+function columnsWith(onTakenBack: (id: string) => void): readonly Column<Invite>[] {
+  return [
+    {
+      key: 'state',
+      head: 'State',
+      isMain: true,
+      cell: ({ usedBy, used, expires }) => stateOf({ usedBy, used, expires }),
+    },
+    { key: 'created', head: 'Made', align: 'end', cell: ({ created }) => formatExactTime(created) },
+    { key: 'expires', head: 'Valid until', align: 'end', cell: ({ expires }) => formatExactTime(expires) },
+    {
+      key: 'take-back',
+      head: 'Take back',
+      isEvident: true,
+      cell: (invite) =>
+        invite.used === null && <TakeBackInvite invite={invite} onDone={() => onTakenBack(invite.id)} />,
+    },
+  ]
+}
 
 function stateOf({ usedBy, used, expires }: Pick<Invite, 'usedBy' | 'used' | 'expires'>): string {
   if (used !== null) return usedBy === null ? 'Used by an account that was deleted' : `Used by ${usedBy}`
@@ -43,6 +54,8 @@ export function Invites({ user }: { user: OwnUser }) {
     onError: toastProblem,
   })
   const isUnlimited = user.role !== 'member'
+  // The address of an invite that was taken back must not be sent any more.
+  const columns = columnsWith((id) => id === create.data?.id && create.reset())
   return (
     <>
       <div className="form-actions">
@@ -59,7 +72,7 @@ export function Invites({ user }: { user: OwnUser }) {
       ) : data.length === 0 ? (
         <Empty title="You have made no invites." />
       ) : (
-        <Table caption="Invites" columns={COLUMNS} rows={data} rowKey={({ id }) => id} />
+        <Table caption="Invites" columns={columns} rows={data} rowKey={({ id }) => id} />
       )}
     </>
   )

@@ -1,3 +1,4 @@
+import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import type { AdminLogEntry } from '../../api/client.ts'
 
 type Action = AdminLogEntry['action']
@@ -17,6 +18,7 @@ export const ACTION_NAMES: Readonly<Record<Action, string>> = {
   'torrent.update': 'changed a torrent',
   'torznab.settings.update': 'changed the Torznab settings',
   'torznab.unblock': 'unblocked an address',
+  'user.invite.take-back': 'took back an invite',
   'user.passkey.reset': 'reset a passkey',
   'user.password.reset': 'reset a password',
   'user.sessions.end': 'ended all sessions',
@@ -32,6 +34,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   deleteReason: 'reason',
   downloadLimit: 'downloads a window',
   downloadPercent: 'download charged, %',
+  inviteMade: 'invite made',
   invitesLeft: 'invites left',
   parentId: 'parent',
   searchLimit: 'searches a window',
@@ -40,6 +43,9 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   uploadPercent: 'upload credited, %',
   windowSeconds: 'window, s',
 }
+
+/** Fields that hold a time. */
+const TIMES: ReadonlySet<string> = new Set(['inviteMade'])
 
 /** A field that changed: what it was and is. Undefined where there was or is nothing. */
 export type FieldChange = {
@@ -53,13 +59,13 @@ export function changesIn({ before, after }: Pick<AdminLogEntry, 'before' | 'aft
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...names].map((name) => ({
     name: FIELD_NAMES[name] ?? name,
-    before: textOf(before?.[name]),
-    after: textOf(after?.[name]),
+    before: textOf(name, before?.[name]),
+    after: textOf(name, after?.[name]),
   }))
 }
 
-function textOf(value: string | number | boolean | null | undefined): string | undefined {
+function textOf(name: string, value: string | number | boolean | null | undefined): string | undefined {
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return String(value)
+  return TIMES.has(name) ? formatExactTime(String(value)) : String(value)
 }

@@ -5,6 +5,7 @@ import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import type { Invite, ManagedUser } from '../../api/client.ts'
 import { userInvites } from './queries.ts'
+import { TakeBackInvite } from './take-back-invite.tsx'
 
 /** Whom a user invited. */
 export function InvitesTab({ user }: { user: ManagedUser }) {
@@ -24,12 +25,12 @@ export function InvitesTab({ user }: { user: ManagedUser }) {
   return (
     <>
       <p className="muted">{left}</p>
-      <Table caption="Invites" columns={columnsAt(dataUpdatedAt)} rows={data} rowKey={({ id }) => id} />
+      <Table caption="Invites" columns={columnsAt(dataUpdatedAt, user)} rows={data} rowKey={({ id }) => id} />
     </>
   )
 }
 
-function columnsAt(now: number): readonly Column<Invite>[] {
+function columnsAt(now: number, user: ManagedUser): readonly Column<Invite>[] {
   return [
     {
       key: 'state',
@@ -56,5 +57,11 @@ function columnsAt(now: number): readonly Column<Invite>[] {
     },
     { key: 'created', head: 'Made', align: 'end', cell: ({ created }) => formatExactTime(created) },
     { key: 'expires', head: 'Valid until', align: 'end', cell: ({ expires }) => formatExactTime(expires) },
+    {
+      key: 'take-back',
+      head: 'Take back',
+      isEvident: true,
+      cell: (invite) => invite.used === null && <TakeBackInvite invite={invite} user={user} />,
+    },
   ]
 }
