@@ -8,8 +8,10 @@ import { WAITS } from './pieces.ts'
 import { type Answer, createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from './unread-answers.ts'
 import { LINGER_MS, leaveUnwantedBody } from './unwanted-bodies.ts'
 
-/** While draining, a connection without a request for this long is closed. */
+/** While draining, a connection without a request for this long is closed, ... */
 const IDLE_MS = 250
+/** ... and one that has sent nothing yet this long after it was opened: its client may be slow, or far away. */
+const FIRST_REQUEST_MS = 1_000
 /** While draining, connections are accepted until none was opened during so many sweeps, ... */
 const QUIET_SWEEPS = 4
 /** ... but no longer than this: by then proxies have seen that the service is not ready. */
@@ -208,7 +210,8 @@ async function drain(server: Server, tracker: ConnectionTracker, othersAccept: (
   const sweep = setInterval(() => {
     const now = Date.now()
     for (const [socket, connection] of tracker.connections) {
-      if (connection.active.size === 0 && now - connection.idleSince >= IDLE_MS) socket.destroy()
+      const idleMs = socket.bytesRead === 0 ? FIRST_REQUEST_MS : IDLE_MS
+      if (connection.active.size === 0 && now - connection.idleSince >= idleMs) socket.destroy()
     }
   }, SWEEP_MS)
   await closed

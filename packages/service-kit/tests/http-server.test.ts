@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { askUntilRefused, eventually } from '@vault-and-tracker/dev-env'
@@ -81,6 +82,19 @@ test('a connection that is quiet when the drain begins may still bring one reque
   expect(await request(running.port, agent)).toEqual({ status: 200, connection: 'close' })
   await drained
   agent.destroy()
+})
+
+test('a client that connects just before a drain has a second for its request', async () => {
+  const server = plainServer()
+  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+  const [slow, silent] = [connect(running.port, '127.0.0.1'), connect(running.port, '127.0.0.1')]
+  await Promise.all([once(server, 'connection'), once(slow, 'connect'), once(silent, 'connect')])
+  const drained = running.drain()
+  const answers = Promise.all([slow, silent].map((client) => text(client)))
+  await sleep(600)
+  slow.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  expect(await answers).toEqual([expect.stringMatching(/^HTTP\/1\.1 200 /), ''])
+  await drained
 })
 
 test('clients that never pause lose no request to a drain', async () => {
