@@ -104,7 +104,7 @@ test('a file that takes too long is given up, and the next one is read', async (
 })
 
 test('a thread that takes too much memory is given up, and the next one reads', async () => {
-  reader = createTorrentFileReader({ nodeArguments, heapMb: 8 })
+  reader = createTorrentFileReader({ nodeArguments, heapMb: 32 })
   const large = reader.read(withManyFiles('large'), 'OurSite')
   await expect(large).rejects.toMatchObject(refusal('BAD_REQUEST', 'torrent: Reading the file takes too much memory.'))
   expect((await reader.read(makeTorrent('next'), 'OurSite')).name).toBe('next')
