@@ -6,7 +6,7 @@ import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { api, type Invite, type OwnUser } from '../api/client.ts'
 import { ownUser } from '../api/queries.ts'
-import { TakeBackInvite } from './take-back-invite.tsx'
+import { TakeBackInvite } from '../invites/take-back-invite.tsx'
 
 const invites = queryOptions({
   queryKey: ['me', 'invites'],
@@ -30,7 +30,14 @@ function columnsWith(onTakenBack: (id: string) => void): readonly Column<Invite>
       head: 'Take back',
       isEvident: true,
       cell: (invite) =>
-        invite.used === null && <TakeBackInvite invite={invite} onDone={() => onTakenBack(invite.id)} />,
+        invite.used === null && (
+          <TakeBackInvite
+            invite={invite}
+            send={(id) => read(api.DELETE('/api/user/invites/{id}', { params: { path: { id } } }))}
+            outdated={[ownUser.queryKey]}
+            onDone={() => onTakenBack(invite.id)}
+          />
+        ),
     },
   ]
 }

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { read } from '@vault-and-tracker/web-kit/api'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
-import type { Invite, ManagedUser } from '../../api/client.ts'
+import { api, type Invite, type ManagedUser } from '../../api/client.ts'
+import { TakeBackInvite } from '../../invites/take-back-invite.tsx'
 import { userInvites } from './queries.ts'
-import { TakeBackInvite } from './take-back-invite.tsx'
 
 /** Whom a user invited. */
 export function InvitesTab({ user }: { user: ManagedUser }) {
@@ -61,7 +62,18 @@ function columnsAt(now: number, user: ManagedUser): readonly Column<Invite>[] {
       key: 'take-back',
       head: 'Take back',
       isEvident: true,
-      cell: (invite) => invite.used === null && <TakeBackInvite invite={invite} user={user} />,
+      cell: (invite) =>
+        invite.used === null && (
+          <TakeBackInvite
+            invite={invite}
+            maker={user.username}
+            send={(id) => read(api.DELETE('/api/admin/invites/{id}', { params: { path: { id } } }))}
+            outdated={[
+              ['admin', 'log'],
+              ['admin', 'users'],
+            ]}
+          />
+        ),
     },
   ]
 }
