@@ -120,7 +120,7 @@ describe('an invite that is taken back', () => {
   test('opens no account, is in no list, and is back in the allowance of its maker', async () => {
     const { client, id, code } = await memberWithInvite('regretful', 2)
     expect(await leftOf(client)).toBe(1)
-    expect((await client.delete(`/api/user/invites/${id}`)).status).toBe(204)
+    expect((await client.delete(`/api/invites/${id}`)).status).toBe(204)
     expect((await register('wrong-person', code)).status).toBe(403)
     expect(await listOf(client)).toEqual([])
     expect(await leftOf(client)).toBe(2)
@@ -130,49 +130,47 @@ describe('an invite that is taken back', () => {
   test('gives nothing back where staff made it, also after they became a member', async () => {
     const staff = await tracker.signedIn('generous', 'moderator')
     const [first, second] = [await staff.post('/api/user/invites'), await staff.post('/api/user/invites')]
-    expect((await staff.delete(`/api/user/invites/${first.member('id')}`)).status).toBe(204)
+    expect((await staff.delete(`/api/invites/${first.member('id')}`)).status).toBe(204)
     expect(await leftOf(staff)).toBe(0)
     await admin.patch(`/api/admin/users/${await idOf(staff)}`, { role: 'member' })
-    expect((await staff.delete(`/api/user/invites/${second.member('id')}`)).status).toBe(204)
+    expect((await staff.delete(`/api/invites/${second.member('id')}`)).status).toBe(204)
     expect(await leftOf(staff)).toBe(0)
   })
 
   test('gives back what it took where its maker is staff by now', async () => {
     const { client, id } = await memberWithInvite('promoted')
     await admin.patch(`/api/admin/users/${await idOf(client)}`, { role: 'moderator' })
-    expect((await client.delete(`/api/user/invites/${id}`)).status).toBe(204)
+    expect((await client.delete(`/api/invites/${id}`)).status).toBe(204)
     expect(await leftOf(client)).toBe(1)
   })
 
   test('may have expired', async () => {
     const { client, id } = await memberWithInvite('too-late')
     tracker.advance(8 * 24 * 3_600_000)
-    expect((await client.delete(`/api/user/invites/${id}`)).status).toBe(204)
+    expect((await client.delete(`/api/invites/${id}`)).status).toBe(204)
     expect([await leftOf(client), await listOf(client)]).toEqual([1, []])
   })
 
   test('must not have been used', async () => {
     const { client, id, code } = await memberWithInvite('well-used')
     expect((await register('used-it', code)).status).toBe(201)
-    expect(codeOf(await client.delete(`/api/user/invites/${id}`))).toEqual([409, 'CONFLICT'])
+    expect(codeOf(await client.delete(`/api/invites/${id}`))).toEqual([409, 'CONFLICT'])
     expect(codeOf(await admin.delete(`/api/admin/invites/${id}`))).toEqual([409, 'CONFLICT'])
     expect(await listOf(client)).toMatchObject([{ id, usedBy: 'used-it' }])
     expect(await leftOf(client)).toBe(0)
   })
 
   test.each(['nonsense', '0190b6a0-0000-7000-8000-000000000000'])('must exist: %s does not', async (id) => {
-    expect(codeOf(await admin.delete(`/api/user/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
+    expect(codeOf(await admin.delete(`/api/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
     expect(codeOf(await admin.delete(`/api/admin/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
   })
 
   test("must be one's own, used or not, also for staff", async () => {
     const { id, code } = await memberWithInvite('owner')
     const others = [await tracker.signedIn('stranger'), admin]
-    for (const other of others)
-      expect(codeOf(await other.delete(`/api/user/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
+    for (const other of others) expect(codeOf(await other.delete(`/api/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
     expect((await register('owners-guest', code)).status).toBe(201)
-    for (const other of others)
-      expect(codeOf(await other.delete(`/api/user/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
+    for (const other of others) expect(codeOf(await other.delete(`/api/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
   })
 
   test('of somebody else is for administrators only', async () => {
@@ -181,7 +179,7 @@ describe('an invite that is taken back', () => {
     for (const caller of [client, moderator])
       expect(codeOf(await caller.delete(`/api/admin/invites/${id}`))).toEqual([403, 'FORBIDDEN'])
     expect((await tracker.client().delete(`/api/admin/invites/${id}`)).status).toBe(401)
-    expect((await tracker.client().delete(`/api/user/invites/${id}`)).status).toBe(401)
+    expect((await tracker.client().delete(`/api/invites/${id}`)).status).toBe(401)
     expect(await listOf(client)).toMatchObject([{ id }])
   })
 
@@ -223,7 +221,7 @@ describe('an invite that is taken back', () => {
 
   test('is back in the allowance once when it is taken back by several at once', async () => {
     const { client, id } = await memberWithInvite('impetuous')
-    const paths = [...Array.from({ length: 5 }, () => `/api/user/invites/${id}`), `/api/admin/invites/${id}`]
+    const paths = [...Array.from({ length: 5 }, () => `/api/invites/${id}`), `/api/admin/invites/${id}`]
     const answers = await Promise.all(
       paths.map((path) => (path.startsWith('/api/admin') ? admin : client).delete(path)),
     )
@@ -237,7 +235,7 @@ describe('an invite that is taken back', () => {
   ])('while somebody registers with it: $first came first and wins', async ({ first, statuses, left }) => {
     const name = `racer-${left}`
     const { client, id, code } = await memberWithInvite(name)
-    const requests = [() => register(`${name}-guest`, code), () => client.delete(`/api/user/invites/${id}`)]
+    const requests = [() => register(`${name}-guest`, code), () => client.delete(`/api/invites/${id}`)]
     // Both need the row of the maker after that of the invite: while it is locked, the first one holds the invite.
     const answers = await withClient(tracker.database.adminUrl, async (holder) => {
       const waiting = async (count: number) => {

@@ -256,7 +256,7 @@ export const accountEndpoints = [
   endpoint({
     ...write,
     method: 'DELETE',
-    path: '/api/user/invites/:id',
+    path: '/api/invites/:id',
     operationId: 'takeBackInvite',
     summary: 'Take back an invite of yours that nobody used; what it took from your allowance comes back',
     params: idParams,

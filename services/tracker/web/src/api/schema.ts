@@ -177,7 +177,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/user/invites/{id}": {
+    "/api/invites/{id}": {
         parameters: {
             query?: never;
             header?: never;

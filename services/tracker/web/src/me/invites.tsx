@@ -33,7 +33,7 @@ function columnsWith(onTakenBack: (id: string) => void): readonly Column<Invite>
         invite.used === null && (
           <TakeBackInvite
             invite={invite}
-            send={(id) => read(api.DELETE('/api/user/invites/{id}', { params: { path: { id } } }))}
+            send={(id) => read(api.DELETE('/api/invites/{id}', { params: { path: { id } } }))}
             outdated={[ownUser.queryKey]}
             onDone={() => onTakenBack(invite.id)}
           />
