@@ -60,15 +60,15 @@ export type FrontAnswers = {
  * @param server the HTTP server, handlers attached
  * @param address `port` 0 chooses a free one
  * @param options `unread` closes connections whose clients do not read their answers; `front` reads requests first;
- *   `othersAccept` tells, during a drain, whether other processes go on accepting from the same port
+ *   `othersAccept` is asked once, during a drain: whether other processes go on accepting from the same port
  * @throws Error naming the variable PORT when the port is in use or not permitted, and HOST when that is no address here
  */
 export async function listen(
   server: Server,
   address: { host: string; port: number },
-  options: { unread?: UnreadAnswers; front?: RequestFront | undefined; othersAccept?: () => boolean } = {},
+  options: { unread?: UnreadAnswers; front?: RequestFront | undefined; othersAccept?: () => Promise<boolean> } = {},
 ): Promise<RunningServer> {
-  const { unread = createUnreadAnswers(UNREAD_LIMITS), front, othersAccept = () => false } = options
+  const { unread = createUnreadAnswers(UNREAD_LIMITS), front, othersAccept = () => Promise.resolve(false) } = options
   const tracker = trackConnections(server, unread)
   front?.start(server, frontAnswers(tracker, unread))
   server.keepAliveTimeout = KEEP_ALIVE_MS
@@ -199,7 +199,7 @@ function untrackUpgrades(server: Server, tracker: ConnectionTracker): void {
  * wire: under load that loses requests. Instead, this sends `Connection: close` with every further response, stops
  * accepting at the TCP level when no more connections come, and closes a connection after it was idle for a while.
  */
-async function drain(server: Server, tracker: ConnectionTracker, othersAccept: () => boolean): Promise<void> {
+async function drain(server: Server, tracker: ConnectionTracker, othersAccept: () => Promise<boolean>): Promise<void> {
   tracker.draining = true
   for (const connection of tracker.connections.values()) {
     for (const answer of connection.active)
@@ -222,9 +222,13 @@ async function drain(server: Server, tracker: ConnectionTracker, othersAccept: (
  * Stops accepting connections. The system resets those that it has taken for us when the port is closed, so it is closed
  * when there are none: when it was quiet for a while, or else when the only one that may wait has just been accepted.
  */
-async function stopAccepting(server: Server, tracker: ConnectionTracker, othersAccept: () => boolean): Promise<void> {
+async function stopAccepting(
+  server: Server,
+  tracker: ConnectionTracker,
+  othersAccept: () => Promise<boolean>,
+): Promise<void> {
   await quietOrTooLate(tracker)
-  if (othersAccept()) {
+  if (await othersAccept()) {
     // Nobody is reset, and the port is still theirs.
     TcpServer.prototype.close.call(server)
     return

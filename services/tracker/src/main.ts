@@ -6,12 +6,10 @@ import { createLogger } from '@vault-and-tracker/service-kit/logger'
 import { createHttpServer } from './app.ts'
 import { readConfig } from './config.ts'
 import { createContext } from './context.ts'
-import { followFirstProcess, isWorker, startWorkers } from './workers.ts'
+import { isWorker, othersAccept, startWorkers } from './workers.ts'
 
 const config = configOrExit(readConfig)
 const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL })
-
-const othersAccept = followFirstProcess()
 
 async function start(scope: Scope): Promise<void> {
   if (config.TRACKER_WORKERS > 1 && !isWorker()) {

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { type Scope, STOP_DEADLINE_MS } from '@vault-and-tracker/service-kit/lifecycle'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { within } from '@vault-and-tracker/service-kit/within'
 import { createWorkersMetrics } from './workers.metrics.ts'
 
 /** A worker that ends sooner than this after its start is not replaced at once: it would end again. */
@@ -9,8 +10,13 @@ const RESTART_DELAY_MS = 1_000
 
 /** A worker that has not ended so long before the first process has to is killed: it would keep the port. */
 const KILL_BEFORE_END_MS = 500
-/** What the first process tells its workers before it stops all of them. */
-const ALL_STOP = 'tracker:all-stop'
+/** What a worker asks that is about to accept no more connections, ... */
+const MAY_LEAVE = 'tracker:may-leave'
+/** ... and what the first process answers. */
+const OTHERS_ACCEPT = 'tracker:others-accept'
+const IS_LAST = 'tracker:is-last'
+/** A first process that does not answer for so long, in milliseconds, has ended or stands still. */
+const ANSWER_MS = 1_000
 
 /** Whether this process is one of several that share the port. */
 export function isWorker(): boolean {
@@ -18,17 +24,19 @@ export function isWorker(): boolean {
 }
 
 /**
- * Listens to the first process, where there is one.
- *
- * @returns whether other workers go on accepting connections when this process stops
+ * Asks the first process whether other workers go on accepting connections, to be called before this one stops accepting
+ * them. Of workers that ask at the same time, one is the last. False where there are no workers.
  */
-export function followFirstProcess(): () => boolean {
-  if (!cluster.isWorker) return () => false
-  let allStop = false
-  process.on('message', (message: unknown) => {
-    if (message === ALL_STOP) allStop = true
+export async function othersAccept(): Promise<boolean> {
+  if (!cluster.isWorker || !process.connected) return false
+  const answer = new Promise<boolean>((resolve) => {
+    process.on('message', (message: unknown) => {
+      if (message === OTHERS_ACCEPT || message === IS_LAST) resolve(message === OTHERS_ACCEPT)
+    })
   })
-  return () => !allStop
+  // Where it cannot be asked, it does not answer either.
+  process.send?.(MAY_LEAVE, undefined, undefined, () => undefined)
+  return within(ANSWER_MS, answer, false)
 }
 
 /**
@@ -43,16 +51,29 @@ export async function startWorkers(scope: Scope, count: number, logger: Logger):
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const metrics = createWorkersMetrics(logger)
   let areUp = false
+  const accepting = new Set<Worker>()
+  /** Who stops accepting last shortens the queue of the port, which nobody else may be using then. */
+  const letLeave = (worker: Worker): void => {
+    const othersAccept = accepting.size > 1 && accepting.delete(worker)
+    worker.send(othersAccept ? OTHERS_ACCEPT : IS_LAST)
+  }
   const start = (): Worker => {
     const worker = cluster.fork()
     const started = Date.now()
-    worker.once('listening', () => metrics.add(worker))
-    worker.on('message', (message: unknown) => metrics.receive(worker, message))
+    worker.once('listening', () => {
+      accepting.add(worker)
+      metrics.add(worker)
+    })
+    worker.on('message', (message: unknown) => {
+      if (message === MAY_LEAVE) letLeave(worker)
+      else metrics.receive(worker, message)
+    })
     // A message to a worker that has just died. Without a listener it would end this process.
     worker.on('error', (error: unknown) =>
       logger.warn({ err: error, worker: worker.process.pid }, 'a worker is not reached'),
     )
     worker.once('exit', (code, signal) => {
+      accepting.delete(worker)
       void metrics.ended(worker)
       // One that ends before all are up ends the start.
       if (scope.signal.aborted || !areUp) return
@@ -90,10 +111,7 @@ async function stopWorkers(): Promise<void> {
         worker.once('exit', (code, signal) => resolve(code === 0 || signal === 'SIGTERM')),
       ),
   )
-  for (const worker of workers) {
-    if (worker.isConnected()) worker.send(ALL_STOP)
-    worker.process.kill('SIGTERM')
-  }
+  for (const worker of workers) worker.process.kill('SIGTERM')
   const deadline = setTimeout(() => {
     for (const worker of workers) worker.process.kill('SIGKILL')
   }, STOP_DEADLINE_MS - KILL_BEFORE_END_MS)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { askUntilRefused, eventually } from '@vault-and-tracker/dev-env'
 import { announce, rawGet } from './support/announcer.ts'
@@ -199,6 +200,23 @@ test('a signal that all processes get at once, as from a terminal, stops them as
   for (const each of [pid, ...childrenOf(pid)]) process.kill(each, 'SIGINT')
   expect((await exited).code).toBe(0)
   expect((await clients.failures).length).toBeLessThanOrEqual(1)
+})
+
+test('of workers that stop, only the last one shortens the queue of connections', async () => {
+  const tracker = await startTwoWorkers()
+  const { pid, exited } = tracker.process
+  const [first = 0, second = 0] = childrenOf(pid)
+  process.kill(second, 'SIGSTOP')
+  process.kill(pid, 'SIGTERM')
+  await eventually(() => !childrenOf(pid).includes(first))
+  const { port } = new URL(tracker.url)
+  const sockets = Array.from({ length: 10 }, () => connect(Number(port), '127.0.0.1'))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const answers = sockets.map((socket) => text(socket))
+  process.kill(second, 'SIGCONT')
+  for (const socket of sockets) socket.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n')
+  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  expect((await exited).code).toBe(0)
 })
 
 test('while one worker stops, the others take all connections', async () => {
