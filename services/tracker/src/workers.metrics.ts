@@ -3,6 +3,7 @@ import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
 import { within } from '@vault-and-tracker/service-kit/within'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'
+import { askFirstProcess } from './first-process.ts'
 
 type Metric = MetricObjectWithValues<MetricValue<string>>
 
@@ -129,25 +130,13 @@ export function withMetricsOfAllWorkers(metrics: Metrics): Metrics {
     ...metrics,
     handler: async (_request, response) => {
       lastId += 1
-      const text = await askFirstProcess(lastId)
+      const id = lastId
+      const textOf = (message: unknown): string | null | undefined =>
+        isOf<OfAll>(OF_ALL, message) && message.id === id ? (message.text ?? null) : undefined
+      const text = await askFirstProcess({ type: OF_ALL, id } satisfies OfAll, textOf, 2 * TIMEOUT_MS, null)
       if (text === null)
         response.status(503).type('text/plain').send('the metrics of all workers could not be collected\n')
       else response.type(registry.contentType).send(text)
     },
   }
-}
-
-/** The metrics of all workers; null where the first process cannot tell them, or does not reply. */
-async function askFirstProcess(id: number): Promise<string | null> {
-  let onMessage = (_message: unknown): void => undefined
-  const replied = new Promise<string | null>((resolve) => {
-    onMessage = (message) => {
-      if (isOf<OfAll>(OF_ALL, message) && message.id === id) resolve(message.text ?? null)
-    }
-  })
-  process.on('message', onMessage)
-  process.send?.({ type: OF_ALL, id } satisfies OfAll)
-  const text = await within(2 * TIMEOUT_MS, replied, null)
-  process.off('message', onMessage)
-  return text
 }

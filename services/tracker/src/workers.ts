@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { type Scope, STOP_DEADLINE_MS } from '@vault-and-tracker/service-kit/lifecycle'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import { within } from '@vault-and-tracker/service-kit/within'
+import { askFirstProcess } from './first-process.ts'
 import { createWorkersMetrics } from './workers.metrics.ts'
 
 /** A worker that ends sooner than this after its start is not replaced at once: it would end again. */
@@ -28,15 +28,10 @@ export function isWorker(): boolean {
  * them. Of workers that ask at the same time, one is the last. False where there are no workers.
  */
 export async function othersAccept(): Promise<boolean> {
-  if (!cluster.isWorker || !process.connected) return false
-  const answer = new Promise<boolean>((resolve) => {
-    process.on('message', (message: unknown) => {
-      if (message === OTHERS_ACCEPT || message === IS_LAST) resolve(message === OTHERS_ACCEPT)
-    })
-  })
-  // Where it cannot be asked, it does not answer either.
-  process.send?.(MAY_LEAVE, undefined, undefined, () => undefined)
-  return within(ANSWER_MS, answer, false)
+  if (!cluster.isWorker) return false
+  const answerOf = (message: unknown): boolean | undefined =>
+    message === OTHERS_ACCEPT || message === IS_LAST ? message === OTHERS_ACCEPT : undefined
+  return askFirstProcess(MAY_LEAVE, answerOf, ANSWER_MS, false)
 }
 
 /**
@@ -54,8 +49,8 @@ export async function startWorkers(scope: Scope, count: number, logger: Logger):
   const accepting = new Set<Worker>()
   /** Who stops accepting last shortens the queue of the port, which nobody else may be using then. */
   const letLeave = (worker: Worker): void => {
-    const othersAccept = accepting.size > 1 && accepting.delete(worker)
-    worker.send(othersAccept ? OTHERS_ACCEPT : IS_LAST)
+    const isLast = accepting.size <= 1 || !accepting.delete(worker)
+    worker.send(isLast ? IS_LAST : OTHERS_ACCEPT)
   }
   const start = (): Worker => {
     const worker = cluster.fork()
