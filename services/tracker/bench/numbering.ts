@@ -38,3 +38,8 @@ export function passkeyOf(user: number): string {
 export function uuidOf(n: number): string {
   return `00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
 }
+
+/** Its 16 bytes. */
+export function idBytes(n: number): Buffer {
+  return Buffer.from(uuidOf(n).replaceAll('-', ''), 'hex')
+}

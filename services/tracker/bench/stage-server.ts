@@ -1,5 +1,6 @@
 // A part of the tracker behind its HTTP server, for bench/stages.ts: what is not part of it answers at once.
 // Usage: stage-server.ts <port> front | rules | calls <URL of Redis>
+import { systemClock } from '@vault-and-tracker/service-kit/clock'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
 import express from 'express'
 import { Redis } from 'ioredis'
@@ -14,10 +15,9 @@ import { createRefusals } from '../src/announce/refusal.ts'
 import { createTrackerServer } from '../src/http/server.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { SwarmAnswer, Swarms } from '../src/swarm/swarm.ts'
-import { uuidOf } from './numbering.ts'
+import { idBytes } from './numbering.ts'
 
 const [port, stage, redisUrl = ''] = process.argv.slice(2)
-const clock = { now: () => Date.now() }
 const interval = 1800
 const minInterval = 1
 const all = { uploadPercent: 100, downloadPercent: 100 } as const
@@ -28,7 +28,7 @@ const RECORD = Buffer.alloc(37, 1).fill(0xff, 16, 19)
 
 const answered: SwarmAnswer = {
   ...{ status: 'accepted', rejoined: false, implausible: false, recovering: false, elsewhere: false },
-  ...{ complete: 3, incomplete: 7, completed: 0, lastAnnounce: 0, now: Math.floor(clock.now() / 1000) },
+  ...{ complete: 3, incomplete: 7, completed: 0, lastAnnounce: 0, now: Math.floor(systemClock.now() / 1000) },
   ...{ records: Buffer.concat(Array.from({ length: PEERS }, () => RECORD)), recordCount: PEERS },
 }
 
@@ -69,7 +69,7 @@ async function idleSwarms(): Promise<Swarms> {
 }
 
 async function startRoutes() {
-  const id = Buffer.from(uuidOf(1).replaceAll('-', ''), 'hex')
+  const id = idBytes(1)
   const user: AnnounceUser = { id, limitKey: '1', owner: id.subarray(8), state: 'active', canDownload: true, ...all }
   const torrent = { id, state: 'approved', reason: null, completed: 0, peers: PEERS, ...all } as const
   const torrentOf = (hash: AnnounceTorrent['infoHashes'][number]): AnnounceTorrent => ({
@@ -78,7 +78,7 @@ async function startRoutes() {
     infoHashes: [hash],
   })
   const directory = createDirectory({
-    clock,
+    clock: systemClock,
     store: {
       users: (passkeys) => Promise.resolve(new Map(passkeys.map((passkey) => [passkey, user]))),
       torrents: (hashes) => Promise.resolve(new Map(hashes.map((hash) => [hash, torrentOf(hash)]))),

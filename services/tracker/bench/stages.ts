@@ -2,6 +2,7 @@
 // Usage: pnpm --filter tracker bench:stages [seconds for each measurement] [rounds]
 import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { measure } from './load.ts'
+import { median } from './median.ts'
 import { startOurs, startPlain, startStage, type Target } from './servers.ts'
 import { print } from './table.ts'
 import { machine, startWorld } from './world.ts'
@@ -21,10 +22,6 @@ const STAGES: readonly (readonly [name: string, start: () => Promise<Target>])[]
 ]
 
 type Row = { readonly perSecond: number; readonly cpuMicros: number; readonly redisMicros: number }
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
-}
 
 function cellsOf(rows: readonly Row[], plain: number): string[] {
   const perSecond = median(rows.map((row) => row.perSecond))

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { timeToLive } from '../src/swarm/interval.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { PeerAnnounce, SwarmSettings, Swarms } from '../src/swarm/swarm.ts'
-import { infoHashOf, peerIdOf, placeOf, portOf, uuidOf } from './numbering.ts'
+import { idBytes, infoHashOf, peerIdOf, placeOf, portOf } from './numbering.ts'
 import { cpuOf } from './servers.ts'
 import { print } from './table.ts'
 import { machine } from './world.ts'
@@ -41,10 +41,6 @@ let nowMs = 1_800_000_000_000
 
 function swarmsWith(settings: SwarmSettings): Swarms {
   return createRedisSwarms({ redis, clock: { now: () => nowMs }, settings, random: Math.random })
-}
-
-function idBytes(n: number): Buffer {
-  return Buffer.from(uuidOf(n).replaceAll('-', ''), 'hex')
 }
 
 function announceOf(p: number, torrents: number, change: Partial<PeerAnnounce>): PeerAnnounce {

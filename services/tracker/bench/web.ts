@@ -2,6 +2,7 @@
 // Fails where the first route is above its budget of bytes. Usage: pnpm build && pnpm --filter tracker bench:web [torrents] [samples]
 import { launchChromium, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { median } from './median.ts'
 import { startSearchWorld } from './search-world.ts'
 import { startOurs } from './servers.ts'
 import { machine } from './world.ts'
@@ -105,10 +106,6 @@ async function typeAndWait(browser: Browser, url: string, cookie: string): Promi
   )
   await context.close()
   return times
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
 function kilobytes(bytes = Number.NaN): string {

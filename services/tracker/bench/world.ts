@@ -6,7 +6,7 @@ import type pg from 'pg'
 import { timeToLive } from '../src/swarm/interval.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import { startDatabases } from './databases.ts'
-import { infoHashOf, peerIdOf, placeOf, portOf, USERS, uuidOf } from './numbering.ts'
+import { idBytes, infoHashOf, peerIdOf, placeOf, portOf, USERS, uuidOf } from './numbering.ts'
 
 /** Postgres with users and torrents, and Redis. */
 export async function startWorld(folder: string) {
@@ -105,10 +105,6 @@ export function machine(): string {
   const model = /model name\s*:\s*(.*)/.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 'unknown processor'
   const cores = execFileSync('nproc', { encoding: 'utf8' }).trim()
   return `${cores} cores, ${model}, Node ${process.version}`
-}
-
-function idBytes(n: number): Buffer {
-  return Buffer.from(uuidOf(n).replaceAll('-', ''), 'hex')
 }
 
 async function usedMemory(redis: Redis): Promise<number> {
