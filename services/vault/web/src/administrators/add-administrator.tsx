@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
-import { FormDialog, OnceDialog } from '@vault-and-tracker/web-kit/feedback'
-import { Field, Secret, TextField } from '@vault-and-tracker/web-kit/form'
+import { FormDialog, SecretOffer } from '@vault-and-tracker/web-kit/feedback'
+import { Field, TextField } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import { administrators } from '../api/queries.ts'
@@ -25,7 +25,21 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
     // The token stays in no cache.
     gcTime: 0,
   })
-  if (added !== undefined) return <TokenOffer added={added} onClose={onClose} />
+  if (added !== undefined)
+    return (
+      <SecretOffer
+        title={`The token of ${added.name}`}
+        text={added.token}
+        what="token"
+        warning="It is not copied. Nobody can show it again: without it, remove this administrator and add them anew."
+        onClose={onClose}
+      >
+        <p>
+          The vault keeps a hash of it only, so this is the one time it is shown. Hand it over by a way that nobody
+          reads.
+        </p>
+      </SecretOffer>
+    )
   return (
     <FormDialog
       title="Add an administrator"
@@ -65,24 +79,6 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
         error={add.error}
       />
     </FormDialog>
-  )
-}
-
-function TokenOffer({ added, onClose }: { added: Added; onClose: () => void }) {
-  const [isCopied, setCopied] = useState(false)
-  return (
-    <OnceDialog
-      title={`The token of ${added.name}`}
-      isTaken={isCopied}
-      warning="It is not copied. Nobody can show it again: without it, remove this administrator and add them anew."
-      leave="Close without copying"
-      onClose={onClose}
-    >
-      <p>
-        The vault keeps a hash of it only, so this is the one time it is shown. Hand it over by a way that nobody reads.
-      </p>
-      <Secret text={added.token} what="token" onCopied={() => setCopied(true)} />
-    </OnceDialog>
   )
 }
 

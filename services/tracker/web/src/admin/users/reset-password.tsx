@@ -1,8 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { ConfirmByName, OnceDialog } from '@vault-and-tracker/web-kit/feedback'
-import { Secret } from '@vault-and-tracker/web-kit/form'
-import { useState } from 'react'
+import { ConfirmByName, SecretOffer } from '@vault-and-tracker/web-kit/feedback'
 import { api, type ManagedUser } from '../../api/client.ts'
 import { userSessions } from './queries.ts'
 
@@ -19,7 +17,20 @@ export function ResetPassword({ user, onClose }: { user: ManagedUser; onClose: (
     gcTime: 0,
   })
   if (reset.data !== undefined)
-    return <PasswordOffer username={user.username} password={reset.data.password} onClose={onClose} />
+    return (
+      <SecretOffer
+        title={`The new password of ${user.username}`}
+        text={reset.data.password}
+        what="password"
+        warning="It is not copied. Nobody can show it again: without it, reset the password once more."
+        onClose={onClose}
+      >
+        <p>
+          The tracker keeps a hash of it only, so this is the one time it is shown. Hand it over by a way that nobody
+          reads; they can change it in their account.
+        </p>
+      </SecretOffer>
+    )
   return (
     <ConfirmByName
       title={`Reset the password of ${user.username}?`}
@@ -35,25 +46,5 @@ export function ResetPassword({ user, onClose }: { user: ManagedUser; onClose: (
         that it is them who asked. Their clients and tools go on.
       </p>
     </ConfirmByName>
-  )
-}
-
-function PasswordOffer(props: { username: string; password: string; onClose: () => void }) {
-  const { username, password, onClose } = props
-  const [isCopied, setCopied] = useState(false)
-  return (
-    <OnceDialog
-      title={`The new password of ${username}`}
-      isTaken={isCopied}
-      warning="It is not copied. Nobody can show it again: without it, reset the password once more."
-      leave="Close without copying"
-      onClose={onClose}
-    >
-      <p>
-        The tracker keeps a hash of it only, so this is the one time it is shown. Hand it over by a way that nobody
-        reads; they can change it in their account.
-      </p>
-      <Secret text={password} what="password" onCopied={() => setCopied(true)} />
-    </OnceDialog>
   )
 }

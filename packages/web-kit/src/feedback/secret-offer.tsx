@@ -1,0 +1,22 @@
+import { type ReactNode, useState } from 'react'
+import { Secret } from '../form/secret.tsx'
+import { OnceDialog } from './once-dialog.tsx'
+
+/** Shows a secret that nobody can show again. @param props `what` it is; `warning` says what is lost where it was not copied */
+export function SecretOffer(props: {
+  title: string
+  text: string
+  what: string
+  warning: string
+  onClose: () => void
+  children: ReactNode
+}) {
+  const { title, text, what, warning, onClose, children } = props
+  const [isCopied, setCopied] = useState(false)
+  return (
+    <OnceDialog title={title} isTaken={isCopied} warning={warning} leave="Close without copying" onClose={onClose}>
+      {children}
+      <Secret text={text} what={what} onCopied={() => setCopied(true)} />
+    </OnceDialog>
+  )
+}
