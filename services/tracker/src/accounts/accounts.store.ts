@@ -123,9 +123,8 @@ export function createAccountStore(db: Db): AccountStore {
         const row = await trx
           .updateTable('users')
           .set((eb) => ({ password_hash: passwordHash, session_epoch: eb('session_epoch', '+', 1) }))
-          .where((eb) =>
-            eb.and([eb('id', '=', id), ...(replaces === undefined ? [] : [eb('password_hash', '=', replaces)])]),
-          )
+          .where('id', '=', id)
+          .$if(replaces !== undefined, (query) => query.where('password_hash', '=', replaces ?? ''))
           .returningAll()
           .executeTakeFirst()
         if (row === undefined) return undefined

@@ -38,7 +38,8 @@ export function createInviteStore(db: Db): InviteStore {
         const invite = await trx
           .selectFrom('invites')
           .select(['created_by', 'created_at', 'used_at', 'from_allowance'])
-          .where((eb) => eb.and([eb('id', '=', id), ...(madeBy === undefined ? [] : [eb('created_by', '=', madeBy)])]))
+          .where('id', '=', id)
+          .$if(madeBy !== undefined, (query) => query.where('created_by', '=', madeBy ?? ''))
           .forUpdate()
           .executeTakeFirst()
         if (invite === undefined) return 'unknown'

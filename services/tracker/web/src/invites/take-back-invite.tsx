@@ -17,7 +17,7 @@ export function TakeBackInvite(props: {
   maker?: string
   send: (id: string) => Promise<unknown>
   outdated: readonly QueryKey[]
-  onDone?: () => void
+  onDone?: (id: string) => void
 }) {
   const { invite, maker, send, outdated, onDone } = props
   const queries = useQueryClient()
@@ -27,7 +27,7 @@ export function TakeBackInvite(props: {
     onSuccess: () => {
       toast(maker === undefined ? 'The invite was taken back.' : `The invite of ${maker} was taken back.`)
       setAsking(false)
-      onDone?.()
+      onDone?.(invite.id)
     },
     onError: toastProblem,
     onSettled: () => Promise.all(outdated.map((queryKey) => queries.invalidateQueries({ queryKey }))),

@@ -2,11 +2,10 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Empty, Pending, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button, CopyButton } from '@vault-and-tracker/web-kit/form'
-import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { api, type Invite, type OwnUser } from '../api/client.ts'
 import { ownUser } from '../api/queries.ts'
-import { TakeBackInvite } from '../invites/take-back-invite.tsx'
+import { inviteColumns } from '../invites/columns.tsx'
 
 const invites = queryOptions({
   queryKey: ['me', 'invites'],
@@ -14,32 +13,11 @@ const invites = queryOptions({
     (await read(api.GET('/api/user/invites', { params: { query: { limit: 100 } }, signal }))).items,
 })
 
-/** @param onTakenBack hears the id of an invite that is no more */
-function columnsWith(onTakenBack: (id: string) => void): readonly Column<Invite>[] {
-  return [
-    {
-      key: 'state',
-      head: 'State',
-      isMain: true,
-      cell: ({ usedBy, used, expires }) => stateOf({ usedBy, used, expires }),
-    },
-    { key: 'created', head: 'Made', align: 'end', cell: ({ created }) => formatExactTime(created) },
-    { key: 'expires', head: 'Valid until', align: 'end', cell: ({ expires }) => formatExactTime(expires) },
-    {
-      key: 'take-back',
-      head: 'Take back',
-      isEvident: true,
-      cell: (invite) =>
-        invite.used === null && (
-          <TakeBackInvite
-            invite={invite}
-            send={(id) => read(api.DELETE('/api/invites/{id}', { params: { path: { id } } }))}
-            outdated={[ownUser.queryKey]}
-            onDone={() => onTakenBack(invite.id)}
-          />
-        ),
-    },
-  ]
+const STATE: Column<Invite> = {
+  key: 'state',
+  head: 'State',
+  isMain: true,
+  cell: ({ usedBy, used, expires }) => stateOf({ usedBy, used, expires }),
 }
 
 function stateOf({ usedBy, used, expires }: Pick<Invite, 'usedBy' | 'used' | 'expires'>): string {
@@ -61,8 +39,15 @@ export function Invites({ user }: { user: OwnUser }) {
     onError: toastProblem,
   })
   const isUnlimited = user.role !== 'member'
-  // The address of an invite that was taken back must not be sent any more.
-  const columns = columnsWith((id) => id === create.data?.id && create.reset())
+  const columns = [
+    STATE,
+    ...inviteColumns({
+      send: (id) => read(api.DELETE('/api/invites/{id}', { params: { path: { id } } })),
+      outdated: [ownUser.queryKey],
+      // The address of an invite that was taken back must not be sent any more.
+      onDone: (id) => id === create.data?.id && create.reset(),
+    }),
+  ]
   return (
     <>
       <div className="form-actions">

@@ -5,7 +5,7 @@ import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { api, type Invite, type ManagedUser } from '../../api/client.ts'
-import { TakeBackInvite } from '../../invites/take-back-invite.tsx'
+import { inviteColumns } from '../../invites/columns.tsx'
 import { userInvites } from './queries.ts'
 
 /** Whom a user invited. */
@@ -56,24 +56,13 @@ function columnsAt(now: number, user: ManagedUser): readonly Column<Invite>[] {
       align: 'end',
       cell: ({ used }) => (used === null ? '' : formatExactTime(used)),
     },
-    { key: 'created', head: 'Made', align: 'end', cell: ({ created }) => formatExactTime(created) },
-    { key: 'expires', head: 'Valid until', align: 'end', cell: ({ expires }) => formatExactTime(expires) },
-    {
-      key: 'take-back',
-      head: 'Take back',
-      isEvident: true,
-      cell: (invite) =>
-        invite.used === null && (
-          <TakeBackInvite
-            invite={invite}
-            maker={user.username}
-            send={(id) => read(api.DELETE('/api/admin/invites/{id}', { params: { path: { id } } }))}
-            outdated={[
-              ['admin', 'log'],
-              ['admin', 'users'],
-            ]}
-          />
-        ),
-    },
+    ...inviteColumns({
+      maker: user.username,
+      send: (id) => read(api.DELETE('/api/admin/invites/{id}', { params: { path: { id } } })),
+      outdated: [
+        ['admin', 'log'],
+        ['admin', 'users'],
+      ],
+    }),
   ]
 }
