@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { eventually, withClient } from '@vault-and-tracker/dev-env'
 import type { Answer, Client } from './support/client.ts'
+import { withRowLocked } from './support/row-lock.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -237,20 +237,13 @@ describe('an invite that is taken back', () => {
     const { client, id, code } = await memberWithInvite(name)
     const requests = [() => register(`${name}-guest`, code), () => client.delete(`/api/invites/${id}`)]
     // Both need the row of the maker after that of the invite: while it is locked, the first one holds the invite.
-    const answers = await withClient(tracker.database.adminUrl, async (holder) => {
-      const waiting = async (count: number) => {
-        const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-        await eventually(async () => (await tracker.sql(text)).length === count)
-      }
-      await holder.query('begin')
-      await holder.query('select from users where username = $1 for update', [name])
+    const answers = await withRowLocked(tracker, name, async (waiting) => {
       const started: Promise<Answer>[] = []
       for (const request of first === 'registration' ? requests : requests.toReversed()) {
         started.push(request())
         await waiting(started.length)
       }
-      await holder.query('commit')
-      return Promise.all(started)
+      return started
     })
     const byRequest = first === 'registration' ? answers : answers.toReversed()
     expect(byRequest.map(({ status }) => status)).toEqual(statuses)
