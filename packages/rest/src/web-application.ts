@@ -41,6 +41,11 @@ export function webApplication(options: {
   if (build === undefined) options.onMissing(`the web application is not built: ${index} is missing; run pnpm build`)
   return (request, response, next) => {
     const { path } = request
+    if (path.startsWith('//')) {
+      // A browser would take the address of such a page for that of another host.
+      next()
+      return
+    }
     const isPage = pages.has(path.split('/')[1] ?? '')
     const isWanted = isPage || (isNavigation(request) && !/^\/(api|announce|scrape)(\/|$)/.test(path))
     if (isWanted && build?.writtenAt !== writtenAt(index)) build = readBuild(options, index)

@@ -74,6 +74,12 @@ test('no file outside the build is served', async () => {
   expect((await request(start()).get('/assets/%2e%2e/%2e%2e/secret.js')).status).toBe(418)
 })
 
+test.each(['//', '//list', '//example.org/list', '///', '/%2f/list'])('%s is no page', async (path) => {
+  build('first')
+  expect((await request(start()).get(path)).status).toBe(418)
+  expect((await request(start()).get('/')).status).toBe(200)
+})
+
 test('below a path it is served as at the root, and no form is sent unless that is wanted', async () => {
   build('first')
   const app = express()

@@ -27,6 +27,9 @@ const SWEEP_MS = 25
  */
 const KEEP_ALIVE_MS = 75_000
 
+/** More header fields are refused: no client sends as many, and Node would silently drop those beyond its own limit. */
+const MAX_HEADER_FIELDS = 100
+
 const NO_ADDRESS_OF_OURS = new Set(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN'])
 
 /** A listening server. */
@@ -72,6 +75,8 @@ export async function listen(
   const tracker = trackConnections(server, unread)
   front?.start(server, frontAnswers(tracker, unread))
   server.keepAliveTimeout = KEEP_ALIVE_MS
+  // One more than is allowed is enough to see that there are too many.
+  server.maxHeadersCount = MAX_HEADER_FIELDS + 1
   server.listen(address.port, address.host)
   try {
     await once(server, 'listening')
@@ -92,6 +97,11 @@ export async function listen(
     port: (server.address() as AddressInfo).port,
     drain: () => (drained ??= drain(server, tracker, othersAccept)),
   }
+}
+
+/** Whether a request has more header fields than are read. It is to be answered with 431 (RFC 6585 section 5), and its connection closed. */
+export function hasTooManyFields({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.length > 2 * MAX_HEADER_FIELDS
 }
 
 /** The error of Node's HTTP parser for bytes that are not HTTP. */
@@ -145,7 +155,8 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
     const connection = tracker.connections.get(request.socket)
     if (!connection) return
     connection.active.add(response)
-    if (tracker.draining) response.shouldKeepAlive = false
+    // Behind an offer to upgrade, Node drops what came with the request: further requests could be read from the middle.
+    if (tracker.draining || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     leaveUnwantedBody(request, response)
     const note = (): void => unread.written(request.socket, response, connection.active)
     response.once(WAITS, note)

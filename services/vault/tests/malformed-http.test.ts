@@ -62,6 +62,26 @@ test.each([
   expect(body).toMatch(/^\{"ok":true,.*\}HTTP\/1\.1 400 /s)
 })
 
+const OFFER = 'Connection: Upgrade\r\nUpgrade: h2c\r\n'
+
+test.each([
+  ['alone', OFFER],
+  ['with a body', `${OFFER}Content-Length: 44\r\n`],
+])('an offer of h2c, %s, is answered once over HTTP, and the connection ends', async (_name, fields) => {
+  const smuggled = 'GET /ready HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n'
+  const { head, body } = await raw(`GET /health HTTP/1.1\r\nHost: x\r\n${fields}\r\n${smuggled}`)
+  expect(head).toMatch(/^HTTP\/1\.1 200 .*Connection: close/s)
+  expect(body).toBe('{"ok":true}')
+})
+
+test.each([101, 1_100])('%i header fields are refused, whatever is in them, and the connection ends', async (count) => {
+  const { head, body } = await raw(
+    `GET /health HTTP/1.1\r\n${'a:\r\n'.repeat(count - 1)}Host: x\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n`,
+  )
+  expect(head).toMatch(/^HTTP\/1\.1 400 .*Connection: close/s)
+  expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request' })
+})
+
 test('an expectation that nobody knows is ignored', async () => {
   const health = await raw('GET /health HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n')
   expect(health.body).toBe('{"ok":true}')

@@ -17,5 +17,5 @@ export type SocketCounters = {
   countRelayed(kind: 'offer' | 'answer', to: 'socket' | 'process', count?: number): void
   countDropped(reason: DropReason, count?: number): void
   /** An upgrade that was refused. */
-  countRefused(reason: 'origin' | 'path' | 'address_limit' | 'stopping'): void
+  countRefused(reason: 'origin' | 'path' | 'header_fields' | 'address_limit' | 'stopping'): void
 }

@@ -6,7 +6,7 @@ const LABELS = {
   relayed: ['offer', 'answer'],
   to: ['socket', 'process'],
   dropped: ['no_offer', 'peer_gone', 'slow_reader', 'unreachable'],
-  refused: ['origin', 'path', 'address_limit', 'stopping'],
+  refused: ['origin', 'path', 'header_fields', 'address_limit', 'stopping'],
 } as const
 
 /** The metrics of WebSockets. Counts of every message are kept here, and added to their metrics when these are collected. */

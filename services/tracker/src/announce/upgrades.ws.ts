@@ -1,6 +1,7 @@
-import type { IncomingMessage, Server } from 'node:http'
+import { IncomingMessage, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { addressFromText, type Passkey, parsePasskey, parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
+import { hasTooManyFields } from '@vault-and-tracker/service-kit/http-server'
 import { WebSocketServer } from 'ws'
 import { Connection } from './connection.ws.ts'
 import type { SocketCounters } from './socket-counters.ts'
@@ -22,6 +23,24 @@ export type Upgrades = {
   release(addressKey: string, passkey: Passkey | undefined): void
   /** Refuses all from now on. */
   stop(): void
+}
+
+/**
+ * A request that is an upgrade only where it offers WebSockets. Any other offer, such as `h2c`, is ignored (RFC 9110
+ * section 7.8): Node asks `upgrade` before it decides, and then answers the request like every other one.
+ */
+export class UpgradableRequest extends IncomingMessage {
+  // The constructor of IncomingMessage assigns null, and has done so before a field of this class would get a value.
+  declare private isOffered: boolean | null
+
+  get upgrade(): boolean {
+    if (this.isOffered !== true) return false
+    return this.method === 'CONNECT' || this.headers.upgrade?.toLowerCase() === 'websocket'
+  }
+
+  set upgrade(isOffered: boolean | null) {
+    this.isOffered = isOffered
+  }
 }
 
 const MAX_MESSAGE = 65_536
@@ -62,6 +81,11 @@ export function createUpgrades(options: {
     const url = request.url ?? '/'
     const target = parseTrackerTarget(/^\/(?:\?|$)/.test(url) ? `/announce${url.slice(1)}` : url)
     const { origin } = request.headers
+    if (hasTooManyFields(request)) {
+      refuse(stream, '431 Request Header Fields Too Large')
+      counters.countRefused('header_fields')
+      return
+    }
     if (target?.action !== 'announce') {
       refuse(stream, '404 Not Found')
       counters.countRefused('path')
@@ -97,10 +121,7 @@ export function createUpgrades(options: {
 
   return {
     attach: (http) => {
-      http.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-        if (request.headers.upgrade?.toLowerCase() === 'websocket') upgrade(request, stream, head)
-        else process.nextTick(() => answerOverHttp(http, request, stream, head))
-      })
+      http.on('upgrade', upgrade)
     },
     release: (addressKey, passkey) => {
       release(byAddress, addressKey)
@@ -133,19 +154,4 @@ function refuse(stream: Duplex, status: string): void {
   stream.resume()
   setTimeout(() => stream.destroy(), LINGER_MS)
   stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
-}
-
-/**
- * Answers a request that offers another upgrade, such as `h2c`, as if it did not (RFC 9110 section 7.8): the server
- * reads the request again without the offer. With an `upgrade` listener Node 20 leaves such requests unanswered.
- */
-function answerOverHttp(server: Server, request: IncomingMessage, stream: Duplex, head: Buffer): void {
-  const lines = [`${request.method ?? 'GET'} ${request.url ?? '/'} HTTP/1.1`]
-  const { rawHeaders } = request
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(i, i + 2)
-    if (!/^(?:upgrade|http2-settings|connection)$/i.test(name)) lines.push(`${name}: ${value}`)
-  }
-  stream.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
-  server.emit('connection', stream)
 }

@@ -1,8 +1,9 @@
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import { answerMalformed, type RequestFront } from '@vault-and-tracker/service-kit/http-server'
+import { answerMalformed, hasTooManyFields, type RequestFront } from '@vault-and-tracker/service-kit/http-server'
 import type { Express } from 'express'
 import type { AnnounceRoutes, Reply } from '../announce/announce.routes.ts'
 import type { Sockets } from '../announce/sockets.ws.ts'
+import { UpgradableRequest } from '../announce/upgrades.ws.ts'
 import { createAnnounceFront } from './announce-front.ts'
 
 /** What is answered before the app. `sockets` is undefined where WebSockets are switched off. */
@@ -21,7 +22,11 @@ const OPTIONS = { requestTimeout: 120_000, headersTimeout: 10_000, connectionsCh
 
 /** The HTTP server of an app. Announces and scrapes, also malformed ones, are answered before the app. */
 export function createTrackerServer(app: Express, { announces, sockets, hasAnnounceFront }: BeforeApp): TrackerServer {
-  const server = createServer(OPTIONS, (request, response) => {
+  const server: Server = createServer({ ...OPTIONS, IncomingMessage: UpgradableRequest }, (request, response) => {
+    if (hasTooManyFields(request)) {
+      response.writeHead(431, { Connection: 'close', 'Content-Length': 0 }).end()
+      return
+    }
     const reply = request.method === 'GET' ? announces.replyTo(request.url ?? '', request) : undefined
     if (reply === undefined) app(request, response)
     else void reply.then((each) => send(response, each))

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { forwardedHost, type TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { hasTooManyFields } from '@vault-and-tracker/service-kit/http-server'
 import type { RequestHandler } from 'express'
 import { apiError } from '../errors.ts'
 import type { Authorities } from './authorities.ts'
@@ -27,9 +28,14 @@ function hostsOf({ rawHeaders, headers: { host } }: IncomingMessage): readonly s
 
 /**
  * Refuses every transfer coding but `chunked` alone (RFC 9112 section 6.1): a proxy and Node may disagree on where such a
- * body ends. The connection is closed, since the next request on it may begin anywhere.
+ * body ends. The same holds for more header fields than Node keeps: among the others there may be a second Host or length.
+ * The connection is closed, since the next request on it may begin anywhere.
  */
 export const plainFramingOnly: RequestHandler = (request, response, next) => {
+  if (hasTooManyFields(request)) {
+    response.setHeader('Connection', 'close')
+    throw apiError('invalid_request', 'The request has more than 100 header fields.')
+  }
   const coding = request.headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     response.setHeader('Connection', 'close')
