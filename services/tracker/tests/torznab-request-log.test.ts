@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { Client } from './support/client.ts'
+import { makeTorrent } from './support/make-torrent.ts'
 import { type LoggingTracker, requestsAreWritten, startLoggingTracker } from './support/torznab-log.ts'
 import type { TestTracker } from './support/tracker.ts'
 import { startTrackerProcess } from './support/tracker-process.ts'
@@ -107,6 +108,30 @@ test.each([
   const passkey = 'a'.repeat(40)
   await answered({ rawQuery: `t=search&${query.replace('KEY', passkey)}` })
   expect(await tracker.sql('select query from torznab_requests')).toEqual([{ query: 'q=x' }])
+})
+
+test('a passkey is not in it wherever it was typed, and the info hash of a torrent that was found is', async () => {
+  const uploader = await tracker.signedIn('uploader', 'moderator')
+  await tracker.context.useCases.categories.seed()
+  const infoHash = (await uploader.upload(makeTorrent('logged'), { category: 'other' })).member('infoHash')
+  const { passkey } = await tracker.context.useCases.accounts.byId(alice)
+  const queries = [
+    `/api/torznab?t=search&q=${passkey}`,
+    `/api/torznab?t=search&q=a+${passkey.toUpperCase()}+b&${passkey}`,
+    `/api/torznab?t=search&q=x${passkey}${passkey}`,
+    `/api/torznab?t=search&q=${'y'.repeat(470)}${passkey}`,
+    `/api/torznab?t=details&id=${passkey}`,
+    `/api/torznab?t=search&id=${passkey}&q=http%3A%2F%2Ftracker.test%2F${passkey}%2Fannounce`,
+    `/api/torznab?t=details&id=${infoHash}`,
+    `/api/torznab/download?id=${infoHash}&q=${passkey}`,
+  ]
+  for (const query of queries) await tracker.client().get(`${query}&apikey=${passkey}`)
+  await requestsAreWritten(tracker)
+  const logged = (await listed()).map(({ query }) => query)
+  expect(logged).toHaveLength(queries.length)
+  for (let at = 0; at + 12 <= passkey.length; at++)
+    expect(logged.join(' ').toLowerCase()).not.toContain(passkey.slice(at, at + 12))
+  expect(logged.slice(0, 2)).toEqual([expect.stringContaining(infoHash), `id=${infoHash}`])
 })
 
 test('what is logged is what the switch said when a request was answered', async () => {

@@ -14,7 +14,7 @@ export type LoggedRequest = {
   readonly at: Date
   readonly userId: string | null
   readonly function: string
-  /** Names and values of the parameters, decoded, without the function and the key; at most 500 characters. */
+  /** Names and values of the parameters, decoded, without the function and without keys; at most 500 characters. */
   readonly query: string
   readonly results: number
   readonly durationMs: number
@@ -60,6 +60,9 @@ const MAX_QUERY = 500
 const KEY_NAME = /(?:api|pass)_?key/i
 /** Keys within values, such as that of an address that was pasted as a whole. */
 const KEY_IN_VALUE = /(?:api|pass)_?key[^&=]{0,20}(?:=|%(?:25)*3d)/i
+/** What may be a passkey, wherever somebody typed or pasted it. */
+const PASSKEYS = /[0-9a-f]{40,}/gi
+const REDACTED = '[redacted]'
 /** Of requests that name no function that there is. */
 const UNKNOWN_FUNCTION = 'unknown'
 const DAY_MS = 86_400_000
@@ -146,7 +149,7 @@ export function createRequestLog(deps: {
         at: new Date(clock.now()),
         userId: request.userId ?? null,
         function: request.function ?? UNKNOWN_FUNCTION,
-        query: readableQuery(request.rawQuery),
+        query: readableQuery(request),
         results: request.results,
         durationMs: Math.max(0, request.durationMs),
         error: request.error ?? null,
@@ -183,11 +186,13 @@ export function createRequestLog(deps: {
 
 /**
  * The parameters of a query string for people to read: without the function, which has a column of its own, and keys,
- * which nobody may read; without control characters, some of which Postgres refuses.
+ * which nobody may read; without control characters, some of which Postgres refuses. An info hash looks like a passkey, so the
+ * only one that stays is that of a torrent that was found.
  */
-function readableQuery(rawQuery: string): string {
+function readableQuery({ rawQuery, infoHash }: Pick<AnsweredRequest, 'rawQuery' | 'infoHash'>): string {
   const parts = [...new URLSearchParams(rawQuery)]
     .filter(([name, value]) => name.trim().toLowerCase() !== 't' && !KEY_NAME.test(name) && !KEY_IN_VALUE.test(value))
     .map(([name, value]) => `${name}=${value}`)
-  return cleanText(parts.join('&').slice(0, MAX_QUERY))
+  const text = parts.join('&').replace(PASSKEYS, (found) => (found.toLowerCase() === infoHash ? found : REDACTED))
+  return cleanText(text.slice(0, MAX_QUERY))
 }

@@ -66,6 +66,7 @@ function handlerOf(
     onAnswered({
       function: answer.function,
       userId: answer.userId,
+      infoHash: answer.infoHash,
       rawQuery: asked.rawQuery,
       results: resultsOf(outcome),
       durationMs: performance.now() - started,

@@ -28,11 +28,13 @@ export type Answer = {
   /** Undefined where the request names none that there is. */
   readonly function: TorznabFunction | 'download' | undefined
   readonly userId: string | undefined
+  /** Of the one torrent that was asked for, where there is one: 40 lower-case hex digits. */
+  readonly infoHash?: string | undefined
   readonly outcome: Outcome
 }
 
 /** A request that was answered, for the request log and the statistics. */
-export type AnsweredRequest = Pick<Answer, 'function' | 'userId'> & {
+export type AnsweredRequest = Pick<Answer, 'function' | 'userId' | 'infoHash'> & {
   /** As it arrived, with the key. */
   readonly rawQuery: string
   /** How many items were returned; 1 for a download. */
@@ -76,7 +78,7 @@ export function createTorznab(deps: {
     request: TorznabRequest,
     kind: 'search' | 'download',
     address: string,
-  ): Promise<Pick<Answer, 'userId' | 'outcome'>> {
+  ): Promise<Pick<Answer, 'userId' | 'infoHash' | 'outcome'>> {
     const settings = await deps.settings()
     if (!settings.enabled) return anonymous(refusal({ error: torznabError('apiDisabled') }))
     if (request.ok && request.query.function === 'caps') return anonymous(await answers.caps())
@@ -86,7 +88,10 @@ export function createTorznab(deps: {
     const userId = authorization.caller?.id
     if (!authorization.authorized) return { userId, outcome: refusal(authorization) }
     if (!request.ok) return { userId, outcome: refusal(request) }
-    return { userId, outcome: await outcomeFor(request.query, kind, authorization).catch(failed) }
+    const { query } = request
+    const outcome = await outcomeFor(query, kind, authorization).catch(failed)
+    const isFound = query.function === 'details' && outcome.kind !== 'refusal'
+    return { userId, infoHash: isFound ? query.infoHash : undefined, outcome }
   }
 
   /** What a request is answered with whose user was authorized. */
