@@ -69,6 +69,28 @@ test('an invite is valid for seven days', async () => {
   expect((await register('latecomer', code)).status).toBe(403)
 })
 
+test.each(['suspended', 'banned'] as const)(
+  'the invites of a %s user open no account, also when that came at the same moment, and open one once it is over',
+  async (state) => {
+    const admin = await tracker.signedIn(`judge-of-${state}`, 'admin')
+    const maker = await tracker.signedIn(`maker-${state}`, 'moderator')
+    const { id } = (await maker.get('/api/user/me')).json as { id: string }
+    const [first, second] = [await maker.post('/api/user/invites'), await maker.post('/api/user/invites')]
+    const guest = (n: number) => `guest-${String(n)}-of-${state}`
+    const [ended, meanwhile] = await withRowLocked(tracker, `maker-${state}`, async (waiting) => {
+      const change = admin.patch(`/api/admin/users/${id}`, { state })
+      await waiting(1)
+      const registration = register(guest(1), first.member('code'))
+      await waiting(2)
+      return [change, registration]
+    })
+    expect([ended?.status, meanwhile?.status]).toEqual([200, 403])
+    expect((await register(guest(2), second.member('code'))).status).toBe(403)
+    await admin.patch(`/api/admin/users/${id}`, { state: 'active' })
+    expect((await register(guest(2), second.member('code'))).status).toBe(201)
+  },
+)
+
 test('a member makes as many invites as an administrator gave, also when asking for them all at once', async () => {
   const admin = await tracker.signedIn('giver', 'admin')
   const member = await tracker.signedIn('taker')

@@ -221,7 +221,8 @@ async function lockAccount(
 }
 
 /**
- * Locks an invite that can be used: of several registrations with the same code, one succeeds.
+ * Locks an invite that can be used: of several registrations with the same code, one succeeds. Its creator is locked too, so
+ * that a ban under way is waited for.
  *
  * @returns the id of the user who created the invite
  */
@@ -234,8 +235,19 @@ async function lockInvite(trx: Transaction<Schema>, codeHash: Buffer, now: Date)
     .where('expires_at', '>', now)
     .forUpdate()
     .executeTakeFirst()
-  if (invite === undefined) throw apiError('FORBIDDEN', 'This invite is unknown, used or expired.')
-  return invite.created_by
+  // In a statement of its own: whoever takes an invite back locks the invite first too.
+  const creator =
+    invite &&
+    (await trx
+      .selectFrom('users')
+      .select('id')
+      .where('id', '=', invite.created_by)
+      .where('state', '=', 'active')
+      .forShare()
+      .executeTakeFirst())
+  if (creator === undefined)
+    throw apiError('FORBIDDEN', 'This invite is unknown, used or expired, or its creator may no longer invite.')
+  return creator.id
 }
 
 async function markInviteUsed(trx: Transaction<Schema>, codeHash: Buffer, userId: string, now: Date): Promise<void> {

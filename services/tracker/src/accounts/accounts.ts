@@ -89,7 +89,7 @@ export type AccountStore = {
   /**
    * Creates an account and marks its invite as used.
    *
-   * @param invite hash of the code; the invite must be unused and not expired at `account.createdAt`
+   * @param invite hash of the code; the invite must be unused, not expired at `account.createdAt`, and of an active user
    * @throws ApiError CONFLICT when the name or address is taken, FORBIDDEN when the invite cannot be used
    */
   create(account: NewAccount, invite: Buffer | undefined): Promise<Account>
