@@ -6,7 +6,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { errorCode } from './errors.ts'
 import { WAITS } from './pieces.ts'
 import { type Answer, createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from './unread-answers.ts'
-import { LINGER_MS, leaveUnwantedBody } from './unwanted-bodies.ts'
+import { endSlowly, LINGER_MS, leaveUnwantedBody } from './unwanted-bodies.ts'
 
 /** While draining, a connection without a request for this long is closed, ... */
 const IDLE_MS = 250
@@ -155,8 +155,12 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
     const connection = tracker.connections.get(request.socket)
     if (!connection) return
     connection.active.add(response)
-    // Behind an offer to upgrade, Node drops what came with the request: further requests could be read from the middle.
-    if (tracker.draining || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+    if (tracker.draining) response.shouldKeepAlive = false
+    if (request.headers.upgrade !== undefined) {
+      // Node drops what came with an offer to upgrade, so that further requests would be read from the middle.
+      response.shouldKeepAlive = false
+      endSlowly(request.socket)
+    }
     leaveUnwantedBody(request, response)
     const note = (): void => unread.written(request.socket, response, connection.active)
     response.once(WAITS, note)

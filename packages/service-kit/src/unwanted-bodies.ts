@@ -17,8 +17,7 @@ export function leaveUnwantedBody(request: IncomingMessage, response: ServerResp
   response.writeHead = (...args: unknown[]) => {
     if (!request.complete) {
       response.setHeader('Connection', 'close')
-      // What Node calls once such an answer is written; its own one closes at once.
-      request.socket.destroySoon = () => closeSlowly(request.socket)
+      endSlowly(request.socket)
     }
     return writeHead(...args)
   }
@@ -28,9 +27,15 @@ function hasLongBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_UNWANTED_BYTES
 }
 
-/** Reads no more, and closes the connection when the client has had the time to read the answer. */
-function closeSlowly(socket: Socket): void {
-  socket.pause()
-  socket.end()
-  setTimeout(() => socket.destroy(), LINGER_MS)
+/**
+ * Lets the answer that ends a connection read no more, and close it when the client has had the time to read the answer. To
+ * be called before the answer ends.
+ */
+export function endSlowly(socket: Socket): void {
+  // What Node calls once such an answer is written; its own one closes at once.
+  socket.destroySoon = () => {
+    socket.pause()
+    socket.end()
+    setTimeout(() => socket.destroy(), LINGER_MS)
+  }
 }

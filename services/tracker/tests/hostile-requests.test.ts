@@ -31,7 +31,7 @@ async function statusesOf(...pieces: readonly string[]): Promise<readonly number
 }
 
 test.each([
-  ['in one piece', [requestOf('GET /health', OFFER).repeat(1_000)]],
+  ['in one piece', [requestOf('GET /health', OFFER).repeat(20_000)]],
   ['one by one', Array.from({ length: 1_000 }, () => requestOf('GET /health', OFFER))],
   ['before another request', [requestOf('GET /health', OFFER) + HEALTH]],
 ])('offers of h2c on one connection, %s, are answered once over HTTP, and end it', async (_name, pieces) => {
