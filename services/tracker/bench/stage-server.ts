@@ -5,6 +5,7 @@ import { listen } from '@vault-and-tracker/service-kit/http-server'
 import express from 'express'
 import { Redis } from 'ioredis'
 import { Registry } from 'prom-client'
+import { createAddressLimits } from '../src/announce/address-limits.ts'
 import { createAnnounceMetrics } from '../src/announce/announce.metrics.ts'
 import { announceRoutes } from '../src/announce/announce.routes.ts'
 import { createAnnounces } from '../src/announce/announce.ts'
@@ -102,11 +103,14 @@ async function startRoutes() {
     announces,
     scrapes: { scrape: () => Promise.resolve(scraped) },
     refusals,
-    limits: { takeScrape: () => 0, takeUnknownPasskey: () => 0 },
+    limits: createAddressLimits({ scrapes: 0, unknownPasskeys: 0, refusals, counts: NO_COUNTS, clock: systemClock }),
     times: counters,
     addressOf: ({ socket }) => socket.remoteAddress ?? '',
   })
 }
+
+/** Nothing is counted without a limit. */
+const NO_COUNTS = { add: () => Promise.resolve(0) }
 
 const constant = Promise.resolve({ status: 200, body: Buffer.alloc(350, 0x64) })
 const routes = stage === 'front' ? { replyTo: () => constant, answerMalformed: () => undefined } : await startRoutes()

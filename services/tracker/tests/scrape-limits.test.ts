@@ -2,6 +2,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import { decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 import { announce, announceQuery, rawGet } from './support/announcer.ts'
 import { metricOf } from './support/metrics.ts'
+import { binary, connectSocket, type SocketClient } from './support/socket-client.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -53,6 +54,36 @@ test('passkeys that nobody has are limited by address; one that somebody has wor
   expect((await rawGet(tracker.url, guess(9), from('1.2.3.5'))).fields['failure reason']).toBe(unknown)
   const own = `/announce?passkey=${passkey}&${announceQuery({ infoHash: HASH })}`
   expect((await rawGet(tracker.url, own, from('1.2.3.4'))).fields['failure reason']).toBe('Unregistered torrent')
+})
+
+test('scrapes and unknown passkeys over sockets count with those over HTTP', async () => {
+  tracker = await startTracker({ SCRAPE_LIMIT: '4', UNKNOWN_PASSKEY_LIMIT: '4', TRUSTED_PROXIES: '127.0.0.1' })
+  tracker.holdClock()
+  const passkey = (await (await tracker.signedIn('member')).get('/api/user/me')).member('passkey')
+  const reasonOf = async (client: SocketClient, message: object): Promise<unknown> =>
+    (await client.next(() => client.send(message)))['failure reason']
+  const scrape = { action: 'scrape', info_hash: binary(HASH) }
+  const scraper = await connectSocket(tracker.url, passkey, { headers: from('1.2.3.4') })
+  const scraped = [await reasonOf(scraper, scrape), await reasonOf(scraper, scrape)]
+  scraped.push(
+    ...(await reasonsOf(`${scrapeTarget}&passkey=${passkey}`, '1.2.3.4', 2)),
+    await reasonOf(scraper, scrape),
+  )
+  expect(scraped).toEqual([undefined, undefined, undefined, undefined, LIMITED])
+  const guesses = []
+  for (let n = 0; n < 3; n++) {
+    const guesser = await connectSocket(tracker.url, String(n).padStart(40, '0'), { headers: from('1.2.3.5') })
+    const { peerId } = guesser
+    const announced = { action: 'announce', info_hash: binary(HASH), peer_id: peerId, numwant: 0, event: 'started' }
+    guesses.push(await reasonOf(guesser, announced), await reasonOf(guesser, scrape))
+    await guesser.close()
+  }
+  const [unknown, limited] = [
+    'Unknown passkey: download the .torrent file again',
+    'Too many unknown passkeys from your address',
+  ]
+  expect(guesses).toEqual([unknown, unknown, unknown, unknown, limited, limited])
+  await scraper.close()
 })
 
 /** The info hashes and counts of a full scrape. */

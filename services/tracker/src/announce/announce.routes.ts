@@ -9,7 +9,6 @@ import {
   parseTrackerTarget,
   type ScrapedTorrent,
   scrapeReply,
-  type TrackerAction,
   type TrackerTarget,
 } from '@vault-and-tracker/bencode-tracker'
 import type { ClientConnection } from '@vault-and-tracker/service-kit/client-address'
@@ -65,26 +64,21 @@ export function announceRoutes({
     const address = addressFromText(addressOf(sender))
     if (address === undefined) return refusalReply(refusals.refuse('announce', 'address_not_usable'))
     const outcome = await announces.announce(parsed.request, target.passkey, address)
-    if (outcome.failure !== undefined) return refusalReply(await limited('announce', outcome, address))
+    if (outcome.failure !== undefined)
+      return refusalReply(await limits.limitUnknownPasskeys('announce', outcome, address))
     return { status: 200, body: outcome.compact ? announceReply(outcome) : announceListReply(outcome) }
-  }
-
-  /** A refusal, or another one where an address has sent too many passkeys that nobody has. */
-  const limited = async (action: TrackerAction, refusal: Refusal, address: Uint8Array): Promise<Refusal> => {
-    if (refusal.failure !== 'unknown_passkey') return refusal
-    const wait = await limits.takeUnknownPasskey(address)
-    return wait > 0 ? refusals.refuseOverLimit(wait, action, 'passkey_limit') : refusal
   }
 
   const scrape = async (sender: Sender, target: Target): Promise<Reply> => {
     const address = addressFromText(addressOf(sender)) ?? NO_ADDRESS
-    const wait = await limits.takeScrape(address)
-    if (wait > 0) return refusalReply(refusals.refuseOverLimit(wait, 'scrape', 'scrape_limit'))
+    const refusal = await limits.refuseScrape(address)
+    if (refusal !== undefined) return refusalReply(refusal)
     const parsed = parseScrapeQuery(target.rawQuery)
     const outcome = parsed.ok
       ? await scrapes.scrape(parsed.request, target.passkey)
       : refusals.refuse('scrape', parsed.failure)
-    if (outcome.failure !== undefined) return refusalReply(await limited('scrape', outcome, address))
+    if (outcome.failure !== undefined)
+      return refusalReply(await limits.limitUnknownPasskeys('scrape', outcome, address))
     return { status: 200, body: bodyOf(outcome) }
   }
 

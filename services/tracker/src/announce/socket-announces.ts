@@ -1,6 +1,7 @@
 import { type AnnounceRequest, type Passkey, WARNINGS, type WarningName } from '@vault-and-tracker/bencode-tracker'
 import { withJitter } from '../swarm/interval.ts'
 import type { PeerAnnounce, ProcessId, SocketCount, Swarms } from '../swarm/swarm.ts'
+import type { AddressLimits } from './address-limits.ts'
 import { type AnnounceSettings, countAnnounce } from './announce.ts'
 import type { CheckAnnounce, CheckedAnnounce } from './announce-check.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
@@ -69,12 +70,13 @@ export function createSocketAnnounces(options: {
   process: ProcessId
   settings: AnnounceSettings
   checkAnnounce: CheckAnnounce
+  limits: AddressLimits
   swarms: Swarms
   refusals: Refusals
   counters: AnnounceCounters
   random: () => number
 }): SocketAnnounces {
-  const { process, settings, checkAnnounce, swarms, refusals, counters, random } = options
+  const { process, settings, checkAnnounce, limits, swarms, refusals, counters, random } = options
   const interval = (): number => withJitter(settings.interval, random)
   const { minInterval } = settings
 
@@ -120,7 +122,7 @@ export function createSocketAnnounces(options: {
     checked: Refusal | CheckedAnnounce,
     takesOver: boolean,
   ): SocketOutcome | Promise<SocketOutcome> => {
-    if (checked.failure !== undefined) return checked
+    if (checked.failure !== undefined) return limits.limitUnknownPasskeys('announce', checked, announce.address)
     const { peer, isPending } = checked
     if (isPending) {
       countAnnounce(

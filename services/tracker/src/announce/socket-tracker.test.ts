@@ -5,6 +5,7 @@ import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { SILENT_COUNTERS } from '../../tests/support/silent-counters.ts'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce, SocketAnnounce, Swarms } from '../swarm/swarm.ts'
+import { createAddressLimits } from './address-limits.ts'
 import type { AnnounceTorrent } from './directory.ts'
 import { createRefusals } from './refusal.ts'
 import { createSignalling, type Signalling } from './signalling.ts'
@@ -69,6 +70,8 @@ beforeEach(() => {
       throw error
     },
   })
+  const counts = { add: () => Promise.resolve(0) }
+  const limits = createAddressLimits({ scrapes: 0, unknownPasskeys: 0, refusals, counts, clock })
   const process = Buffer.alloc(8, 1)
   signalling = createSignalling({ process: process.toString('hex'), clock, random: Math.random })
   tracker = createSocketTracker({
@@ -87,12 +90,14 @@ beforeEach(() => {
         const user = { failure: undefined, user: undefined, endpoints: {} as never }
         return Promise.resolve({ ...user, isPending: false, peer })
       },
+      limits,
       swarms: { announceOverSocket } as unknown as Swarms,
       refusals,
       counters: { ...counters, countScrape: ignore },
       random: Math.random,
     }),
     scrapes: { scrape: () => Promise.resolve(refusals.refuse('scrape', 'scrape_without_info_hash')) },
+    limits,
     identify: () => (isUserKnown ? undefined : 'unknown_passkey'),
     directory: { torrent: () => torrent } as never,
     signalling,

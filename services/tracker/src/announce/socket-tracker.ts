@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { InfoHash, Passkey, TrackerAction } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Invalidation } from '../invalidation/invalidation.ts'
+import type { AddressLimits } from './address-limits.ts'
 import { checkTorrent } from './announce-check.ts'
 import { createAnnouncingClients } from './announcing-clients.ts'
 import type { Directory } from './directory.ts'
@@ -10,7 +11,7 @@ import { createOfferRelay } from './offer-relay.ts'
 import { createPeerRemoval } from './peer-removal.ts'
 import type { Relays } from './process-relays.ts'
 import type { Refusal, Refusals } from './refusal.ts'
-import type { Scrapes } from './scrape.ts'
+import type { ScrapeOutcome, Scrapes } from './scrape.ts'
 import type { Signalling } from './signalling.ts'
 import { createSocketAnnounceQueue, POLICY_VIOLATION } from './socket-announce-queue.ts'
 import type { SocketAnnounces } from './socket-announces.ts'
@@ -65,6 +66,7 @@ const AUTHENTICATION_FAILURES: ReadonlySet<string> = new Set([
   'missing_passkey',
   'invalid_passkey',
   'unknown_passkey',
+  'passkey_limit',
   'account_banned',
   'account_suspended',
 ])
@@ -84,6 +86,7 @@ export function createSocketTracker(options: {
   timeToLiveMs: number
   announces: SocketAnnounces
   scrapes: Scrapes
+  limits: AddressLimits
   identify: Identify
   directory: Directory
   signalling: Signalling<SocketPeer>
@@ -92,7 +95,8 @@ export function createSocketTracker(options: {
   counters: SocketCounters
   clock: Clock
 }): SocketTracker {
-  const { announces, scrapes, identify, directory, signalling, refusals, counters, clock, timeToLiveMs } = options
+  const { announces, scrapes, limits, identify, directory, signalling, refusals, counters, clock, timeToLiveMs } =
+    options
   const sessions = new Set<Session>()
   // No iterator is kept from one sweep to the next: it would hold the sessions that are deleted in between.
   const sweepGroups = Array.from({ length: SWEEPS }, () => new Set<Session>())
@@ -134,9 +138,14 @@ export function createSocketTracker(options: {
 
   const scrape = async (session: Session, message: Extract<ClientMessage, { kind: 'scrape' }>): Promise<void> => {
     const { infoHashes } = message
-    const outcome = await scrapes
-      .scrape({ infoHashes, passkey: session.passkey }, session.passkey)
-      .catch((error: unknown) => refusals.refuseError('scrape', error))
+    const { passkey, address } = session
+    const carryOut = async (): Promise<ScrapeOutcome> => {
+      const refusal = await limits.refuseScrape(address)
+      if (refusal !== undefined) return refusal
+      const found = await scrapes.scrape({ infoHashes, passkey }, passkey)
+      return found.failure === undefined ? found : limits.limitUnknownPasskeys('scrape', found, address)
+    }
+    const outcome = await carryOut().catch((error: unknown) => refusals.refuseError('scrape', error))
     if (outcome.failure !== undefined) refuse(session, 'scrape', infoHashJsonOf(infoHashes[0]), outcome)
     else {
       session.wasServed = true

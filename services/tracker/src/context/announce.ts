@@ -152,12 +152,13 @@ function createUseCases(
   const limits = createAddressLimits({
     scrapes: config.SCRAPE_LIMIT,
     unknownPasskeys: config.UNKNOWN_PASSKEY_LIMIT,
+    refusals,
     counts,
     clock,
   })
   const addressOf = (request: Sender): string => clientAddress(request, config.proxies)
   const routes = announceRoutes({ announces, scrapes, refusals, limits, times, addressOf })
-  return { routes, checkAnnounce, scrapes, identify, refusals, counters }
+  return { routes, checkAnnounce, scrapes, limits, identify, refusals, counters }
 }
 
 /** Takes users out of their swarms, whichever process hears of it first. */

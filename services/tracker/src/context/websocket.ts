@@ -7,6 +7,7 @@ import { connectRedis } from '@vault-and-tracker/service-kit/redis'
 import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
 import type { Cluster, Redis } from 'ioredis'
+import type { AddressLimits } from '../announce/address-limits.ts'
 import type { CheckAnnounce } from '../announce/announce-check.ts'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
 import type { Directory } from '../announce/directory.ts'
@@ -56,6 +57,7 @@ export async function createWebSockets(options: {
   resources: Resources
   checkAnnounce: CheckAnnounce
   scrapes: Scrapes
+  limits: AddressLimits
   identify: Identify
   directory: Directory
   swarms: Swarms
@@ -79,6 +81,7 @@ export async function createWebSockets(options: {
       process: processId,
       settings: { interval: INTERVAL_S, minInterval: MIN_INTERVAL_S },
       checkAnnounce,
+      limits: options.limits,
       swarms,
       refusals,
       counters: options.counters,
