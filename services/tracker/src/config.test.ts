@@ -25,6 +25,7 @@ test('what must be set is enough', () => {
     TRACKER_MODE: 'private',
     REGISTRATION: 'invite',
     UPLOAD_APPROVAL: 'automatic',
+    EDIT_APPROVAL: 'automatic',
     REST_READ_LIMIT: 100,
     REST_WRITE_LIMIT: 10,
     AUTH_LIMIT: 5,

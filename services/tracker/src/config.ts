@@ -78,6 +78,8 @@ const schema = z.object({
     .optional(),
   REGISTRATION: z.enum(['open', 'invite', 'closed'], 'must be open, invite or closed').default('invite'),
   UPLOAD_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),
+  /** Whether an approved torrent waits again when its uploader changes it; only with manual approval of uploads. */
+  EDIT_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),
   /** Hours for which a completed torrent is to be seeded, unless as much was uploaded; 0 where nothing is asked. */
   SEED_HOURS: integer({ min: 0, max: 10_000, fallback: 72 }),
   /** The `source` field of every uploaded torrent, which gives it an info hash of its own; the host by default. */

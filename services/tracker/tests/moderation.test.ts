@@ -38,6 +38,35 @@ test('with manual approval a torrent waits for staff, while its uploader sees an
   })
 })
 
+test.each(['automatic', 'manual'] as const)(
+  'with %s approval of edits, what a member changes of an approved torrent is known to staff',
+  async (approval) => {
+    const site = await tracker.replica({ EDIT_APPROVAL: approval })
+    const [member, admin] = [await site.signedIn(`edits-${approval}`), await site.signedIn(`log-${approval}`, 'admin')]
+    const staff = await site.signedIn(`staff-${approval}`, 'moderator')
+    const upload = await member.upload(makeTorrent(`Approved.${approval}`), { category: 'other' })
+    const [path, id] = [`/api/torrents/${upload.member('id')}`, upload.member('id')]
+    const logged = async (): Promise<number> =>
+      ((await admin.get(`/api/admin/log?target=${id}&action=torrent.update`)).json as { total: number }).total
+    // What waits is seen by a moderator as it is then.
+    expect((await member.patch(path, { name: 'Before.Approval' })).json).toMatchObject({ state: 'pending' })
+    expect(await logged()).toBe(0)
+    await staff.post(`/api/admin/torrents/${id}/approve`)
+    const edits = [{ name: 'Something.Else' }, { description: 'Not what it was' }, { category: 'movies' }]
+    for (const [i, edit] of edits.entries()) {
+      const state = approval === 'manual' ? 'pending' : 'approved'
+      expect((await member.patch(path, edit)).json).toMatchObject({ state })
+      expect(await logged()).toBe(i + 1)
+      await staff.post(`/api/admin/torrents/${id}/approve`)
+    }
+    // Neither the same text again nor what says nothing of the content makes a torrent wait, nor does an edit by staff.
+    expect((await member.patch(path, { name: 'Something.Else' })).json).toMatchObject({ state: 'approved' })
+    expect((await member.patch(path, { imdb: 'tt0111161' })).json).toMatchObject({ state: 'approved' })
+    expect((await staff.patch(path, { name: 'By.Staff' })).json).toMatchObject({ state: 'approved' })
+    await site.stop()
+  },
+)
+
 test('what was rejected stays known to moderators when it is deleted and uploaded again', async () => {
   const automatic = await tracker.replica({ UPLOAD_APPROVAL: 'automatic' })
   const member = await automatic.signedIn('again')

@@ -52,6 +52,7 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
     publish,
     clock,
     approval: config.UPLOAD_APPROVAL,
+    editApproval: config.EDIT_APPROVAL,
     source: config.TORRENT_SOURCE ?? new URL(config.PUBLIC_URL).host,
     publicUrl: config.PUBLIC_URL,
     announceUrl,

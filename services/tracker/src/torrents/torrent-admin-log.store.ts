@@ -4,7 +4,7 @@ import { recordAdminAction } from '../db/admin-log-entries.store.ts'
 import type { Schema } from '../db/schema.ts'
 import type { Torrent } from './torrents.ts'
 
-/** Records what a member of the staff changed of a torrent. */
+/** Records what was changed of a torrent. One that waits again was changed by its uploader, and not judged. */
 export async function recordChange(
   trx: Transaction<Schema>,
   by: ActedBy,
@@ -13,7 +13,8 @@ export async function recordChange(
 ): Promise<void> {
   const changed = changedFields(fieldsOf(before), fieldsOf(after))
   if (changed === undefined) return
-  const moderated = before.state !== after.state || before.stateReason !== after.stateReason
+  const isJudged = before.state !== after.state || before.stateReason !== after.stateReason
+  const moderated = isJudged && after.state !== 'pending'
   const verdict = after.state === 'rejected' ? 'torrent.reject' : 'torrent.approve'
   const action = moderated ? verdict : 'torrent.update'
   await recordAdminAction(trx, { ...by, action, target: targetOf(after), ...changed })

@@ -54,13 +54,14 @@ export function createTorrentStore(db: Db): TorrentStore {
       return row && { info: row.info, pieceLayers: row.piece_layers }
     },
 
-    async change(id, changes, by) {
+    async change(id, decide) {
       try {
         return await db.transaction().execute(async (trx) => {
           // Locked, so that the admin log has the values that this change replaces.
           await trx.selectFrom('torrents').select('id').where('id', '=', id).forUpdate().execute()
           const before = await byId(trx, id)
           if (before === undefined) return undefined
+          const { changes, by } = decide(before)
           await update(trx, id, changes)
           const after = await byId(trx, id)
           if (changes.state && after) await recordVerdict(trx, after)

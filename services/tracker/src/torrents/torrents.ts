@@ -74,6 +74,9 @@ export type TorrentChanges = {
   readonly state?: { readonly state: TorrentState; readonly reason: string | null } | undefined
 }
 
+/** Changes, and who makes them if the admin log is to record it. */
+export type DecidedChange = { readonly changes: TorrentChanges; readonly by: ActedBy | undefined }
+
 /** The store of torrents. Each method is one atomic change, and none but `purgeDeleted` sees deleted torrents. */
 export type TorrentStore = {
   /** @throws ApiError CONFLICT when either hash exists or the category was deleted */
@@ -85,8 +88,8 @@ export type TorrentStore = {
   files(id: string, part: { readonly offset: number; readonly limit: number }): Promise<readonly TorrentFile[]>
   /** The bencoded info dictionary and piece layers. */
   source(id: string): Promise<Pick<TorrentContent, 'info' | 'pieceLayers'> | undefined>
-  /** The admin log records the change when `by`, a member of the staff, is given. */
-  change(id: string, changes: TorrentChanges, by: ActedBy | undefined): Promise<Torrent | undefined>
+  /** `decide` gets the torrent as it is, locked. The admin log records the change when it returns `by`. */
+  change(id: string, decide: (current: Torrent) => DecidedChange): Promise<Torrent | undefined>
   /** The admin log records the change when `by`, a member of the staff, is given. */
   remove(id: string, reason: string, at: Date, by: ActedBy | undefined): Promise<Torrent | undefined>
   /** Why a moderator rejected a torrent with one of these info hashes, if that stands, also if it was deleted since. */
@@ -130,6 +133,8 @@ export function createTorrents(
     clock: Clock
     /** With `manual`, uploads of members wait for a moderator. */
     approval: 'automatic' | 'manual'
+    /** With `manual` for both, approved torrents wait again when their uploaders change them. */
+    editApproval: 'automatic' | 'manual'
     /** The field `source` of the info dictionary of every torrent. */
     source: string
   },
@@ -254,20 +259,29 @@ export function createTorrents(
         throw apiError('FORBIDDEN', 'Only staff may change downloadPercent and uploadPercent.')
       const { name, category, ...others } = edit
       const release = parseReleaseName(name ?? torrent.name)
+      const chosen = category === undefined ? undefined : await categories.forRelease(category, release)
       const changes: TorrentChanges = {
         ...others,
         name: name === undefined ? undefined : nameFieldsOf(name, release),
-        categoryId: category === undefined ? undefined : (await categories.forRelease(category, release)).id,
+        categoryId: chosen?.id,
       }
       const by = changesMultipliers ? actedBy(clock, editor.id) : actedByStaff(torrent, editor)
-      return publishChange(await store.change(torrent.id, changes, by))
+      const isModerated = deps.approval === 'manual' && editor.role === 'member'
+      const decide = (current: Torrent): DecidedChange => {
+        const isApproved = current.state === 'approved'
+        const changed = changedContent(current, { name, category: chosen?.slug, description: edit.description })
+        if (!isModerated || !isApproved || changed.length === 0) return { changes, by }
+        const state = { state: 'pending', reason: `Changed by its uploader: ${changed.join(', ')}` } as const
+        const waits = deps.editApproval === 'manual'
+        return { changes: waits ? { ...changes, state } : changes, by: actedBy(clock, editor.id) }
+      }
+      return publishChange(await store.change(torrent.id, decide))
     },
 
     /** Approves or rejects. @throws ApiError NOT_FOUND */
     async moderate(id: string, state: TorrentState, reason: string | null, by: Account): Promise<Torrent> {
-      return publishChange(
-        isId(id) ? await store.change(id, { state: { state, reason } }, actedBy(clock, by.id)) : undefined,
-      )
+      const decided = { changes: { state: { state, reason } }, by: actedBy(clock, by.id) }
+      return publishChange(isId(id) ? await store.change(id, () => decided) : undefined)
     },
 
     /** Deletes a torrent; announces get the reason for 30 days. @throws ApiError NOT_FOUND or FORBIDDEN */
@@ -288,6 +302,15 @@ export function createTorrents(
     await publishInvalidation(changed)
     return changed
   }
+}
+
+/** Which of the fields that a moderator has judged get another value. */
+function changedContent(
+  current: Torrent,
+  edited: { readonly [Field in 'name' | 'category' | 'description']: string | undefined },
+): readonly string[] {
+  const fields = ['name', 'category', 'description'] as const
+  return fields.filter((field) => edited[field] !== undefined && edited[field] !== current[field])
 }
 
 function mayEdit(torrent: Torrent, user: Viewer): boolean {
