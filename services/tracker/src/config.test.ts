@@ -26,6 +26,7 @@ test('what must be set is enough', () => {
     REGISTRATION: 'invite',
     UPLOAD_APPROVAL: 'automatic',
     EDIT_APPROVAL: 'automatic',
+    UPLOAD_BYTES_PER_DAY: 536_870_912,
     REST_READ_LIMIT: 100,
     REST_WRITE_LIMIT: 10,
     AUTH_LIMIT: 5,

@@ -80,6 +80,8 @@ const schema = z.object({
   UPLOAD_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),
   /** Whether an approved torrent waits again when its uploader changes it; only with manual approval of uploads. */
   EDIT_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),
+  /** Bytes of .torrent files that a member may upload per day (UTC), 0 for any number; staff may upload more. */
+  UPLOAD_BYTES_PER_DAY: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 512 * 1024 ** 2 }),
   /** Hours for which a completed torrent is to be seeded, unless as much was uploaded; 0 where nothing is asked. */
   SEED_HOURS: integer({ min: 0, max: 10_000, fallback: 72 }),
   /** The `source` field of every uploaded torrent, which gives it an info hash of its own; the host by default. */

@@ -33,7 +33,8 @@ test('an invite from before was taken from the allowance of its maker, unless th
     const asOwner = (statement: string) =>
       withClient(before.ownerUrl, async (client) => (await client.query<Record<string, unknown>>(statement)).rows)
     await asOwner('alter table invites drop column from_allowance')
-    await asOwner("delete from kysely_migration where name = '0012-invite-allowances'")
+    await asOwner('drop table upload_quotas')
+    await asOwner("delete from kysely_migration where name >= '0012'")
     await asOwner(
       `insert into users (id, username, email, password_hash, role, passkey, created_at)
         select gen_random_uuid(), role, role, '', role, repeat(left(md5(role), 1), 40), now()
@@ -43,7 +44,7 @@ test('an invite from before was taken from the allowance of its maker, unless th
       select gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), id, now(), now() from users`
     await asOwner(asPreviousRelease)
     const role = new URL(before.appUrl).username
-    await expect(migrate({ url: before.ownerUrl, runtimeRole: role })).resolves.toEqual(['0012-invite-allowances'])
+    await expect(migrate({ url: before.ownerUrl, runtimeRole: role })).resolves.toContain('0012-invite-allowances')
     const stored = 'select role, from_allowance from invites join users on users.id = created_by order by role'
     await expect(asOwner(stored)).resolves.toEqual([
       { role: 'admin', from_allowance: false },

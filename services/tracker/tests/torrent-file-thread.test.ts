@@ -32,7 +32,7 @@ test('files are read one after the other, and what is refused says why', async (
     makeTorrent('two'),
     makeTorrent('x', { pieces: Buffer.of(1) }),
   ]
-  const read = await Promise.allSettled(files.map((file) => reader.read(file, 'OurSite')))
+  const read = await Promise.allSettled(files.map((file) => reader.read(file, 'OurSite', 'owner')))
   expect(read).toMatchObject([
     { value: { name: 'one', fileCount: 1, firstFiles: [{ path: 'one', size: 1_000_000 }] } },
     { reason: refusal('BAD_REQUEST', 'torrent: The file is not valid bencode.') },
@@ -41,12 +41,26 @@ test('files are read one after the other, and what is refused says why', async (
   ])
 })
 
+test('users take turns, however many files one of them has waiting', async () => {
+  reader = createTorrentFileReader({ nodeArguments })
+  const order: string[] = []
+  const owners = ['alice', 'alice', 'alice', 'alice', 'bob', 'carol', 'carol', 'bob']
+  await Promise.all(
+    owners.map(async (owner, i) => {
+      await reader.read(makeTorrent(String(i)), 'OurSite', owner)
+      order.push(owner)
+    }),
+  )
+  // The first file is under way when the second comes.
+  expect(order).toEqual(['alice', 'alice', 'bob', 'carol', 'alice', 'bob', 'carol', 'alice'])
+})
+
 test('this thread goes on while a costly file is read', async () => {
   reader = createTorrentFileReader({ nodeArguments })
-  await reader.read(makeTorrent('first'), 'OurSite')
+  await reader.read(makeTorrent('first'), 'OurSite', 'owner')
   let turns = 0
   const state = { isRead: false }
-  const reading = reader.read(withManyFiles('costly'), 'OurSite').finally(() => (state.isRead = true))
+  const reading = reader.read(withManyFiles('costly'), 'OurSite', 'owner').finally(() => (state.isRead = true))
   while (!state.isRead) {
     turns += 1
     await new Promise((resolve) => setImmediate(resolve))
@@ -64,7 +78,7 @@ test('this thread goes on while a costly file is read', async () => {
 test('what is read is put where the file was when threads share its memory, as far as it fits', async () => {
   reader = createTorrentFileReader({ nodeArguments })
   const file = withManyFiles('shared', 1_000)
-  const alone = await reader.read(Buffer.from(file), 'OurSite')
+  const alone = await reader.read(Buffer.from(file), 'OurSite', 'owner')
   const parts = [alone.info, alone.fileList]
   const largest = Math.max(...parts.map(({ length }) => length))
   for (const [room, fit] of [
@@ -74,7 +88,7 @@ test('what is read is put where the file was when threads share its memory, as f
     const memory = new SharedArrayBuffer(Math.max(room, file.length))
     const bytes = Buffer.from(memory, 0, file.length)
     bytes.set(file)
-    const { info, fileList, ...others } = await reader.read(bytes, 'OurSite')
+    const { info, fileList, ...others } = await reader.read(bytes, 'OurSite', 'owner')
     expect([info.buffer, fileList.buffer].map((buffer) => types.isSharedArrayBuffer(buffer))).toEqual(fit)
     expect([info, fileList].map((part) => Buffer.from(part))).toEqual(parts.map((part) => Buffer.from(part)))
     expect({ ...others, info: alone.info, fileList: alone.fileList }).toEqual(alone)
@@ -94,27 +108,27 @@ test('the thread of a process that yields more than it does, yields as much', ()
 
 test('a file that takes too long is given up, and the next one is read', async () => {
   reader = createTorrentFileReader({ nodeArguments, timeoutMs: 1 })
-  const late = reader.read(withManyFiles('late'), 'OurSite')
+  const late = reader.read(withManyFiles('late'), 'OurSite', 'owner')
   await expect(late).rejects.toMatchObject(
     refusal('UNAVAILABLE', 'The file could not be read in time. Try again later.'),
   )
   await reader.close()
   reader = createTorrentFileReader({ nodeArguments })
-  expect((await reader.read(makeTorrent('next'), 'OurSite')).name).toBe('next')
+  expect((await reader.read(makeTorrent('next'), 'OurSite', 'owner')).name).toBe('next')
 })
 
 test('a thread that takes too much memory is given up, and the next one reads', async () => {
   reader = createTorrentFileReader({ nodeArguments, heapMb: 32 })
-  const large = reader.read(withManyFiles('large'), 'OurSite')
+  const large = reader.read(withManyFiles('large'), 'OurSite', 'owner')
   await expect(large).rejects.toMatchObject(refusal('BAD_REQUEST', 'torrent: Reading the file takes too much memory.'))
-  expect((await reader.read(makeTorrent('next'), 'OurSite')).name).toBe('next')
+  expect((await reader.read(makeTorrent('next'), 'OurSite', 'owner')).name).toBe('next')
 })
 
 test('closing refuses what waits', async () => {
   reader = createTorrentFileReader({ nodeArguments })
-  const waiting = Promise.allSettled(['a', 'b', 'c'].map((name) => reader.read(makeTorrent(name), 'OurSite')))
+  const waiting = Promise.allSettled(['a', 'b', 'c'].map((name) => reader.read(makeTorrent(name), 'OurSite', 'owner')))
   await reader.close()
   const stopping = { reason: refusal('UNAVAILABLE', 'The service is stopping.') }
   expect(await waiting).toMatchObject([stopping, stopping, stopping])
-  await expect(reader.read(makeTorrent('d'), 'OurSite')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  await expect(reader.read(makeTorrent('d'), 'OurSite', 'owner')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })

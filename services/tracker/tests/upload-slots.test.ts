@@ -13,6 +13,7 @@ import { startTracker, type TestTracker } from './support/tracker.ts'
 const TRIES = 20
 const TOTAL = 16
 const PER_MEMBER = 3
+const PREVIEWS = 8
 
 let servers: DurableServers
 let tracker: TestTracker
@@ -37,6 +38,11 @@ afterAll(async () => {
 
 const taken = () => metricOf(tracker, 'tracker_uploads')
 const start = (file = makeTorrent('cut off')) => startRawUpload(tracker.url, member, file)
+function preview(client: Client) {
+  const body = new FormData()
+  body.append('torrent', new Blob([Uint8Array.from(makeTorrent('previewed'))]), 'x.torrent')
+  return client.send('POST', '/api/torrents/preview', { body })
+}
 const startMany = (count = TRIES) => Promise.all(Array.from({ length: count }, () => start()))
 
 /** Cuts uploads off, and sees that every slot is there again. */
@@ -66,17 +72,34 @@ test('a member whose uploads stall holds their own slots and none of others', as
   await cutOff(stalled)
 })
 
-test('when members hold all slots together, another one is told to try again', async () => {
-  const members = await Promise.all(
-    Array.from({ length: Math.ceil(TOTAL / PER_MEMBER) }, (_, i) => tracker.signedIn(`holder-${String(i)}`)),
-  )
-  const stalled = await Promise.all(
-    members.flatMap((holder) =>
-      Array.from({ length: PER_MEMBER }, () => startRawUpload(tracker.url, holder, makeTorrent('held'))),
-    ),
-  )
+/** Members of whom each has begun as many uploads and previews as they may. */
+async function startAllOf(members: number): Promise<RawUpload[]> {
+  const names = Array.from({ length: members }, () => `holder-${String(++holders)}`)
+  const started = names.map(async (name) => {
+    const holder = await tracker.signedIn(name)
+    const paths = [...Array<string>(PER_MEMBER).fill('/api/torrents'), '/api/torrents/preview']
+    return Promise.all(paths.map((path) => startRawUpload(tracker.url, holder, makeTorrent('held'), path)))
+  })
+  const stalled = (await Promise.all(started)).flat()
   for (const upload of stalled) upload.send(100)
-  await eventually(async () => (await taken()) === TOTAL)
+  return stalled
+}
+
+let holders = 0
+
+test('while six members hold all they can, a seventh previews and uploads', async () => {
+  const stalled = await startAllOf(6)
+  const isSettled = async (): Promise<boolean> =>
+    (await taken()) + stalled.filter((upload) => upload.answered() !== '').length === stalled.length
+  await eventually(isSettled)
+  expect((await preview(other)).status).toBe(200)
+  expect((await other.upload(makeTorrent('of a seventh'), { category: 'other' })).status).toBe(201)
+  await cutOff(stalled)
+})
+
+test('when members hold all slots together, another one is told to try again', async () => {
+  const stalled = await startAllOf(TOTAL)
+  await eventually(async () => (await taken()) === TOTAL + PREVIEWS)
   const refused = await other.upload(makeTorrent('one too many'), { category: 'other' })
   expect([refused.status, refused.member('error', 'code'), refused.headers.get('retry-after')]).toEqual([
     503,
@@ -85,6 +108,37 @@ test('when members hold all slots together, another one is told to try again', a
   ])
   await cutOff(stalled)
 })
+
+test('a member previews one file at a time, which takes nothing from their uploads', async () => {
+  const stalled = await Promise.all(
+    [1, 2].map(() => startRawUpload(tracker.url, member, makeTorrent('previewed'), '/api/torrents/preview')),
+  )
+  for (const upload of stalled) upload.send(100)
+  await eventually(() => stalled.some((upload) => upload.answered().startsWith('HTTP/1.1 429 ')))
+  expect(await taken()).toBe(1)
+  expect((await preview(other)).status).toBe(200)
+  expect((await member.upload(makeTorrent('meanwhile'), { category: 'other' })).status).toBe(201)
+  await cutOff(stalled)
+})
+
+test('a body that comes byte by byte is cut off with 408, and one over a slow line is taken', async () => {
+  const [dripping, silent, slow] = await Promise.all([
+    start(),
+    start(),
+    startRawUpload(tracker.url, other, makeTorrent('slow line', { size: 25_000 * 262_144 })),
+  ])
+  const uploads = [dripping, silent]
+  const [every, step] = [500, 20 * 1024]
+  for (let tick = 0; tick * step < slow.length; tick++) {
+    slow.sendPart(tick * step, (tick + 1) * step)
+    if (!dripping.socket.destroyed) dripping.sendPart(tick, tick + 1)
+    await sleep(every)
+  }
+  await eventually(() => slow.answered() !== '' && uploads.every((upload) => upload.socket.readableEnded))
+  for (const upload of uploads) expect(upload.answered()).toMatch(/^HTTP\/1\.1 408 [^]*"TOO_SLOW"/)
+  expect(slow.answered()).toMatch(/^HTTP\/1\.1 201 /)
+  await cutOff([...uploads, slow])
+}, 60_000)
 
 test('slots come back from uploads that are cut off while their session is looked up', async () => {
   await withClient(tracker.database.adminUrl, async (client) => {

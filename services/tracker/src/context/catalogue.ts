@@ -53,6 +53,7 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
     clock,
     approval: config.UPLOAD_APPROVAL,
     editApproval: config.EDIT_APPROVAL,
+    bytesPerDay: config.UPLOAD_BYTES_PER_DAY,
     source: config.TORRENT_SOURCE ?? new URL(config.PUBLIC_URL).host,
     publicUrl: config.PUBLIC_URL,
     announceUrl,

@@ -15,7 +15,9 @@ import type { Connections } from './connections.ts'
 const COMPRESS_FROM_BYTES = 1_400
 
 /** An upload holds ten megabytes at most. Somebody who uploads a series sends few at once. */
-const UPLOADS: UploadLimits = { perHolder: 3, total: 16 }
+const UPLOADS: UploadLimits = { perHolder: 3, shared: 8, total: 16 }
+/** Nothing comes of a preview, so however many are asked for, they take nothing from uploads. */
+const PREVIEWS: UploadLimits = { perHolder: 1, total: 8 }
 /** A file, and what is stored of it: the same bytes, and some more of our own. */
 const UPLOAD_MEMORY_BYTES = MAX_TORRENT_BYTES + 64 * 1024
 
@@ -24,9 +26,9 @@ export type Rest = { readonly serving: Serving<TrackerSurface> }
 
 /** Joins limits, sessions and roles into the guards of the REST surface. */
 export function createRest({ config, logger, redis, metrics }: Connections, sessions: Sessions): Rest {
-  const uploadSlots = createUploadSlots(UPLOADS)
-  createUploadMetrics(metrics.registry, () => uploadSlots.taken())
-  const readBody = createReadBody(uploadSlots, createUploadMemories(UPLOAD_MEMORY_BYTES))
+  const slots = { uploads: createUploadSlots(UPLOADS), previews: createUploadSlots(PREVIEWS) }
+  createUploadMetrics(metrics.registry, () => slots.uploads.taken() + slots.previews.taken())
+  const readBody = createReadBody(slots, createUploadMemories(UPLOAD_MEMORY_BYTES))
   const applyLimit = createLimits({
     redis,
     logger,

@@ -10,6 +10,7 @@ import { deletedCategories } from './migrations/0009-deleted-categories.ts'
 import { snatches } from './migrations/0010-snatches.ts'
 import { rejections } from './migrations/0011-rejections.ts'
 import { inviteAllowances } from './migrations/0012-invite-allowances.ts'
+import { uploadQuotas } from './migrations/0013-upload-quotas.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
@@ -27,6 +28,7 @@ export const migrate: Migrate = createMigrate({
     '0010-snatches': snatches,
     '0011-rejections': rejections,
     '0012-invite-allowances': inviteAllowances,
+    '0013-upload-quotas': uploadQuotas,
   },
   grants,
 })

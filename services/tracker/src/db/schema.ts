@@ -134,6 +134,9 @@ export type TorrentStatsTable = {
 /** Words that names have; a trigger adds those of new names. */
 export type SearchWordsTable = { word: Fixed<string> }
 
+/** Bytes of .torrent files that a user has uploaded on the last day on which they did (UTC). */
+export type UploadQuotasTable = { user_id: Fixed<string>; day: string; bytes: number }
+
 export type TorrentFilesTable = {
   torrent_id: Fixed<string>
   /** The bencoded info dictionary, byte for byte. */
@@ -281,6 +284,7 @@ export type Schema = {
   rejections: RejectionsTable
   torrent_stats: TorrentStatsTable
   torrent_files: TorrentFilesTable
+  upload_quotas: UploadQuotasTable
   torrent_file_list: TorrentFileListTable
   user_torrents: UserTorrentsTable
   search_words: SearchWordsTable

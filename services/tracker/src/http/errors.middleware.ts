@@ -8,6 +8,7 @@ const HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   UNAVAILABLE: { 'Retry-After': '5' },
   // A body that was refused may still be on its way; the connection is not kept for it.
   PAYLOAD_TOO_LARGE: { Connection: 'close' },
+  TOO_SLOW: { Connection: 'close' },
 }
 
 /** Answers every error in the tracker's shape. */

@@ -17,6 +17,14 @@ const RETRY_AFTER = '5'
 
 const json = express.json({ limit: MAX_JSON, strict: true })
 
+/** A body may take so long, and one second more for each `MIN_BYTES_PER_SECOND` of it: who sends nothing holds no slot. */
+const GRACE_MS = 10_000
+const MIN_BYTES_PER_SECOND = 16 * 1024
+const CHECK_EVERY_MS = 500
+
+/** Slots for what is stored, and for what is only read. */
+type Slots = { readonly uploads: UploadSlots; readonly previews: UploadSlots }
+
 /** Reads the body of a request as its endpoint describes it. A body that was read before is not read again. */
 export type ReadRequestBody = (
   endpoint: Description<TrackerSurface>,
@@ -26,10 +34,12 @@ export type ReadRequestBody = (
 ) => Promise<ReadBody>
 
 /** Reads JSON bodies and uploads, all bounded. */
-export function createReadBody(slots: UploadSlots, memories: UploadMemories): ReadRequestBody {
-  const readUpload = createReadUpload(slots, memories)
-  return async ({ upload }, request, response, caller) => {
-    if (upload !== undefined) return readUpload(upload, request, response, caller)
+export function createReadBody(slots: Slots, memories: UploadMemories): ReadRequestBody {
+  const readUpload = createReadUpload(memories)
+  return async ({ upload, limit }, request, response, caller) => {
+    // What counts as reading changes nothing.
+    const ofKind = limit === 'read' ? slots.previews : slots.uploads
+    if (upload !== undefined) return readUpload(upload, ofKind, request, response, caller)
     if (request.body === undefined) {
       // A missing body is malformed, which the schema reports in detail; `is` returns null for it.
       if (request.is('application/json') === false)
@@ -45,10 +55,9 @@ export function createReadBody(slots: UploadSlots, memories: UploadMemories): Re
  * the handler works with the bytes also when the client has gone.
  */
 function createReadUpload(
-  slots: UploadSlots,
   memories: UploadMemories,
-): (upload: Upload, request: Request, response: Response, caller: Visitor) => Promise<ReadBody> {
-  return async (upload, request, response, caller) => {
+): (upload: Upload, slots: UploadSlots, request: Request, response: Response, caller: Visitor) => Promise<ReadBody> {
+  return async (upload, slots, request, response, caller) => {
     if (request.is('multipart/form-data') === false)
       throw apiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as multipart/form-data.')
     const giveBack = takeSlot(slots, response, caller)
@@ -60,12 +69,30 @@ function createReadUpload(
     try {
       // The parser never ends when the request was cut off before it started.
       if (request.destroyed) throw apiError('BAD_REQUEST', 'The request was cut off.')
-      await runMiddleware(multipartParser(upload, memory), request, response)
+      await inTime(request, runMiddleware(multipartParser(upload, memory), request, response))
     } catch (error) {
       release()
       throw malformedForm(error)
     }
     return { body: request.body as unknown, file: request.file?.buffer, release }
+  }
+}
+
+/** Waits for a body while it comes fast enough. @throws ApiError TOO_SLOW otherwise; its bytes go nowhere from then on */
+async function inTime(request: Request, reading: Promise<void>): Promise<void> {
+  const { socket } = request
+  const [started, before] = [performance.now(), socket.bytesRead]
+  let timer: NodeJS.Timeout | undefined
+  const tooSlow = new Promise<never>((_resolve, reject) => {
+    timer = setInterval(() => {
+      const allowedMs = GRACE_MS + (1000 * (socket.bytesRead - before)) / MIN_BYTES_PER_SECOND
+      if (!request.complete && performance.now() - started > allowedMs) reject(apiError('TOO_SLOW'))
+    }, CHECK_EVERY_MS)
+  })
+  try {
+    await Promise.race([reading, tooSlow])
+  } finally {
+    clearInterval(timer)
   }
 }
 

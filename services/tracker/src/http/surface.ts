@@ -44,6 +44,7 @@ export function codesOf(endpoint: Description<TrackerSurface>): readonly ErrorCo
   if (access !== 'anyone') codes.add('UNAUTHORIZED').add('FORBIDDEN')
   if (method !== 'GET') codes.add('FORBIDDEN')
   if (hasBody) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
+  if (upload !== undefined) codes.add('TOO_SLOW')
   codes.add('RATE_LIMITED').add('INTERNAL_ERROR').add('UNAVAILABLE')
   return [...codes]
 }

@@ -1,7 +1,10 @@
 import { apiError } from '../errors.ts'
 
-/** Uploads that are held in memory at once: of one holder, and of all together. */
-export type UploadLimits = { readonly perHolder: number; readonly total: number }
+/**
+ * Uploads that are held in memory at once: of one holder, and of all together. Beyond `shared`, which is left out where each
+ * holder has one only, a slot is given to holders without any: no few of them can take all.
+ */
+export type UploadLimits = { readonly perHolder: number; readonly shared?: number; readonly total: number }
 
 /** What an upload has to have while its bytes are in memory. */
 export type UploadSlots = {
@@ -10,7 +13,7 @@ export type UploadSlots = {
    *
    * @param holder whose upload it is
    * @returns gives the slot back; to be called once, when nothing holds the bytes any more
-   * @throws ApiError RATE_LIMITED when the holder has all of theirs, UNAVAILABLE when there is none
+   * @throws ApiError RATE_LIMITED when the holder has as many as they may have now, UNAVAILABLE when there is none
    */
   take(holder: string): () => void
   /** How many are taken. */
@@ -18,7 +21,7 @@ export type UploadSlots = {
 }
 
 /** Creates the slots. Each holder has a bound of their own, so one whose uploads stall takes none from others. */
-export function createUploadSlots({ perHolder, total }: UploadLimits): UploadSlots {
+export function createUploadSlots({ perHolder, shared = 0, total }: UploadLimits): UploadSlots {
   const takenBy = new Map<string, number>()
   let taken = 0
 
@@ -32,8 +35,8 @@ export function createUploadSlots({ perHolder, total }: UploadLimits): UploadSlo
   return {
     take(holder) {
       const own = takenBy.get(holder) ?? 0
-      if (own >= perHolder)
-        throw apiError('RATE_LIMITED', `You have ${String(own)} uploads under way. Wait until one has ended.`)
+      if (own >= perHolder || (own > 0 && taken >= shared))
+        throw apiError('RATE_LIMITED', 'You cannot send more files at once. Wait until one of them has been read.')
       if (taken >= total) throw apiError('UNAVAILABLE', 'Too many uploads at once. Try again in a moment.')
       taken += 1
       takenBy.set(holder, own + 1)

@@ -24,14 +24,15 @@ type Waiting = TorrentJob & {
 
 /**
  * Creates the reader. Its thread starts with the first file, and again after one that took too long or too much memory;
- * it reads one file at a time. Who waits is bounded by the slots of uploads.
+ * it reads one file at a time, those of several owners in turns. Who waits is bounded by the slots of uploads.
  *
  * @param options `nodeArguments` are those of Node for the thread, this process's own where they are left out
  */
 export function createTorrentFileReader(
   options: { nodeArguments?: readonly string[]; timeoutMs?: number; heapMb?: number } = {},
 ): TorrentFileReader {
-  const waiting: Waiting[] = []
+  /** By owner; whose turn is next comes first. */
+  const waiting = new Map<string, Waiting[]>()
   let thread: Worker | undefined
   let current: Waiting | undefined
   let deadline: NodeJS.Timeout | undefined
@@ -74,7 +75,7 @@ export function createTorrentFileReader(
 
   function next(): void {
     if (current !== undefined) return
-    current = waiting.shift()
+    current = takeTurn(waiting)
     if (current === undefined) return
     const worker = (thread ??= start())
     const { bytes, source } = current
@@ -86,21 +87,32 @@ export function createTorrentFileReader(
   }
 
   return {
-    read: (bytes, source) =>
+    read: (bytes, source, owner) =>
       new Promise((resolve, reject) => {
         if (isClosed) {
           reject(stopping())
           return
         }
-        waiting.push({ bytes, source, resolve, reject })
+        waiting.set(owner, [...(waiting.get(owner) ?? []), { bytes, source, resolve, reject }])
         next()
       }),
     close: async () => {
       isClosed = true
-      for (const { reject } of waiting.splice(0)) reject(stopping())
+      for (const { reject } of [...waiting.values()].flat()) reject(stopping())
+      waiting.clear()
       await thread?.terminate()
     },
   }
+}
+
+/** Takes the first job of the owner whose turn it is; with others left, the owner comes last then. */
+function takeTurn(waiting: Map<string, Waiting[]>): Waiting | undefined {
+  const [turn] = waiting
+  if (turn === undefined) return undefined
+  const [owner, [job, ...others]] = turn
+  waiting.delete(owner)
+  if (others.length > 0) waiting.set(owner, others)
+  return job
 }
 
 function stopping(): Error {

@@ -63,9 +63,10 @@ export function readTorrent(bytes: Uint8Array, source: string): ReadTorrent {
  * Reads an uploaded .torrent as `readTorrent` does, beside other requests.
  *
  * @param bytes are handed over: they are not to be used any more
+ * @param owner id of the user whose file it is: users take turns
  * @throws ApiError BAD_REQUEST naming the problem of the file; UNAVAILABLE when it could not be read in time
  */
-export type ReadTorrentFile = (bytes: Buffer, source: string) => Promise<TorrentContent>
+export type ReadTorrentFile = (bytes: Buffer, source: string, owner: string) => Promise<TorrentContent>
 
 /** The error for a file that is refused. */
 export function refusedTorrent(problem: string): Error {

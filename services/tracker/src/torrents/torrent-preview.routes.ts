@@ -34,9 +34,9 @@ export const torrentPreviewEndpoints = [
     body: z.object({ name: formField(torrentName).optional(), category: formField(categorySlug).optional() }),
     status: 200,
     answer: torrentPreview,
-    handle: async ({ body, file }, { torrents }) => {
+    handle: async ({ body, file, caller }, { torrents }) => {
       if (file === undefined) throw apiError('BAD_REQUEST', 'torrent: send the .torrent file in this field.')
-      const { fileCount, firstFiles, release, ...preview } = await torrents.preview({
+      const { fileCount, firstFiles, release, ...preview } = await torrents.preview(caller.session.account, {
         bytes: file,
         name: body.name,
         category: body.category,

@@ -6,6 +6,7 @@ import { apiError } from '../errors.ts'
 import { recordChange, recordRemoval } from './torrent-admin-log.store.ts'
 import { type ListedRow, listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
 import type { NewTorrent, Torrent, TorrentChanges, TorrentStore } from './torrents.ts'
+import { checkQuota, takeFromQuota } from './upload-quotas.store.ts'
 
 /** Torrents in Postgres. */
 export function createTorrentStore(db: Db): TorrentStore {
@@ -19,8 +20,10 @@ export function createTorrentStore(db: Db): TorrentStore {
 
     async create(torrent) {
       try {
+        await checkQuota(db, torrent)
         return await db.transaction().execute(async (trx) => {
           await insert(trx, torrent)
+          await takeFromQuota(trx, torrent)
           const created = await byId(trx, torrent.id)
           if (created === undefined) throw new Error('a torrent that was just inserted is not there')
           return created

@@ -61,6 +61,8 @@ export type NewTorrent = {
   readonly release: Release
   readonly tokens: readonly string[]
   readonly createdAt: Date
+  /** How many bytes of .torrent files its uploader may store per day (UTC); undefined for any number. */
+  readonly bytesPerDay: number | undefined
 }
 
 /** Changes to the row of a torrent, as the domain decided them. */
@@ -79,7 +81,7 @@ export type DecidedChange = { readonly changes: TorrentChanges; readonly by: Act
 
 /** The store of torrents. Each method is one atomic change, and none but `purgeDeleted` sees deleted torrents. */
 export type TorrentStore = {
-  /** @throws ApiError CONFLICT when either hash exists or the category was deleted */
+  /** @throws ApiError CONFLICT when either hash exists or the category was deleted, PAYLOAD_TOO_LARGE beyond `bytesPerDay` */
   create(torrent: NewTorrent): Promise<Torrent>
   byId(id: string): Promise<Torrent | undefined>
   /** In the order of the ids; those that are not there are left out. */
@@ -135,6 +137,8 @@ export function createTorrents(
     approval: 'automatic' | 'manual'
     /** With `manual` for both, approved torrents wait again when their uploaders change them. */
     editApproval: 'automatic' | 'manual'
+    /** Bytes of .torrent files that a member may store per day; 0 for any number. */
+    bytesPerDay: number
     /** The field `source` of the info dictionary of every torrent. */
     source: string
   },
@@ -174,7 +178,8 @@ export function createTorrents(
      * Adds a torrent to the catalogue. It is made private and marked with our source, so its info hash may differ from
      * that of the uploaded file. One that was rejected before waits for a moderator, who sees why.
      *
-     * @throws ApiError BAD_REQUEST naming the problem of the file or the category; CONFLICT when the catalogue has it
+     * @throws ApiError BAD_REQUEST naming the problem of the file or the category; CONFLICT when the catalogue has it;
+     *   PAYLOAD_TOO_LARGE when a member has uploaded too much today
      */
     async upload(
       by: Account,
@@ -186,7 +191,7 @@ export function createTorrents(
         externalIds: ExternalIds
       },
     ): Promise<Torrent> {
-      const content = await deps.readTorrentFile(upload.bytes, deps.source)
+      const content = await deps.readTorrentFile(upload.bytes, deps.source, by.id)
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)
       const category = await categories.forRelease(upload.category, release)
@@ -203,6 +208,7 @@ export function createTorrents(
         stateReason: rejection === undefined ? null : `Rejected before: ${rejection}`,
         createdAt: new Date(clock.now()),
         ...nameFieldsOf(name, release),
+        bytesPerDay: by.role === 'member' && deps.bytesPerDay > 0 ? deps.bytesPerDay : undefined,
       })
       await publishInvalidation(torrent)
       return torrent
@@ -213,8 +219,11 @@ export function createTorrents(
      *
      * @throws ApiError BAD_REQUEST naming the problem of the file or the category
      */
-    async preview(upload: NamedFile & { category: string | undefined }): Promise<TorrentPreview> {
-      const content = await deps.readTorrentFile(upload.bytes, deps.source)
+    async preview(
+      by: Pick<Account, 'id'>,
+      upload: NamedFile & { category: string | undefined },
+    ): Promise<TorrentPreview> {
+      const content = await deps.readTorrentFile(upload.bytes, deps.source, by.id)
       const { infoHash, size, fileCount, firstFiles } = content
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)

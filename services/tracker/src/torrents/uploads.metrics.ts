@@ -4,7 +4,7 @@ import { Gauge, type Registry } from 'prom-client'
 export function createUploadMetrics(registry: Registry, taken: () => number): void {
   new Gauge({
     name: 'tracker_uploads',
-    help: 'Uploads that are received, read or stored at the moment; each holds a slot.',
+    help: 'Uploads and previews that are received, read or stored at the moment; each holds a slot.',
     registers: [registry],
     collect() {
       this.set(taken())

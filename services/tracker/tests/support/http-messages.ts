@@ -47,7 +47,7 @@ export function messagesFrom(random: () => number): () => string[] {
   const plain = (): string =>
     `GET ${one(TARGETS.slice(0, PLAIN_TARGETS))} HTTP/1.${one(['0', '1', '1', '1'])}\r\nHost: x\r\n` +
     Array.from({ length: below(4) }, () => `${one(PLAIN_NAMES)}: ${one(PLAIN_VALUES)}\r\n`).join('') +
-    `${one(['', '', '', 'Connection: keep-alive\r\n', 'connection:close\r\n'])}\r\n`
+    `${one([...repeat('', 19), 'X: y\r\n'.repeat(100)])}${one(['', '', '', 'Connection: keep-alive\r\n', 'connection:close\r\n'])}\r\n`
   const odd = (): string =>
     `${one(METHODS)} ${one(TARGETS)} HTTP/${one(VERSIONS)}\r\n${one(['Host: x\r\n', 'Host: x\r\n', 'Host: x\r\n', ''])}` +
     `${Array.from({ length: one([0, 0, 1, 1, 2, 3]) }, field).join('')}\r\n${one(BODIES)}`

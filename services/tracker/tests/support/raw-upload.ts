@@ -9,12 +9,20 @@ export type RawUpload = {
   readonly socket: Socket
   /** Sends the first bytes of the body, or all of it. */
   send(bytes?: number): void
+  /** Sends the bytes of the body from one position to another. */
+  sendPart(from: number, to: number): void
+  readonly length: number
   /** What has been answered so far. */
   answered(): string
 }
 
-/** Opens a connection and sends the headers of an upload, no byte of its body. */
-export async function startRawUpload(url: string, client: Client, file: Buffer): Promise<RawUpload> {
+/** Opens a connection and sends the headers of an upload, or of a preview, and no byte of its body. */
+export async function startRawUpload(
+  url: string,
+  client: Client,
+  file: Buffer,
+  path = '/api/torrents',
+): Promise<RawUpload> {
   const { port, hostname } = new URL(url)
   const body = formOf(file)
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
@@ -23,12 +31,14 @@ export async function startRawUpload(url: string, client: Client, file: Buffer):
   socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
   await once(socket, 'connect')
   socket.write(
-    `POST /api/torrents HTTP/1.1\r\nhost: x\r\ncookie: session=${client.cookie ?? ''}\r\n` +
+    `POST ${path} HTTP/1.1\r\nhost: x\r\ncookie: session=${client.cookie ?? ''}\r\n` +
       `content-type: multipart/form-data; boundary=${BOUNDARY}\r\ncontent-length: ${String(body.length)}\r\n\r\n`,
   )
   return {
     socket,
     send: (bytes = body.length) => void socket.write(body.subarray(0, bytes)),
+    sendPart: (from, to) => void socket.write(body.subarray(from, to)),
+    length: body.length,
     answered: () => text,
   }
 }

@@ -12,7 +12,7 @@ function nicenessOf(thread: string): number {
 }
 
 const reader = createTorrentFileReader({ nodeArguments: SOURCE_ARGUMENTS })
-await reader.read(makeTorrent('any'), 'OurSite')
+await reader.read(makeTorrent('any'), 'OurSite', 'owner')
 const threads = readdirSync('/proc/self/task').toSorted((a, b) => Number(a) - Number(b))
 process.stdout.write(threads.map((thread) => String(nicenessOf(thread))).join(' '))
 await reader.close()

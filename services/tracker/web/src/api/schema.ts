@@ -956,7 +956,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
+                code: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "TOO_SLOW" | "CONFLICT" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
                 message: string;
             };
         };
@@ -1587,7 +1587,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1686,7 +1686,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2143,7 +2143,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2240,7 +2240,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3182,7 +3182,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3367,7 +3367,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3663,7 +3663,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3763,7 +3763,16 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `TOO_SLOW`: The body came too slowly. Send it again over a faster connection. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -3961,6 +3970,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description `TOO_SLOW`: The body came too slowly. Send it again over a faster connection. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description `CONFLICT`: It exists already, or its state does not allow this. */
             409: {
                 headers: {
@@ -3970,7 +3988,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -4265,7 +4283,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -4750,7 +4768,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5578,7 +5596,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5742,7 +5760,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -6297,7 +6315,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed. */
+            /** @description `PAYLOAD_TOO_LARGE`: The body is larger than allowed, or than what is left of a quota. */
             413: {
                 headers: {
                     [name: string]: unknown;

@@ -39,7 +39,8 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
         }),
       ),
     staleTime: Number.POSITIVE_INFINITY,
-    retry: false,
+    // A preview that was given up is read to its end before the next one has its turn.
+    retry: (failures, error) => failures < 3 && error instanceof ApiError && error.status === 429,
   })
   // What was understood last stays while another name is read, and when that fails: the fields below hold what was typed.
   const [understood, setUnderstood] = useState<TorrentPreview>()
