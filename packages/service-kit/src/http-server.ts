@@ -99,7 +99,7 @@ export async function listen(
   }
 }
 
-/** Whether a request has more header fields than are read. It is to be answered with 431 (RFC 6585 section 5), and its connection closed. */
+/** Whether a request has more header fields than are read. It is to be refused (RFC 6585 section 5), and its connection closed. */
 export function hasTooManyFields({ rawHeaders }: IncomingMessage): boolean {
   return rawHeaders.length > 2 * MAX_HEADER_FIELDS
 }

@@ -120,6 +120,7 @@ test('a passkey is not in it wherever it was typed, and the info hash of a torre
     `/api/torznab?t=search&q=a+${passkey.toUpperCase()}+b&${passkey}`,
     `/api/torznab?t=search&q=x${passkey}${passkey}`,
     `/api/torznab?t=search&q=${'y'.repeat(470)}${passkey}`,
+    `/api/torznab?t=search&q=${passkey.slice(0, 20)}%00${passkey.slice(20)}`,
     `/api/torznab?t=details&id=${passkey}`,
     `/api/torznab?t=search&id=${passkey}&q=http%3A%2F%2Ftracker.test%2F${passkey}%2Fannounce`,
     `/api/torznab?t=details&id=${infoHash}`,

@@ -193,6 +193,8 @@ function readableQuery({ rawQuery, infoHash }: Pick<AnsweredRequest, 'rawQuery' 
   const parts = [...new URLSearchParams(rawQuery)]
     .filter(([name, value]) => name.trim().toLowerCase() !== 't' && !KEY_NAME.test(name) && !KEY_IN_VALUE.test(value))
     .map(([name, value]) => `${name}=${value}`)
-  const text = parts.join('&').replace(PASSKEYS, (found) => (found.toLowerCase() === infoHash ? found : REDACTED))
-  return cleanText(text.slice(0, MAX_QUERY))
+  // Cleaned before, so that no character that is left out hides a passkey, and after, because a pair may have been cut in two.
+  const text = cleanText(parts.join('&'))
+  const redacted = text.replace(PASSKEYS, (found) => (found.toLowerCase() === infoHash ? found : REDACTED))
+  return cleanText(redacted.slice(0, MAX_QUERY))
 }
