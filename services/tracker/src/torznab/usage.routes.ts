@@ -4,7 +4,9 @@ import { endpoints } from '../http/surface.ts'
 import type { TorznabUsage } from './usage.ts'
 
 const meter = z.object({
-  used: z.int().meta({ description: 'in this window; refused requests count too' }),
+  used: z
+    .int()
+    .meta({ description: 'allowed requests in this window; above the limit only where that was lowered meanwhile' }),
   limit: z.int(),
 })
 

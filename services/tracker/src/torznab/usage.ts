@@ -2,7 +2,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { AddressBlocks, TorznabLimits } from './ladder.ts'
 import type { TorznabSettings } from './settings.ts'
 
-/** How much of a limit is used in the current window; refused requests count too, so `used` may be above it. */
+/** How many requests a limit allowed in the current window; `used` is above it where it was lowered meanwhile. */
 type Meter = { readonly used: number; readonly limit: number }
 
 /** What is left of the limits of a user. */

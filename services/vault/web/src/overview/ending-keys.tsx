@@ -9,13 +9,13 @@ import { Countdown } from '../keys/countdown.tsx'
 import { Fingerprint } from '../keys/fingerprint.tsx'
 
 /** Replaced keys that still open: whether something uses them yet shows whether all applications have the new one. */
-export function EndingKeys({ count }: { count: string }) {
+export function EndingKeys({ count }: { count: number }) {
   const { data, error, refetch, dataUpdatedAt } = useQuery(allKeys)
   return (
     <section className="stack-close" aria-labelledby="ending-keys">
       <h2 id="ending-keys">Keys that end soon</h2>
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={Number(count)} label="Keys are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={Math.min(count, 20)} label="Keys are loading." />
       ) : (
         <Table
           caption="Keys that end soon"

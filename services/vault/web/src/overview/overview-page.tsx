@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { EXACT, usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { activityOf } from '../activity/queries.ts'
 import { Requests } from '../activity/requests.tsx'
@@ -32,7 +31,7 @@ export function OverviewPage() {
       ) : (
         <VaultNumbers overview={data} day={day} readAt={dataUpdatedAt} />
       )}
-      {data !== undefined && data.endingKeys > 0 && <EndingKeys count={formatCount(data.endingKeys)} />}
+      {data !== undefined && data.endingKeys > 0 && <EndingKeys count={data.endingKeys} />}
       <Requests
         range={range ?? '24h'}
         link={(to, attributes, text) => (
