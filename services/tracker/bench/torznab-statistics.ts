@@ -84,7 +84,10 @@ async function measureAll(context: Context, url: string, users: readonly string[
   const ignore = (): void => undefined
   const pool = createPool({ url: databases.databaseUrl, name: 'bench', size: 1, logger })
   const log = createRequestLog({
-    store: createRequestLogStore(createKysely<Schema>(pool)),
+    store: createRequestLogStore(createKysely<Schema>(pool), {
+      requests: 2 * requests,
+      bytes: Number.MAX_SAFE_INTEGER,
+    }),
     settings: () => context.useCases.torznabConfiguration.current(),
     counters: { countWritten: ignore, countDropped: ignore, setWaiting: ignore },
     clock: systemClock,
@@ -101,6 +104,8 @@ async function measureAll(context: Context, url: string, users: readonly string[
       durationMs: 5 + randomInt(40),
       error: undefined,
       userId: anyUser(),
+      authorized: true,
+      address: '203.0.113.1',
       userAgent: `${CLIENT_FAMILIES[randomInt(8)] ?? ''}/4.0`,
     })
   await measure(
@@ -120,7 +125,7 @@ try {
   const users = await fillTorznabLog(databases, requests)
   const filled = (performance.now() - started) / 1_000
   const { rows } = await client.query<{ log: string; statistics: string }>(`
-    select pg_size_pretty(sum(pg_total_relation_size(oid)) filter (where relnamespace = 'torznab_log'::regnamespace)) as log,
+    select pg_size_pretty(sum(pg_total_relation_size(oid)) filter (where relname = 'torznab_requests')) as log,
       pg_size_pretty(sum(pg_total_relation_size(oid)) filter (where relname ~ '^torznab_(counts|user_sets|users)$'))
         as statistics
     from pg_class where relkind = 'r'`)

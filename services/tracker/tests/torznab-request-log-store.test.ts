@@ -2,12 +2,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { withClient } from '@vault-and-tracker/dev-env'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { createRequestLogStore } from '../src/torznab/request-log.store.ts'
+import { createRequestLogStore, type LogBounds } from '../src/torznab/request-log.store.ts'
 import { createRequestLog, type LoggedRequest, type RequestBatch } from '../src/torznab/request-log.ts'
 import { rollUp } from '../src/torznab/statistics-rollup.ts'
 import type { Client } from './support/client.ts'
-import { type LoggingTracker, SEARCH, startLoggingTracker } from './support/torznab-log.ts'
+import { LOG_BOUNDS, type LoggingTracker, SEARCH, startLoggingTracker } from './support/torznab-log.ts'
 import type { TestTracker } from './support/tracker.ts'
+
+const ADDRESSES = '/api/admin/torznab/addresses'
 
 let tracker: TestTracker
 let admin: Client
@@ -27,11 +29,15 @@ beforeEach(() => clear())
 
 afterAll(() => tracker.stop())
 
+const store = (bounds: LogBounds) => createRequestLogStore(tracker.db, bounds)
+
 function batchOf(...requests: readonly Partial<LoggedRequest>[]): RequestBatch {
   const logged = requests.map((request) => ({
     id: newId(),
     at: new Date(),
     userId: alice,
+    authorized: true,
+    address: '203.0.113.1',
     function: 'search',
     query: '',
     results: 1,
@@ -40,11 +46,11 @@ function batchOf(...requests: readonly Partial<LoggedRequest>[]): RequestBatch {
     client: 'Radarr' as const,
     ...request,
   }))
-  return { id: newId(), requests: logged, rollup: rollUp(logged) }
+  return { id: newId(), requests: logged, addresses: [], rollup: rollUp(logged) }
 }
 
 test('a batch that is written twice counts once', async () => {
-  const store = createRequestLogStore(tracker.db)
+  const store = createRequestLogStore(tracker.db, LOG_BOUNDS)
   const batch = batchOf({}, { userId: bob })
   await Promise.all([store.write(batch), store.write(batch)])
   await store.write(batch)
@@ -66,7 +72,7 @@ test('a batch that fails half-way leaves nothing, and what follows is written', 
 })
 
 test('processes that write at the same time lose nothing and do not lock each other out', async () => {
-  const stores = [1, 2, 3, 4].map(() => createRequestLogStore(tracker.db))
+  const stores = [1, 2, 3, 4].map(() => createRequestLogStore(tracker.db, LOG_BOUNDS))
   const requests = ['search', 'movie', 'download', 'tvsearch'].map((name, i) => ({
     function: name,
     userId: i % 2 === 0 ? alice : bob,
@@ -84,54 +90,78 @@ test('processes that write at the same time lose nothing and do not lock each ot
   })
 })
 
-test('days older than the retention are dropped, together with the record of batches', async () => {
-  const store = createRequestLogStore(tracker.db)
-  const day = 86_400_000
-  for (const age of [0, 2, 3, 4, 30]) await store.write(batchOf({ at: new Date(Date.now() - age * day) }))
+test('requests and addresses older than the retention are deleted, together with the record of batches', async () => {
+  const store = createRequestLogStore(tracker.db, LOG_BOUNDS)
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000)
+  for (const age of [0, 2, 4, 30]) await store.write(batchOf({ at: ago(age) }))
+  const count = { address: '203.0.113.1', requests: 1, wrongKeys: 0, overLimits: 0 }
+  await store.write({ ...batchOf({ at: ago(2) }), addresses: [2, 4].map((age) => ({ ...count, hour: ago(age) })) })
   await tracker.sql("update torznab_batches set written_at = now() - interval '2 days'")
-  expect(await prune()).toBeGreaterThanOrEqual(2)
-  const rows = await tracker.sql('select at from torznab_requests order by at')
-  expect(rows).toHaveLength(3)
+  expect(await prune()).toBe(2)
+  expect(await listed()).toHaveLength(3)
+  expect((await admin.get(ADDRESSES)).json).toMatchObject({ total: 1 })
   expect(await tracker.sql('select 1 from torznab_batches')).toEqual([])
   expect((await admin.get('/api/admin/torznab/statistics?range=all')).json).toMatchObject({ totals: { requests: 5 } })
 })
 
-test('a day that was dropped is created again when it is written', async () => {
-  const store = createRequestLogStore(tracker.db)
-  const at = new Date(Date.now() - 9 * 86_400_000)
-  await store.write(batchOf({ at }))
-  await prune()
-  const again = batchOf({ at })
-  await expect(store.write(again)).rejects.toThrow(/no partition/)
-  await store.write(again)
-  expect(await listed()).toHaveLength(1)
+const LONG = 'y'.repeat(499)
+
+test.each([
+  ['requests', { requests: 5, bytes: 1_000_000 }, '', 5],
+  ['bytes', { requests: 1_000, bytes: 5_000 }, LONG, 5],
+])('a log that is full of %s makes room for new ones, the oldest first', async (_what, bounds, text, kept) => {
+  const stores = [store(bounds), store(bounds)]
+  const named = (n: number) => ({ query: `${String(n % 10)}${text}`, at: new Date(Date.now() + n) })
+  for (let n = 1; n <= 4; n++) {
+    await Promise.all(stores.map((store, i) => store.write(batchOf(named(2 * n + i), named(2 * n + i)))))
+  }
+  expect((await listed()).map(({ query }) => query[0])).toEqual(['9', '9', '8', '8', '7'].slice(0, kept))
+  await store(bounds).write(batchOf(...Array.from({ length: 20 }, (_, n) => named(n + 10))))
+  expect(await listed()).toHaveLength(kept)
+  expect(await listed()).toMatchObject([{ query: `9${text}` }, {}, {}, {}, { query: `5${text}` }])
+  expect((await admin.get('/api/admin/torznab/statistics')).json).toMatchObject({ totals: { requests: 36 } })
 })
 
-test('requests of a day whose partition is missing are written all the same', async () => {
-  await answered({ rawQuery: 'q=before' })
-  const day = `day_${new Date(tracker.now()).toISOString().slice(0, 10).replaceAll('-', '')}`
-  await tracker.sql(`drop table torznab_log.${day}`)
-  await answered({ rawQuery: 'q=after' })
-  expect((await listed()).map(({ query }) => query)).toEqual(['q=after'])
+test('a log that somebody else emptied has room again', async () => {
+  const bounds = { requests: 3, bytes: 1_000_000 }
+  await store(bounds).write(batchOf({}, {}, {}))
+  await tracker.sql('delete from torznab_requests')
+  await prune()
+  await store(bounds).write(batchOf({}, {}))
+  expect(await listed()).toHaveLength(2)
+})
+
+test('an hour has rows of 500 addresses, and one of all others, however many processes write', async () => {
+  const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000)
+  const of = (third: number, length: number, requests: number) =>
+    Array.from({ length }, (_, n) => {
+      const address = `198.51.${String(third)}.${String(n)}`
+      return { hour, address, requests, wrongKeys: 1, overLimits: 0 }
+    })
+  await store(LOG_BOUNDS).write({ ...batchOf(), addresses: of(0, 200, 9) })
+  await Promise.all([1, 2, 3].map((third) => store(LOG_BOUNDS).write({ ...batchOf(), addresses: of(third, 200, 1) })))
+  await store(LOG_BOUNDS).write({ ...batchOf(), addresses: [...of(0, 200, 1), ...of(4, 50, 1)] })
+  const { items, total } = (await admin.get(`${ADDRESSES}?limit=100`)).json as { items: object[]; total: number }
+  expect(total).toBe(501)
+  expect(items[0]).toMatchObject({ address: 'others', requests: 350, wrongKeys: 350 })
+  expect(items[1]).toEqual({
+    hour: hour.toISOString(),
+    address: '198.51.0.0',
+    requests: 10,
+    wrongKeys: 2,
+    overLimits: 0,
+  })
 })
 
 test.each([
   'update torznab_requests set query = query',
-  'delete from torznab_requests',
+  'delete from torznab_log_size',
   'drop table torznab_requests',
-  'create table torznab_log.intruder (id integer)',
   'delete from torznab_counts',
-  "select torznab_log_ensure_day('1970-01-01')",
 ])('the run-time role may not: %s', async (statement) => {
   await expect(withClient(tracker.database.appUrl, (client) => client.query(statement))).rejects.toThrow(
-    /permission denied|must be owner|no such day/,
+    /permission denied|must be owner/,
   )
-})
-
-test('the run-time role cannot drop the days of yesterday and today', async () => {
-  await answered({})
-  await withClient(tracker.database.appUrl, (client) => client.query("select torznab_log_drop_days('2100-01-01')"))
-  expect(await listed()).toHaveLength(1)
 })
 
 /** A log whose store fails until it is told not to. */
@@ -171,6 +201,18 @@ test('while Postgres is unavailable requests wait, up to a bound; the rest is co
   expect(await log.flush()).toBe(true)
   const queries = written.flatMap((batch) => batch.requests.map(({ query }) => query))
   expect(queries).toEqual(Array.from({ length: 20_000 }, (_, i) => `q=${String(i)}`))
+  await log.close()
+})
+
+test('requests without a key take no place from those with one while Postgres is unavailable', async () => {
+  const { log, store, written, droppedRequests } = logWithFailingStore()
+  for (let i = 0; i < 15_000; i++) log.record({ ...SEARCH, authorized: false, error: 100 })
+  for (let i = 0; i < 10_000; i++) log.record(SEARCH)
+  expect(droppedRequests()).toBe(5_000)
+  store.fails = false
+  await log.flush()
+  expect(written.reduce((sum, { requests }) => sum + requests.length, 0)).toBe(10_000)
+  expect(written.reduce((sum, { addresses }) => sum + (addresses[0]?.wrongKeys ?? 0), 0)).toBe(10_000)
   await log.close()
 })
 

@@ -51,7 +51,7 @@ test('a request is in the log with all that is known of it', async () => {
 test('requests are found by user, function, error and time, the newest first', async () => {
   await answered({ rawQuery: 'q=one' }, { rawQuery: 'q=two', userId: bob, function: 'movie' })
   tracker.advance(1_000)
-  await answered({ rawQuery: 'q=three', userId: undefined, error: 100, results: 0 })
+  await answered({ rawQuery: 'q=three', error: 201, results: 0 })
   await answered({ rawQuery: 'q=four', userId: bob, error: 500, results: 0 })
   const queries = async (query: string) => (await listed(query)).map((each) => each.query.slice(2))
   expect(await queries('')).toEqual(['four', 'three', 'two', 'one'])
@@ -61,14 +61,13 @@ test('requests are found by user, function, error and time, the newest first', a
   expect(await queries('?function=movie')).toEqual(['two'])
   expect(await queries('?error=true')).toEqual(['four', 'three'])
   expect(await queries('?error=false')).toEqual(['two', 'one'])
-  expect(await queries('?error=100')).toEqual(['three'])
+  expect(await queries('?error=201')).toEqual(['three'])
   expect(await queries('?limit=1&page=2')).toEqual(['three'])
   const middle = encodeURIComponent(
     ((await admin.get('/api/admin/torznab/requests')).json as { items: { at: string }[] }).items[1]?.at ?? '',
   )
   expect(await queries(`?from=${middle}`)).toEqual(['four', 'three'])
   expect(await queries(`?to=${middle}`)).toEqual(['two', 'one'])
-  expect((await listed('?error=100'))[0]?.user).toBeNull()
 })
 
 test.each(['error=maybe', 'from=now', 'page=0', 'limit=500', 'from=2026-01-01T12:45:00Z&to=2026-01-01T12:15:00Z'])(
@@ -188,23 +187,56 @@ test('a blocked user without a request is listed', async () => {
   await admin.patch(`/api/admin/users/${bob}`, { apiBlocked: false })
 })
 
-test('requests to the API are logged as they were answered, caps and refusals too', async () => {
+test('requests of users are logged as they were answered; those without a key and refused ones are counted', async () => {
   const { passkey } = await tracker.context.useCases.accounts.byId(alice)
   const ask = (query: string, userAgent: string) =>
     tracker.client().get(`/api/torznab${query}`, { 'user-agent': userAgent })
+  const key = `apikey=${passkey}`
   await ask('?t=caps', 'Prowlarr/1.25.4.4818 (alpine 3.20.3)')
-  await ask(`?t=tvsearch&q=no+such+show&season=2&apikey=${passkey}`, 'Sonarr/4.0.10.2544 (alpine 3.20.3)')
+  await ask(`?t=tvsearch&q=no+such+show&season=2&${key}`, 'Sonarr/4.0.10.2544 (alpine 3.20.3)')
   await ask(`?t=search&q=x&apikey=${'0'.repeat(40)}`, 'curl/8.11.0')
-  await ask(`/download?id=${'1'.repeat(40)}&apikey=${passkey}`, 'CrossSeed/6.13.7')
+  await ask(`/download?id=${'1'.repeat(40)}&${key}`, 'CrossSeed/6.13.7')
+  await ask(`?t=search&limit=-1&${key}`, 'curl/8.11.0')
+  await admin.patch(SETTINGS, { searchLimit: 1 })
+  for (let i = 0; i < 3; i++) await ask(`?t=search&q=over+the+limit&${key}`, 'curl/8.11.0')
+  await admin.patch(SETTINGS, { preset: 'default' })
   await requestsAreWritten(tracker)
-  const rows = (await admin.get('/api/admin/torznab/requests')).json as { items: unknown[] }
-  expect(rows.items.toReversed()).toMatchObject([
-    { function: 'caps', user: null, error: null, client: 'Prowlarr' },
+  expect((await listed()).toReversed()).toMatchObject([
     { function: 'tvsearch', user: { id: alice }, query: 'q=no such show&season=2', results: 0, client: 'Sonarr' },
-    { function: 'search', user: null, query: 'q=x', error: 100, client: 'library' },
     { function: 'download', user: { id: alice }, error: 300, client: 'cross-seed' },
+    { function: 'search', user: { id: alice }, query: 'limit=-1', error: 201 },
   ])
+  expect((await admin.get('/api/admin/torznab/addresses')).json).toMatchObject({
+    items: [{ address: '127.0.0.1', requests: 5, wrongKeys: 1, overLimits: 3 }],
+    total: 1,
+  })
+  expect((await admin.get('/api/admin/torznab/statistics')).json).toMatchObject({
+    totals: { requests: 8, errors: 6, uniqueUsers: 1 },
+    requestsLast24Hours: 8,
+    functions: [{ function: 'search', requests: 5 }, {}, {}, {}],
+  })
+  expect((await admin.get('/api/admin/torznab/users')).json).toMatchObject({ items: [{ requests: 6, violations: 3 }] })
   expect(JSON.stringify(await tracker.sql('select * from torznab_requests'))).not.toContain(passkey)
+})
+
+test('an address is counted by the hour, an IPv6 address with its /64; without logging it is not', async () => {
+  const ask = async (address: string) => {
+    await tracker.client().get('/api/torznab?t=search&apikey=wrong', { 'x-forwarded-for': address })
+    await requestsAreWritten(tracker)
+  }
+  const items = async () => ((await admin.get('/api/admin/torznab/addresses')).json as { items: object[] }).items
+  await ask('2001:db8::1')
+  await ask('2001:db8::ffff:2')
+  tracker.advance(3_600_000)
+  await ask('2001:db8::3')
+  expect(await items()).toMatchObject([
+    { address: '2001:db8:0:0::/64', requests: 1 },
+    { address: '2001:db8:0:0::/64', requests: 2 },
+  ])
+  await admin.patch(SETTINGS, { logging: false })
+  await ask('192.0.2.1')
+  await admin.patch(SETTINGS, { logging: true })
+  expect(await items()).toHaveLength(2)
 })
 
 test('a process that is asked to stop logs all that it answered, and two count what they write together', async () => {

@@ -3,6 +3,7 @@ import { createRequestLogStore } from '../src/torznab/request-log.store.ts'
 import { rollUp } from '../src/torznab/statistics-rollup.ts'
 import type { Client } from './support/client.ts'
 import { createAnnouncer } from './support/members.ts'
+import { LOG_BOUNDS } from './support/torznab-log.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -60,7 +61,8 @@ async function count(...requests: readonly Request[]): Promise<void> {
     durationMs: request.durationMs ?? 10,
     error: request.error ?? null,
   }))
-  await createRequestLogStore(tracker.db).write({ id: crypto.randomUUID(), requests: [], rollup: rollUp(counted) })
+  const store = createRequestLogStore(tracker.db, LOG_BOUNDS)
+  await store.write({ id: crypto.randomUUID(), requests: [], addresses: [], rollup: rollUp(counted) })
 }
 
 async function read(query = ''): Promise<Statistics> {

@@ -36,7 +36,7 @@ export function createTorznabAdmin(
   invalidations.addCache({ onChange: (change) => settings.forget(change), onMissed: () => settings.revalidateAll() })
   const onError = (error: unknown): void => logger.warn({ err: error }, 'could not write the Torznab request log')
   const log = createRequestLog({
-    store: createRequestLogStore(db),
+    store: createRequestLogStore(db, { requests: config.TORZNAB_LOG_REQUESTS, bytes: config.TORZNAB_LOG_BYTES }),
     settings: () => settings.current(),
     counters: createRequestLogMetrics(metrics.registry),
     clock,

@@ -11,6 +11,7 @@ import { snatches } from './migrations/0010-snatches.ts'
 import { rejections } from './migrations/0011-rejections.ts'
 import { inviteAllowances } from './migrations/0012-invite-allowances.ts'
 import { uploadQuotas } from './migrations/0013-upload-quotas.ts'
+import { torznabLog } from './migrations/0014-torznab-log.ts'
 
 /**
  * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
@@ -29,6 +30,7 @@ export const migrate: Migrate = createMigrate({
     '0011-rejections': rejections,
     '0012-invite-allowances': inviteAllowances,
     '0013-upload-quotas': uploadQuotas,
+    '0014-torznab-log': torznabLog,
   },
   grants,
 })

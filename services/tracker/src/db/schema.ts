@@ -241,6 +241,16 @@ export type TorznabRequestsTable = {
   client: Fixed<string>
 }
 
+export type TorznabLogSizeTable = { requests: number; bytes: number }
+
+export type TorznabAddressesTable = {
+  hour: Fixed<Date>
+  address: Fixed<string>
+  requests: number
+  wrong_keys: number
+  over_limits: number
+}
+
 export type TorznabBatchesTable = {
   id: Fixed<string>
   written_at: Generated<Date>
@@ -295,6 +305,8 @@ export type Schema = {
   admin_log: AdminLogTable
   torznab_settings: TorznabSettingsTable
   torznab_requests: TorznabRequestsTable
+  torznab_log_size: TorznabLogSizeTable
+  torznab_addresses: TorznabAddressesTable
   torznab_batches: TorznabBatchesTable
   torznab_counts: TorznabCountsTable
   torznab_users: TorznabUsersTable

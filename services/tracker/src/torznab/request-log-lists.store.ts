@@ -16,6 +16,27 @@ export function createRequestListStore(db: Db): RequestListStore {
       return { items, ...totalOf(counted) }
     },
 
+    addresses: async ({ page, limit }) => {
+      const all = db.selectFrom('torznab_addresses')
+      const [counted, rows] = await Promise.all([
+        countForTotal(db, all.select('hour')),
+        all
+          .selectAll()
+          .orderBy('hour', 'desc')
+          .orderBy('requests', 'desc')
+          .orderBy('address')
+          .limit(limit)
+          .offset((page - 1) * limit)
+          .execute(),
+      ])
+      const items = rows.map(({ wrong_keys: wrongKeys, over_limits: overLimits, ...row }) => ({
+        ...row,
+        wrongKeys,
+        overLimits,
+      }))
+      return { items, ...totalOf(counted) }
+    },
+
     users: async (query) => {
       const [counted, items] = await Promise.all([
         countForTotal(db, usage(db, query).select('users.id')),
@@ -27,19 +48,19 @@ export function createRequestListStore(db: Db): RequestListStore {
 }
 
 function requests(db: Db, { function: name, error, from, to, userId }: StoredRequestQuery) {
-  return db
-    .selectFrom('torznab_requests')
-    .where((eb) =>
-      eb.and([
-        ...(userId === undefined ? [] : [eb('torznab_requests.user_id', '=', userId)]),
-        ...(name === undefined ? [] : [eb('torznab_requests.function', '=', name)]),
-        ...(error === true ? [eb('torznab_requests.error', 'is not', null)] : []),
-        ...(error === false ? [eb('torznab_requests.error', 'is', null)] : []),
-        ...(typeof error === 'number' ? [eb('torznab_requests.error', '=', error)] : []),
-        ...(from === undefined ? [] : [eb('torznab_requests.at', '>=', from)]),
-        ...(to === undefined ? [] : [eb('torznab_requests.at', '<', to)]),
-      ]),
-    )
+  return db.selectFrom('torznab_requests').where((eb) =>
+    eb.and([
+      // The previous release logged requests without a user too.
+      eb('torznab_requests.user_id', 'is not', null),
+      ...(userId === undefined ? [] : [eb('torznab_requests.user_id', '=', userId)]),
+      ...(name === undefined ? [] : [eb('torznab_requests.function', '=', name)]),
+      ...(error === true ? [eb('torznab_requests.error', 'is not', null)] : []),
+      ...(error === false ? [eb('torznab_requests.error', 'is', null)] : []),
+      ...(typeof error === 'number' ? [eb('torznab_requests.error', '=', error)] : []),
+      ...(from === undefined ? [] : [eb('torznab_requests.at', '>=', from)]),
+      ...(to === undefined ? [] : [eb('torznab_requests.at', '<', to)]),
+    ]),
+  )
 }
 
 async function pageOfRequests(db: Db, query: StoredRequestQuery): Promise<ListedRequest[]> {
@@ -53,16 +74,16 @@ async function pageOfRequests(db: Db, query: StoredRequestQuery): Promise<Listed
         .offset((query.page - 1) * query.limit)
         .as('found'),
     )
-    .leftJoin('users', 'users.id', 'found.user_id')
+    .innerJoin('users', 'users.id', 'found.user_id')
     .selectAll('found')
-    .select('users.username')
+    .select(['users.id as userId', 'users.username'])
     .orderBy('found.at', 'desc')
     .orderBy('found.id', 'desc')
     .execute()
   return rows.map((row) => ({
     id: row.id,
     at: row.at,
-    user: row.user_id === null || row.username === null ? null : { id: row.user_id, username: row.username },
+    user: { id: row.userId, username: row.username },
     function: row.function,
     query: row.query,
     results: row.results,

@@ -7,8 +7,7 @@ export type NamedUser = { readonly id: string; readonly username: string }
 export type ListedRequest = {
   readonly id: string
   readonly at: Date
-  /** Null where the key was missing or wrong. */
-  readonly user: NamedUser | null
+  readonly user: NamedUser
   readonly function: string
   readonly query: string
   readonly results: number
@@ -16,6 +15,18 @@ export type ListedRequest = {
   /** The code of a Torznab error. */
   readonly error: number | null
   readonly client: string
+}
+
+/** What an address asked in an hour, of what is counted instead of logged. */
+export type ListedAddress = {
+  /** The start of the hour. */
+  readonly hour: Date
+  /** An IPv4 address, the /64 of an IPv6 address, or `others` for all those beyond the bound of addresses. */
+  readonly address: string
+  readonly requests: number
+  readonly wrongKeys: number
+  /** Refused by a limit or by the block of the address. */
+  readonly overLimits: number
 }
 
 type Page = { readonly page: number; readonly limit: number }
@@ -61,6 +72,8 @@ type Listed<Item> = { readonly items: readonly Item[] } & Total
 /** The store of the lists. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
 export type RequestListStore = {
   requests(query: StoredRequestQuery): Promise<Listed<ListedRequest>>
+  /** The newest hour first, and in it the busiest address. */
+  addresses(page: Page): Promise<Listed<ListedAddress>>
   /** Users who made a request, or are blocked. */
   users(query: UsageQuery): Promise<Listed<UserUsage>>
 }
@@ -80,6 +93,8 @@ export function createRequestLists(deps: {
       if (user !== undefined && userId === undefined) return { items: [], ...totalOf(0) }
       return store.requests({ ...filter, userId })
     },
+
+    addresses: (page: Page) => store.addresses(page),
 
     users: (query: UsageQuery) => store.users(query),
   }

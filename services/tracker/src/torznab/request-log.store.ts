@@ -1,59 +1,133 @@
-import { errorCode } from '@vault-and-tracker/service-kit/errors'
 import { sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
-import type { LoggedRequest, RequestLogStore } from './request-log.ts'
+import type { AddressCount, LoggedRequest, RequestLogStore } from './request-log.ts'
 import type { Rollup, UserRow, UsersRow } from './statistics-rollup.ts'
 import { withUsers } from './statistics-users.ts'
 
-/** There is no partition for a row (check_violation). */
-const NO_PARTITION = '23514'
+/** How much the log has room for. */
+export type LogBounds = { readonly requests: number; readonly bytes: number }
+
+/** What a request takes with its indexes, in addition to the text of its query. */
+const REQUEST_BYTES = 430
+/** Deleted in one statement, which takes a tenth of a second. */
+const MAX_DELETED = 10_000
+/** Addresses of an hour that have a row of their own. */
+const MAX_ADDRESSES = 500
+/** Stands for all the others. */
+const OTHERS = 'others'
 
 /**
  * The request log and its statistics in Postgres. Where several rows are written they are locked in the order of their
  * keys, against deadlocks with other processes.
  */
-export function createRequestLogStore(db: Db): RequestLogStore {
-  /** Days, as `YYYY-MM-DD` in UTC, that certainly have a partition. */
-  const days = new Set<string>()
-
-  async function ensureDays(requests: readonly LoggedRequest[]): Promise<void> {
-    for (const day of new Set(requests.map(({ at }) => at.toISOString().slice(0, 10)))) {
-      if (days.has(day)) continue
-      await sql`select torznab_log_ensure_day(${day}::date)`.execute(db)
-      days.add(day)
-    }
-  }
-
+export function createRequestLogStore(db: Db, bounds: LogBounds): RequestLogStore {
   return {
-    write: async ({ id, requests, rollup }) => {
-      await ensureDays(requests)
-      try {
-        await db.transaction().execute(async (trx) => {
-          const logged = await trx
-            .insertInto('torznab_batches')
-            .values({ id })
-            .onConflict((conflict) => conflict.doNothing())
-            .executeTakeFirst()
-          if (logged.numInsertedOrUpdatedRows === 0n) return
-          if (requests.length > 0) await insertRequests(trx, requests)
-          await addCounts(trx, rollup)
-          const numbers = await addToUsers(trx, rollup.users)
-          for (const userSet of rollup.userSets) await addToUserSet(trx, userSet, numbers)
-        })
-      } catch (error) {
-        if (errorCode(error) === NO_PARTITION) days.clear()
-        throw error
-      }
-    },
+    write: ({ id, requests, addresses, rollup }) =>
+      db.transaction().execute(async (trx) => {
+        const logged = await trx
+          .insertInto('torznab_batches')
+          .values({ id })
+          .onConflict((conflict) => conflict.doNothing())
+          .executeTakeFirst()
+        if (logged.numInsertedOrUpdatedRows === 0n) return
+        if (requests.length > 0) {
+          await insertRequests(trx, requests)
+          await makeRoom(trx, requests, bounds)
+        }
+        if (addresses.length > 0) await addToAddresses(trx, addresses)
+        await addCounts(trx, rollup)
+        const numbers = await addToUsers(trx, rollup.users)
+        for (const userSet of rollup.userSets) await addToUserSet(trx, userSet, numbers)
+      }),
 
-    prune: async ({ daysBefore, batchesBefore }) => {
+    prune: async ({ requestsBefore, batchesBefore }) => {
       await db.deleteFrom('torznab_batches').where('written_at', '<', batchesBefore).execute()
-      const before = daysBefore.toISOString().slice(0, 10)
-      const { rows } = await sql<{ dropped: number }>`
-          select torznab_log_drop_days(${before}::date) as dropped`.execute(db)
-      return rows[0]?.dropped ?? 0
+      await db.deleteFrom('torznab_addresses').where('hour', '<', requestsBefore).execute()
+      let pruned = 0
+      for (let deleted = MAX_DELETED; deleted === MAX_DELETED; pruned += deleted)
+        deleted = await db.transaction().execute((trx) => deleteOldest(trx, MAX_DELETED, requestsBefore))
+      await measureLog(db)
+      return pruned
     },
   }
+}
+
+type Size = { readonly requests: number; readonly bytes: number }
+
+/** Deletes the oldest requests that there is no room for, after some were inserted. */
+async function makeRoom(
+  trx: Transaction<Schema>,
+  inserted: readonly LoggedRequest[],
+  bounds: LogBounds,
+): Promise<void> {
+  const bytes = inserted.reduce((sum, { query }) => sum + REQUEST_BYTES + Buffer.byteLength(query), 0)
+  let size: Size = await trx
+    .updateTable('torznab_log_size')
+    .set((eb) => ({ requests: eb('requests', '+', inserted.length), bytes: eb('bytes', '+', bytes) }))
+    .returning(['requests', 'bytes'])
+    .executeTakeFirstOrThrow()
+  for (let excess = excessOf(size, bounds); excess > 0; excess = excessOf(size, bounds)) {
+    if ((await deleteOldest(trx, Math.min(excess, MAX_DELETED))) === 0) return
+    size = await trx.selectFrom('torznab_log_size').select(['requests', 'bytes']).executeTakeFirstOrThrow()
+  }
+}
+
+/** How many requests there are too many, if each is of average size. */
+function excessOf({ requests, bytes }: Size, bounds: LogBounds): number {
+  const tooLarge = Math.ceil(((bytes - bounds.bytes) * requests) / Math.max(1, bytes))
+  return Math.max(requests - bounds.requests, tooLarge)
+}
+
+/** Deletes the oldest requests, so many at most. @returns how many */
+async function deleteOldest(trx: Transaction<Schema>, most: number, before: Date | null = null): Promise<number> {
+  const { rows } = await sql<{ deleted: number }>`
+    with oldest as (
+      select at, id from torznab_requests where ${before}::timestamptz is null or at < ${before} order by at, id limit ${most}
+    ), deleted as (
+      delete from torznab_requests as r using oldest where r.at = oldest.at and r.id = oldest.id
+      returning ${sql.lit(REQUEST_BYTES)} + octet_length(query) as bytes
+    ), sum as (select count(*) as deleted, coalesce(sum(bytes), 0) as bytes from deleted)
+    update torznab_log_size as size set requests = requests - sum.deleted, bytes = size.bytes - sum.bytes from sum
+    returning deleted`.execute(trx)
+  return rows[0]?.deleted ?? 0
+}
+
+/** Counts the log anew, in case that somebody else deleted from it or inserted into it. */
+async function measureLog(db: Db): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx.selectFrom('torznab_log_size').select('requests').forUpdate().execute()
+    await sql`
+      update torznab_log_size as size set requests = found.requests, bytes = found.bytes
+      from (
+        select count(*) as requests, coalesce(sum(${sql.lit(REQUEST_BYTES)} + octet_length(query)), 0) as bytes
+        from torznab_requests
+      ) as found`.execute(trx)
+  })
+}
+
+/** Adds to what addresses asked by hour. Other processes wait, so that the bound of addresses holds. */
+async function addToAddresses(trx: Transaction<Schema>, addresses: readonly AddressCount[]): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('torznab_addresses'))`.execute(trx)
+  await sql`
+    insert into torznab_addresses as a (hour, address, requests, wrong_keys, over_limits)
+    select hour, case when is_known or known + place <= ${MAX_ADDRESSES} then address else ${OTHERS} end,
+      sum(requests), sum(wrong_keys), sum(over_limits)
+    from (
+      select new.*, stored.hour is not null as is_known,
+        row_number() over (partition by new.hour, stored.hour is null order by new.requests desc) as place,
+        (select count(*) from torznab_addresses as all_of where all_of.hour = new.hour) as known
+      from unnest(
+        ${addresses.map((a) => a.hour)}::timestamptz[], ${addresses.map((a) => a.address)}::text[],
+        ${addresses.map((a) => a.requests)}::bigint[], ${addresses.map((a) => a.wrongKeys)}::bigint[],
+        ${addresses.map((a) => a.overLimits)}::bigint[]
+      ) as new (hour, address, requests, wrong_keys, over_limits)
+      left join torznab_addresses as stored on stored.hour = new.hour and stored.address = new.address
+    ) as placed
+    group by 1, 2
+    on conflict (hour, address) do update set
+      requests = a.requests + excluded.requests,
+      wrong_keys = a.wrong_keys + excluded.wrong_keys,
+      over_limits = a.over_limits + excluded.over_limits`.execute(trx)
 }
 
 async function insertRequests(trx: Transaction<Schema>, requests: readonly LoggedRequest[]): Promise<void> {

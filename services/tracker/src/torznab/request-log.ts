@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
-import { cleanText } from '@vault-and-tracker/torznab-xml'
+import { cleanText, torznabError } from '@vault-and-tracker/torznab-xml'
 import { type ClientFamily, clientFamily } from './client-family.ts'
 import type { TorznabSettings } from './settings.ts'
 import { type Rollup, rollUp } from './statistics-rollup.ts'
+import { startOf } from './statistics-spans.ts'
 import type { AnsweredRequest } from './torznab.ts'
 
 /** A request as it is logged. */
@@ -13,6 +14,10 @@ export type LoggedRequest = {
   readonly id: string
   readonly at: Date
   readonly userId: string | null
+  /** Otherwise it is counted by its address instead of logged, since whoever has no key may send any number. */
+  readonly authorized: boolean
+  /** An IPv4 address, or the /64 of an IPv6 address. */
+  readonly address: string
   readonly function: string
   /** Names and values of the parameters, decoded, without the function and without keys; at most 500 characters. */
   readonly query: string
@@ -24,22 +29,39 @@ export type LoggedRequest = {
   readonly client: ClientFamily
 }
 
+/** What an address asked in an hour that is counted instead of logged. */
+export type AddressCount = {
+  readonly hour: Date
+  /** An IPv4 address, or the /64 of an IPv6 address. */
+  readonly address: string
+  requests: number
+  wrongKeys: number
+  /** Refused by a limit or by the block of the address. */
+  overLimits: number
+}
+
 /** A request that waits, and whether it is logged; undefined where the settings could not be read when it came. */
 type Waiting = { readonly request: LoggedRequest; readonly isLogged: Promise<boolean | undefined> }
 
 /** Requests that are written together. The id keeps them from being written twice. */
-export type RequestBatch = { readonly id: string; readonly requests: readonly LoggedRequest[]; readonly rollup: Rollup }
+export type RequestBatch = {
+  readonly id: string
+  readonly requests: readonly LoggedRequest[]
+  readonly addresses: readonly AddressCount[]
+  readonly rollup: Rollup
+}
 
 /** Where requests are written. */
 export type RequestLogStore = {
   /**
-   * Writes the requests of a batch and counts them, as one transaction. A batch that was written before is skipped.
+   * Writes the requests of a batch and counts them, as one transaction; the oldest requests that the log has no room for
+   * are deleted. A batch that was written before is skipped.
    *
    * @throws what `isUnavailable` recognises when Postgres is unavailable
    */
   write(batch: RequestBatch): Promise<void>
-  /** Drops the days before a time, and the record of which batches were written. @returns how many days */
-  prune(options: { daysBefore: Date; batchesBefore: Date }): Promise<number>
+  /** Deletes requests before a time, and the record of which batches were written. @returns how many requests */
+  prune(options: { requestsBefore: Date; batchesBefore: Date }): Promise<number>
 }
 
 /** Counts what became of requests. */
@@ -50,7 +72,7 @@ export type RequestLogCounters = {
 }
 
 const MAX_BATCH = 1_000
-/** About 20 MB at most; what exceeds it while Postgres is unavailable is counted and dropped. */
+/** About 20 MB at most; what exceeds it while Postgres is unavailable is counted and dropped. Half is for authorized ones. */
 const MAX_WAITING = 20_000
 /** How long a stop waits for Postgres. */
 const CLOSE_MS = 3_000
@@ -66,6 +88,7 @@ const REDACTED = '[redacted]'
 /** Of requests that name no function that there is. */
 const UNKNOWN_FUNCTION = 'unknown'
 const DAY_MS = 86_400_000
+const WRONG_KEY = torznabError('incorrectCredentials').code
 
 /**
  * Writes answered requests in batches, after the answer: `record` only puts them into a bounded buffer. What
@@ -86,7 +109,6 @@ export function createRequestLog(deps: {
   /** The batch under way, or the one that could not be written. */
   let batch: readonly Waiting[] = []
   let batchId = ''
-  let wasTried = false
   let flushing = Promise.resolve(true)
 
   const isLogging = async (): Promise<boolean> => (await deps.settings()).logging
@@ -103,24 +125,20 @@ export function createRequestLog(deps: {
       batch = waiting.slice(0, MAX_BATCH)
       waiting = waiting.slice(MAX_BATCH)
       batchId = newId()
-      wasTried = false
     }
     if (batch.length === 0) return false
     try {
+      const logged = await loggedOf(batch)
       await store.write({
         id: batchId,
-        requests: await loggedOf(batch),
+        requests: logged.filter(({ authorized }) => authorized),
+        addresses: countAddresses(logged.filter(({ authorized }) => !authorized)),
         rollup: rollUp(batch.map(({ request }) => request)),
       })
       counters.countWritten(batch.length)
     } catch (error) {
       deps.onError(error)
       if (isUnavailable(error)) return false
-      // A partition that was dropped meanwhile is created by the second attempt.
-      if (!wasTried) {
-        wasTried = true
-        return true
-      }
       // What cannot be written at all must not stop what follows.
       counters.countDropped(batch.length)
     }
@@ -140,7 +158,7 @@ export function createRequestLog(deps: {
   return {
     /** Takes note of an answered request. Never waits and never fails. */
     record(request: AnsweredRequest): void {
-      if (waiting.length + batch.length >= MAX_WAITING) {
+      if (waiting.length + batch.length >= (request.authorized ? MAX_WAITING : MAX_WAITING / 2)) {
         counters.countDropped(1)
         return
       }
@@ -148,6 +166,8 @@ export function createRequestLog(deps: {
         id: newId(),
         at: new Date(clock.now()),
         userId: request.userId ?? null,
+        authorized: request.authorized,
+        address: request.address,
         function: request.function ?? UNKNOWN_FUNCTION,
         query: readableQuery(request),
         results: request.results,
@@ -163,10 +183,10 @@ export function createRequestLog(deps: {
     /** Writes what waits, one flush at a time. @returns whether everything was written */
     flush,
 
-    /** Drops what is older than the retention, and creates nothing: a day is created when it is first written. */
+    /** Deletes what is older than the retention. @returns how many requests */
     prune: () =>
       store.prune({
-        daysBefore: new Date(clock.now() - deps.keepDays * DAY_MS),
+        requestsBefore: new Date(clock.now() - deps.keepDays * DAY_MS),
         batchesBefore: new Date(clock.now() - DAY_MS),
       }),
 
@@ -182,6 +202,21 @@ export function createRequestLog(deps: {
       counters.countDropped(waiting.length + batch.length)
     },
   }
+}
+
+/** Counts requests by hour and address, in the order in which their rows are locked. */
+function countAddresses(requests: readonly LoggedRequest[]): readonly AddressCount[] {
+  const counts = new Map<string, AddressCount>()
+  for (const { at, address, error, refusedBy } of requests) {
+    const hour = startOf('hour', at)
+    const key = `${hour.toISOString()} ${address}`
+    const count = counts.get(key) ?? { hour, address, requests: 0, wrongKeys: 0, overLimits: 0 }
+    counts.set(key, count)
+    count.requests += 1
+    count.wrongKeys += error === WRONG_KEY ? 1 : 0
+    count.overLimits += refusedBy === undefined ? 0 : 1
+  }
+  return [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count)
 }
 
 /**

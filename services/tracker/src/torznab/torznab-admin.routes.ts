@@ -18,7 +18,7 @@ const request = z
   .object({
     id: z.string(),
     at: time,
-    user: namedUser.nullable().meta({ description: 'null where the key was missing or wrong' }),
+    user: namedUser,
     function: z.string(),
     query: z.string(),
     results: z.int(),
@@ -27,6 +27,18 @@ const request = z
     client: z.string().meta({ description: 'the family of the application' }),
   })
   .meta({ id: 'TorznabRequest' })
+
+const address = z
+  .object({
+    hour: time.meta({ description: 'the start of the hour, ISO 8601, UTC' }),
+    address: z.string().meta({
+      description: 'an IPv4 address, the /64 of an IPv6 address, or `others` for all those beyond 500 in an hour',
+    }),
+    requests: z.int(),
+    wrongKeys: z.int(),
+    overLimits: z.int().meta({ description: 'refused by a limit or by the block of the address' }),
+  })
+  .meta({ id: 'TorznabAddress' })
 
 const usage = z
   .object({
@@ -63,10 +75,10 @@ export const torznabAdminEndpoints = [
     ...admin,
     path: '/api/admin/torznab/requests',
     operationId: 'listTorznabRequests',
-    summary: 'Logged requests, newest first; `user` is an id or a name, `error` is true, false or a code',
-    query: z
-      .object({
-        ...pageQuery,
+    summary:
+      'Requests with a valid key within the limits, newest first; `user` is an id or a name, `error` is true, false or a code',
+    query: pageQuery
+      .safeExtend({
         user: text({ min: 1, max: 64 }).optional(),
         function: text({ min: 1, max: 20 }).optional(),
         error: errorFilter.optional(),
@@ -89,11 +101,22 @@ export const torznabAdminEndpoints = [
   }),
   endpoint({
     ...admin,
+    path: '/api/admin/torznab/addresses',
+    operationId: 'listTorznabAddresses',
+    summary: 'Requests without a valid key and refused ones, counted by hour and address; the newest hour first',
+    query: pageQuery,
+    answer: pageOf(address),
+    handle: async ({ query: { page, limit } }, { torznabLists }) => {
+      const { items, ...total } = await torznabLists.addresses({ page, limit })
+      return { items: items.map((each) => ({ ...each, hour: each.hour.toISOString() })), page, limit, ...total }
+    },
+  }),
+  endpoint({
+    ...admin,
     path: '/api/admin/torznab/users',
     operationId: 'listTorznabUsers',
     summary: 'Users of the Torznab API and those blocked from it, the busiest first; `search` is part of a name',
-    query: z.object({
-      ...pageQuery,
+    query: pageQuery.safeExtend({
       search: text({ min: 0, max: 32 }).optional(),
       blocked: queryFlag.optional(),
     }),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { addressKey } from '@vault-and-tracker/service-kit/client-address'
 import { allowReading, isKnown, isReading } from '@vault-and-tracker/service-kit/reading'
 import {
   contentType,
@@ -67,6 +68,8 @@ function handlerOf(
       function: answer.function,
       userId: answer.userId,
       infoHash: answer.infoHash,
+      authorized: answer.authorized,
+      address: addressKey(asked.address),
       rawQuery: asked.rawQuery,
       results: resultsOf(outcome),
       durationMs: performance.now() - started,

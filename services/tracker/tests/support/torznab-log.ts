@@ -16,10 +16,12 @@ export const SEARCH: AnsweredRequest = {
   durationMs: 8.4,
   error: undefined,
   userId: undefined,
+  authorized: true,
+  address: '203.0.113.1',
   userAgent: 'Sonarr/4.0.10.2544 (alpine 3.20.3)',
 }
 
-export type Listed = { query: string; user: { username: string } | null; function: string; error: number | null }
+export type Listed = { query: string; user: { username: string }; function: string; error: number | null }
 
 /** A tracker that keeps its log of Torznab requests for three days, an administrator and the ids of two users. */
 export type LoggingTracker = {
@@ -35,7 +37,7 @@ export type LoggingTracker = {
   readonly write: () => Promise<void>
   /** Both. */
   readonly answered: (...requests: readonly Partial<AnsweredRequest>[]) => Promise<void>
-  /** Drops what is older than the retention. @returns how many days */
+  /** Deletes what is older than the retention. @returns how many requests */
   readonly prune: () => Promise<number>
   /** How many requests could not be written. */
   readonly dropped: () => Promise<number>
@@ -46,7 +48,9 @@ export type LoggingTracker = {
 const KEEP_DAYS = 3
 const DROPPED = 'tracker_torznab_requests_dropped_total'
 
-const TABLES = ['requests', 'batches', 'counts', 'users', 'user_sets'].map((name) => `torznab_${name}`)
+export const LOG_BOUNDS = { requests: 1_000, bytes: 1_000_000 }
+
+const TABLES = ['requests', 'addresses', 'batches', 'counts', 'users', 'user_sets'].map((name) => `torznab_${name}`)
 
 /** Waits until the requests that a tracker has answered are in its log and statistics. */
 export async function requestsAreWritten(tracker: TestTracker): Promise<void> {
@@ -54,13 +58,13 @@ export async function requestsAreWritten(tracker: TestTracker): Promise<void> {
 }
 
 export async function startLoggingTracker(): Promise<LoggingTracker> {
-  const tracker = await startTracker({ TORZNAB_LOG_DAYS: String(KEEP_DAYS) })
+  const tracker = await startTracker({ TORZNAB_LOG_DAYS: String(KEEP_DAYS), TRUSTED_PROXIES: '127.0.0.1' })
   const admin = await tracker.signedIn('admin', 'admin')
   const alice = (await createAnnouncer(tracker, 'alice')).id
   const bob = (await createAnnouncer(tracker, 'bob')).id
   const registry = new Registry()
   const log = createRequestLog({
-    store: createRequestLogStore(tracker.db),
+    store: createRequestLogStore(tracker.db, LOG_BOUNDS),
     settings: () => tracker.context.useCases.torznabConfiguration.current(),
     counters: createRequestLogMetrics(registry),
     clock: tracker,
@@ -85,6 +89,7 @@ export async function startLoggingTracker(): Promise<LoggingTracker> {
     async clear() {
       await write()
       for (const table of TABLES) await tracker.sql(`delete from ${table}`)
+      await tracker.sql('update torznab_log_size set requests = 0, bytes = 0')
     },
     async answered(...requests) {
       note(...requests)

@@ -30,6 +30,7 @@ describe('before the first request', () => {
     ['?tab=statistics', 'No tool has asked yet.'],
     ['?tab=users', 'Nobody has used the API yet.'],
     ['?tab=requests', 'No request is like this.'],
+    ['?tab=requests', 'No requests without a key and no refused ones.'],
     ['?tab=blocks', 'No address is blocked.'],
   ])('the tab %s says what to do next', async (search, text) => {
     const { page, problems } = await open(search)
@@ -61,7 +62,7 @@ describe('an API that is used', () => {
   beforeAll(async () => {
     site.tracker.holdClock()
     await requestsAreWritten(site.tracker)
-    for (const table of ['requests', 'counts', 'users', 'user_sets'])
+    for (const table of ['requests', 'addresses', 'counts', 'users', 'user_sets'])
       await site.tracker.sql(`delete from torznab_${table}`)
     lastDay = await useTorznab(site.tracker)
     await addTorrent(admin, 'The.Long.Harbour.S02E05.1080p.WEB-DL.H264-GROUP')
@@ -133,7 +134,11 @@ describe('an API that is used', () => {
     expect(await problems('torznab-users')).toEqual([])
 
     await tab('Requests')
-    await page.getByText('500 limit reached').nth(10).waitFor()
+    await page.locator('.tag', { hasText: '201 incorrect parameter' }).first().waitFor()
+    expect(await page.locator('.tag', { hasText: '500 limit reached' }).count()).toBe(0)
+    const counted = page.getByRole('region', { name: 'Without a key, or refused' })
+    await counted.getByText(ADDRESS).waitFor()
+    expect(await counted.getByText('11', { exact: true }).count()).toBe(2)
     expect(await problems('torznab-requests')).toEqual([])
 
     await tab('Blocks')

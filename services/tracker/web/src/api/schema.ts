@@ -772,8 +772,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Logged requests, newest first; `user` is an id or a name, `error` is true, false or a code */
+        /** Requests with a valid key within the limits, newest first; `user` is an id or a name, `error` is true, false or a code */
         get: operations["listTorznabRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/torznab/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Requests without a valid key and refused ones, counted by hour and address; the newest hour first */
+        get: operations["listTorznabAddresses"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1304,6 +1321,19 @@ export interface components {
             category: string | null;
             release: components["schemas"]["Release"];
         };
+        TorznabAddress: {
+            /**
+             * Format: date-time
+             * @description the start of the hour, ISO 8601, UTC
+             */
+            hour: string;
+            /** @description an IPv4 address, the /64 of an IPv6 address, or `others` for all those beyond 500 in an hour */
+            address: string;
+            requests: number;
+            wrongKeys: number;
+            /** @description refused by a limit or by the block of the address */
+            overLimits: number;
+        };
         TorznabBlock: {
             /** @description an IPv4 address, or the /64 of an IPv6 address */
             address: string;
@@ -1331,11 +1361,10 @@ export interface components {
              * @description ISO 8601, UTC
              */
             at: string;
-            /** @description null where the key was missing or wrong */
             user: {
                 id: string;
                 username: string;
-            } | null;
+            };
             function: string;
             query: string;
             results: number;
@@ -1449,12 +1478,12 @@ export interface components {
              */
             resetsAt: string;
             searches: {
-                /** @description in this window; refused requests count too */
+                /** @description allowed requests in this window; above the limit only where that was lowered meanwhile */
                 used: number;
                 limit: number;
             };
             downloads: {
-                /** @description in this window; refused requests count too */
+                /** @description allowed requests in this window; above the limit only where that was lowered meanwhile */
                 used: number;
                 limit: number;
             };
@@ -6532,6 +6561,91 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["TorznabRequest"][];
+                        page: number;
+                        limit: number;
+                        /** @description on all pages */
+                        total: number;
+                        /** @description false when there are more than `total` */
+                        totalIsExact: boolean;
+                    };
+                };
+            };
+            /** @description `BAD_REQUEST`: A parameter or the body is malformed; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAUTHORIZED`: There is no valid session, or the username or password is wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `FORBIDDEN`: The account may not do this, or the request came from another site. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `RATE_LIMITED`: Too many requests; Retry-After has the seconds to wait. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `INTERNAL_ERROR`: The fault is ours and was logged. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `UNAVAILABLE`: Postgres or Redis is unavailable, or the service is busy; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTorznabAddresses: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["TorznabAddress"][];
                         page: number;
                         limit: number;
                         /** @description on all pages */

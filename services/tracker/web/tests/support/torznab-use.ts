@@ -1,6 +1,7 @@
 import { createRequestLogStore } from '../../../src/torznab/request-log.store.ts'
 import { rollUp } from '../../../src/torznab/statistics-rollup.ts'
 import { createAnnouncer } from '../../../tests/support/members.ts'
+import { LOG_BOUNDS } from '../../../tests/support/torznab-log.ts'
 import type { TestTracker } from '../../../tests/support/tracker.ts'
 
 const HOUR_MS = 3_600_000
@@ -14,14 +15,14 @@ const QUERIES = [
 ] as const
 
 /**
- * Two days of requests by two users, more by day than by night, some of them refused. The last hour is written to the
+ * Two days of requests by two users, more by day than by night, some of them with an error. The last hour is written to the
  * log, the rest is counted only.
  *
  * @returns how many requests there are in the last 24 hours
  */
 export async function useTorznab(tracker: TestTracker): Promise<number> {
   const users = await Promise.all(['alice', 'bob'].map(async (name) => (await createAnnouncer(tracker, name)).id))
-  const store = createRequestLogStore(tracker.db)
+  const store = createRequestLogStore(tracker.db, LOG_BOUNDS)
   let lastDay = 0
   for (let hoursAgo = 0; hoursAgo < HOURS; hoursAgo += 1) {
     const count = 12 + Math.round(10 * Math.sin(((HOURS - hoursAgo) / 12) * Math.PI)) + (hoursAgo < 24 ? 6 : 0)
@@ -31,16 +32,19 @@ export async function useTorznab(tracker: TestTracker): Promise<number> {
         id: crypto.randomUUID(),
         at: new Date(tracker.now() - hoursAgo * HOUR_MS),
         userId: users[index % 3 === 0 ? 1 : 0] ?? null,
+        authorized: true,
+        address: '203.0.113.1',
         function: name,
         query,
         results: index % 9 === 4 ? 0 : index,
         durationMs: 8 + ((index * 7 + hoursAgo * 3) % 40),
-        error: index % 9 === 4 ? 500 : null,
+        error: index % 9 === 4 ? 201 : null,
         client,
       }
     })
     if (hoursAgo < 24) lastDay += count
-    await store.write({ id: crypto.randomUUID(), requests: hoursAgo === 0 ? requests : [], rollup: rollUp(requests) })
+    const logged = hoursAgo === 0 ? requests : []
+    await store.write({ id: crypto.randomUUID(), requests: logged, addresses: [], rollup: rollUp(requests) })
   }
   return lastDay
 }

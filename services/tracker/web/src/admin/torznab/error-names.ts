@@ -1,14 +1,11 @@
-/** The errors of the Torznab API in words, by their code. */
+/** The errors of logged Torznab requests in words, by their code. */
 const NAMES: Readonly<Record<string, string>> = {
-  100: 'wrong key',
   101: 'account suspended',
   102: 'not allowed',
-  200: 'missing parameter',
   201: 'incorrect parameter',
   300: 'no such function or item',
   500: 'limit reached',
   900: 'fault of the service',
-  910: 'API switched off',
 }
 
 export const ERROR_CODES = Object.keys(NAMES)

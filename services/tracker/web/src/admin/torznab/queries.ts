@@ -58,6 +58,13 @@ export const requests = (search: RequestSearch) =>
     refetchInterval: MINUTE_MS,
   })
 
+/** What addresses asked without a key or beyond a limit: the newest hours of the busiest. */
+export const addresses = queryOptions({
+  queryKey: [...TORZNAB_KEY, 'addresses'],
+  queryFn: ({ signal }) => read(api.GET('/api/admin/torznab/addresses', { params: { query: { limit: 100 } }, signal })),
+  refetchInterval: MINUTE_MS,
+})
+
 /** Addresses that are blocked. */
 export const blocks = queryOptions({
   queryKey: [...TORZNAB_KEY, 'blocks'],

@@ -6,6 +6,7 @@ import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
 import type { TorznabRequest } from '../../api/client.ts'
+import { Addresses } from './addresses.tsx'
 import { errorText } from './error-names.ts'
 import { Pager } from './pager.tsx'
 import { requests, settings } from './queries.ts'
@@ -52,6 +53,7 @@ export function Requests({ search }: { search: RequestSearch }) {
           <Pager search={{ tab: 'requests', ...search }} list={data} />
         </>
       )}
+      {!isNarrowed && search.page === undefined && <Addresses />}
     </>
   )
 }
@@ -89,14 +91,11 @@ function columnsAt(now: number): readonly Column<TorznabRequest>[] {
       key: 'user',
       head: 'User',
       isEvident: true,
-      cell: ({ user }) =>
-        user === null ? (
-          <span className="muted">unknown</span>
-        ) : (
-          <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="quiet-link">
-            {user.username}
-          </Link>
-        ),
+      cell: ({ user }) => (
+        <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="quiet-link">
+          {user.username}
+        </Link>
+      ),
     },
     { key: 'function', head: 'Function', isEvident: true, cell: ({ function: name }) => name },
     {
