@@ -7,7 +7,7 @@ import type { ErrorRequestHandler } from 'express'
 export type ErrorSurface<Code extends string> = {
   /** Every code the service can answer, with its HTTP status. */
   readonly table: Readonly<Record<Code, { readonly status: number }>>
-  /** The body of an error, and headers that belong to its code. */
+  /** The body of an error, and headers that belong to its code, unless the response has them already. */
   readonly present: (error: ApiError<Code>) => {
     readonly body: unknown
     readonly headers?: Readonly<Record<string, string>>
@@ -44,7 +44,8 @@ export function createErrorHandler<Code extends string>(surface: ErrorSurface<Co
       return
     }
     const { body, headers = {} } = surface.present(known)
-    response.set(headers).status(status).json(body)
+    for (const [name, value] of Object.entries(headers)) if (!response.hasHeader(name)) response.setHeader(name, value)
+    response.status(status).json(body)
   }
 }
 

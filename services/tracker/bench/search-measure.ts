@@ -7,6 +7,7 @@ import type { Category } from '../src/categories/categories.ts'
 import type { Schema } from '../src/db/schema.ts'
 import { createSearchStore } from '../src/search/search.store.ts'
 import { createSearch, type Search, SORTS } from '../src/search/search.ts'
+import { createSearchTurns } from '../src/search/search-turns.ts'
 import { SUPPORTED_PARAMETERS } from '../src/search/supported-parameters.ts'
 import { createTorrentStore } from '../src/torrents/torrents.store.ts'
 import { PAGE_LIMITS } from '../src/torznab/capabilities.ts'
@@ -40,6 +41,7 @@ type Shape = {
 }
 
 const CONNECTIONS = 8
+const SEARCHER = uuidOf(0)
 const PERCENT = { downloadPercent: 100, uploadPercent: 100 } as const
 
 /**
@@ -54,7 +56,12 @@ export async function measureSearches(targets: SearchTargets, count: number, fol
   const db = new Kysely<Schema>({ dialect: recordingDialect(pool, ran) })
   const store = createTorrentStore(db)
   const search = createSearch({
-    store: createSearchStore(db),
+    store: createSearchStore(db, db),
+    // One search at a time needs no turns.
+    turns: createSearchTurns(
+      { atOnce: 1, runningEach: 1, underWayEach: 1, underWay: 1, waitMs: 60_000, runMs: 60_000 },
+      { countRefused: () => undefined },
+    ),
     torrents: (ids) => store.byIds(ids),
     categories: {
       all: () => Promise.resolve(targets.categories),
@@ -98,7 +105,7 @@ export async function measureSearches(targets: SearchTargets, count: number, fol
     print('REST, milliseconds', ...columns)
     print(...rulers)
     for (const shape of REST_SHAPES)
-      await measure({ ...shape, search: (sample) => search.list(listQueryOf(shape.path(sample))) })
+      await measure({ ...shape, search: (sample) => search.list(listQueryOf(shape.path(sample)), SEARCHER) })
     process.stdout.write('\n')
     print('Torznab, milliseconds', ...columns)
     print(...rulers)
@@ -191,7 +198,7 @@ async function searchTorznab(search: Search, rawQuery: string, categories: reado
     throw new Error(`not a search: ${rawQuery}`)
   const wanted = toSearchQuery(request.query, { categories, isAllFree: false, now: Date.now() })
   if (wanted === undefined) throw new Error(`finds nothing: ${rawQuery}`)
-  return search.find(wanted)
+  return search.find(wanted, SEARCHER)
 }
 
 /** Milliseconds to write the latest hundred torrents as XML, once the compiler has seen it. */

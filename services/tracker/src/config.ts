@@ -69,6 +69,8 @@ const schema = z.object({
   WS_SOCKETS_PER_ADDRESS: integer({ min: 1, max: 1_000_000, fallback: 100 }),
   WS_TORRENTS_PER_SOCKET: integer({ min: 1, max: 100_000, fallback: 200 }),
   WS_MESSAGES_PER_SECOND: integer({ min: 1, max: 1_000_000, fallback: 20 }),
+  /** Connections to Postgres for searches, besides those of DATABASE_POOL_SIZE. */
+  SEARCH_POOL_SIZE: integer({ min: 1, max: 100, fallback: 4 }),
   TRACKER_WORKERS: integer({ min: 1, max: 256, fallback: 1 }),
   /** What the site is called in its pages and in Torznab. */
   SITE_NAME: z
@@ -94,6 +96,9 @@ const schema = z.object({
   AUTH_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 5 }),
   /** Days for which requests to the Torznab API stay in the log. */
   TORZNAB_LOG_DAYS: integer({ min: 1, max: 366, fallback: 30 }),
+  /** How many they are at most, and how many bytes they take with their indexes; the oldest go first. */
+  TORZNAB_LOG_REQUESTS: integer({ min: 1_000, max: 100_000_000, fallback: 1_000_000 }),
+  TORZNAB_LOG_BYTES: integer({ min: 1_000_000, max: 1_000_000_000_000, fallback: 500_000_000 }),
   /** Torznab errors with the HTTP status that says the same, or, as the first specification had it, with 200. */
   TORZNAB_ERROR_STATUS: z.enum(['http', '200'], 'must be http or 200').default('http'),
 })

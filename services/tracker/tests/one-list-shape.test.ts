@@ -49,7 +49,7 @@ test.each([
   const second = await read('?page=2&limit=2')
   expect(second).toMatchObject({ page: 2, limit: 2, total: all.total, totalIsExact: true })
   expect(second.items).toEqual(all.items.slice(2, 4))
-  expect((await read('?page=9999&limit=2')).items).toEqual([])
+  expect((await read('?page=5000&limit=2')).items).toEqual([])
   const refused = await admin.get(`${path}?limit=0`)
   expect([refused.status, refused.member('error', 'message')]).toEqual([400, expect.stringMatching(/^limit: /)])
 })

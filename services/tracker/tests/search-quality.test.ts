@@ -45,7 +45,7 @@ async function searchTorznab(rawQuery: string): Promise<readonly string[]> {
   const { query } = request
   const wanted = toSearchQuery(query, { categories, isAllFree: false, now: Date.now() })
   if (wanted === undefined) return []
-  const { items } = await tracker.context.useCases.search.find(wanted)
+  const { items } = await tracker.context.useCases.search.find(wanted, 'any member')
   return items.map(({ name }) => keys.get(name) ?? name)
 }
 

@@ -11,6 +11,8 @@ import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
+const SEARCHER = 'any member'
+
 let tracker: TestTracker
 let member: Client
 const ids = new Map<string, string>()
@@ -32,7 +34,7 @@ async function upload(name: string, category: string, fields: Record<string, str
 }
 
 async function names(query: Partial<SearchQuery>): Promise<readonly string[]> {
-  const { items } = await tracker.context.useCases.search.find({ offset: 0, limit: 100, ...query })
+  const { items } = await tracker.context.useCases.search.find({ offset: 0, limit: 100, ...query }, SEARCHER)
   return items.map(({ name }) => name)
 }
 
@@ -90,7 +92,8 @@ test('any id is enough, an info hash too, and a TMDB number only in its categori
   expect(await names({ ids: { tmdb: 603, tmdbCategoryIds: [] } })).toEqual([])
   expect(await names({ ids: { tvdb: 78 } })).toEqual([])
   expect(await names({ ids: {}, text: 'ided' })).toHaveLength(2)
-  const [found] = (await tracker.context.useCases.search.find({ text: 'ided film', offset: 0, limit: 1 })).items
+  const [found] = (await tracker.context.useCases.search.find({ text: 'ided film', offset: 0, limit: 1 }, SEARCHER))
+    .items
   expect(await names({ ids: { infoHash: found?.infoHash ?? '', tvdb: 77 } })).toHaveLength(2)
   expect(await names({ ids: { infoHash: '0'.repeat(40) } })).toEqual([])
   expect(await tracker.context.useCases.search.byInfoHash(found?.infoHash ?? '')).toEqual(found)
@@ -120,7 +123,7 @@ test('categories, none and unknown ones', async () => {
 
 test('a page is a part of the newest, and there is a total without items', async () => {
   for (let i = 1; i <= 5; i++) await upload(`Paged.${i}`, 'other')
-  const find = (query: SearchQuery) => tracker.context.useCases.search.find(query)
+  const find = (query: SearchQuery) => tracker.context.useCases.search.find(query, SEARCHER)
   const page = await find({ text: 'paged', offset: 1, limit: 2 })
   expect(page).toMatchObject({ items: [{ name: 'Paged.4' }, { name: 'Paged.3' }], total: 5, totalIsExact: true })
   expect(await find({ text: 'paged', offset: 0, limit: 0 })).toEqual({ items: [], total: 5, totalIsExact: true })
@@ -220,7 +223,7 @@ test('a misspelt name that nobody can see does not end suggestions', async () =>
 test('a beginning of two letters or more finds the words that begin so, in every list', async () => {
   const found = async (search: string, state: TorrentState = 'approved'): Promise<readonly string[]> => {
     const query = { page: 1, limit: 100, sort: 'created', order: 'desc', state, search } as const
-    return (await tracker.context.useCases.search.list(query)).items.map(({ name }) => name)
+    return (await tracker.context.useCases.search.list(query, SEARCHER)).items.map(({ name }) => name)
   }
   const names = ['Quixotic.Begun.1080p', 'Quince.Begun.720p', 'Qu.Begun', 'Öqu.Жук.Begun', '蜘蛛侠.Begun']
   for (const name of names) await upload(name, 'other')

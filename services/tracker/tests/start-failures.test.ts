@@ -33,16 +33,21 @@ async function connections(): Promise<readonly string[]> {
 }
 
 test.each([
-  ['cannot subscribe to invalidations', ['allchannels', '-subscribe'], 'NOPERM'],
-  ['cannot subscribe to messages for its sockets', ['&tracker:invalidate:*'], 'NOPERM'],
-  ['cannot tell Redis that it runs', ['allchannels', '-sadd'], "The user executing the script can't run this command"],
-])('a tracker that %s does not start, and closes every connection', async (_what, rules, message) => {
+  ['cannot subscribe to invalidations', ['allchannels', '-subscribe'], 'NOPERM', 1],
+  ['cannot subscribe to messages for its sockets', ['&tracker:invalidate:*'], 'NOPERM', 2],
+  [
+    'cannot tell Redis that it runs',
+    ['allchannels', '-sadd'],
+    "The user executing the script can't run this command",
+    2,
+  ],
+])('a tracker that %s does not start, and closes every connection', async (_what, rules, message, pools) => {
   await admin.call('ACL', 'SETUSER', user, 'reset', 'on', '>secret', '~*', '+@all', ...rules)
   const end = jest.spyOn(pg.Pool.prototype, 'end')
   const databaseUrl = 'postgres://tracker_app:secret@127.0.0.1:9/tracker'
   const config = readConfig(trackerEnv({ databaseUrl, redisUrl: url.href }))
   await expect(createContext({ config, logger, clock: systemClock })).rejects.toThrow(message)
-  expect(end).toHaveBeenCalledTimes(1)
+  expect(end).toHaveBeenCalledTimes(pools)
   await eventually(async () => (await connections()).length === 0)
 })
 

@@ -9,6 +9,9 @@ export type Listed = {
   readonly totalIsExact: boolean
 }
 
+/** A list whose total is not exact ends here, however many there are. */
+const MAX_OFFSET = 10_000
+
 /** The way to the pages before and after. `link` makes a link to a page; the first has no number in its address. */
 export function Pages(props: { list: Listed; link: (page: number | undefined, text: string) => ReactNode }) {
   const { list, link } = props
@@ -24,7 +27,7 @@ export function Pages(props: { list: Listed; link: (page: number | undefined, te
         Page {formatCount(page)} of {formatCount(last)}
         {!totalIsExact && '+'}
       </span>
-      {(page < last || !totalIsExact) && link(page + 1, 'Next')}
+      {(totalIsExact ? page < last : page * limit <= MAX_OFFSET) && link(page + 1, 'Next')}
     </nav>
   )
 }

@@ -134,7 +134,7 @@ export const accountEndpoints = [
     path: '/api/auth/sessions',
     operationId: 'listSessions',
     summary: 'Where you are signed in, newest first',
-    query: z.object(pageQuery),
+    query: pageQuery,
     answer: pageOf(session),
     handle: async ({ query, caller }, { sessions }) => {
       const own = caller.session
@@ -232,7 +232,7 @@ export const accountEndpoints = [
     path: '/api/user/invites',
     operationId: 'listInvites',
     summary: 'Your invites, newest first',
-    query: z.object(pageQuery),
+    query: pageQuery,
     answer: pageOf(invite),
     handle: async ({ query: { page, limit }, caller }, { invites }) => {
       const { items, ...total } = await invites.listBy(caller.session.account.id, { page, limit })

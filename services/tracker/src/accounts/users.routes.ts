@@ -52,8 +52,7 @@ export const userEndpoints = [
     path: '/api/admin/users',
     operationId: 'listUsers',
     summary: 'Users, newest first; `search` is part of a name or address',
-    query: z.object({
-      ...pageQuery,
+    query: pageQuery.safeExtend({
       search: text({ min: 0, max: 100 }).optional(),
       role: role.optional(),
       state: state.optional(),
@@ -137,7 +136,7 @@ export const userEndpoints = [
     operationId: 'listUserSessions',
     summary: 'Where a user is signed in, newest first',
     params: idParams,
-    query: z.object(pageQuery),
+    query: pageQuery,
     answer: pageOf(openSession),
     errors: ['NOT_FOUND'],
     handle: async ({ params, query }, { accounts, sessions }) => {
@@ -164,7 +163,7 @@ export const userEndpoints = [
     operationId: 'listUserInvites',
     summary: 'The invites that a user made, newest first',
     params: idParams,
-    query: z.object(pageQuery),
+    query: pageQuery,
     answer: pageOf(invite),
     errors: ['NOT_FOUND'],
     handle: async ({ params, query: { page, limit } }, { accounts, invites }) => {

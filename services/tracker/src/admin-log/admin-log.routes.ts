@@ -29,9 +29,8 @@ export const adminLogEndpoints = [
     path: '/api/admin/log',
     operationId: 'listAdminLog',
     summary: 'What administrators and moderators did, newest first; `actor` is an id or a name, `target` an id',
-    query: z
-      .object({
-        ...pageQuery,
+    query: pageQuery
+      .safeExtend({
         actor: text({ min: 1, max: 64 }).optional(),
         action: z.enum(ADMIN_ACTIONS, `must be one of ${ADMIN_ACTIONS.join(', ')}`).optional(),
         target: text({ min: 1, max: 64 }).optional(),

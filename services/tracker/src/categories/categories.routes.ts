@@ -35,7 +35,7 @@ export const categoryEndpoints = [
     summary: 'The tree of categories, by its roots',
     access: 'anyone',
     limit: 'read',
-    query: z.object(treeQuery),
+    query: treeQuery,
     status: 200,
     answer: tree,
     handle: async ({ query }, { categories }) => presentTree(await categories.all(), query),
@@ -47,7 +47,7 @@ export const categoryEndpoints = [
     path: '/api/admin/categories',
     operationId: 'listManagedCategories',
     summary: 'The tree of categories with the number of torrents in each',
-    query: z.object(treeQuery),
+    query: treeQuery,
     answer: pageOf(
       managedCategory.extend({ subcategories: z.array(managedCategory) }).meta({ id: 'ManagedCategoryTree' }),
     ).extend({

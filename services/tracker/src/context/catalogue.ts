@@ -1,9 +1,13 @@
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
 import { createAdminLogStore } from '../admin-log/admin-log.store.ts'
 import { createAdminLog } from '../admin-log/admin-log.ts'
 import { createCategoryStore } from '../categories/categories.store.ts'
 import { createCategories } from '../categories/categories.ts'
+import type { Schema } from '../db/schema.ts'
+import { createSearchMetrics } from '../search/search.metrics.ts'
 import { createSearchStore } from '../search/search.store.ts'
 import { createSearch } from '../search/search.ts'
+import { createSearchTurns, type SearchBounds } from '../search/search-turns.ts'
 import { createSiteSettingsStore } from '../site-settings/site-settings.store.ts'
 import { createSiteSettings } from '../site-settings/site-settings.ts'
 import { createRereadStore } from '../torrents/reread.store.ts'
@@ -17,6 +21,15 @@ import type { Connections } from './connections.ts'
 
 const PURGE_EVERY_MS = 3_600_000
 const REREAD_EVERY_MS = 5_000
+
+/** The applications of a member may send many searches at the same moment, which take some milliseconds each. */
+const SEARCHES = {
+  runningEach: 2,
+  underWayEach: 60,
+  underWay: 500,
+  waitMs: 5_000,
+  runMs: 1_000,
+} satisfies Partial<SearchBounds>
 
 /** The catalogue, joined. */
 export type Catalogue = ReturnType<typeof createCatalogue>
@@ -36,7 +49,7 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
   invalidations.addCache({ onChange: catalogueState.forget, onMissed: catalogueState.revalidateAll })
   const torrentStore = createTorrentStore(db)
   const search = createSearch({
-    store: createSearchStore(db),
+    ...searchDeps(connections),
     torrents: (ids) => torrentStore.byIds(ids),
     categories: {
       all: async () => (await catalogueState.current()).categories,
@@ -62,6 +75,18 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
   addBackground(connections, torrents)
   const adminLog = createAdminLog({ store: createAdminLogStore(db), findUserId: accounts.findId })
   return { useCases: { categories, torrents, search, siteConfiguration, adminLog }, catalogueState }
+}
+
+/** Searches have connections of their own, so that nothing else waits for them. */
+function searchDeps({ config, db, logger, metrics, resources }: Connections) {
+  const size = config.SEARCH_POOL_SIZE
+  const searches = createKysely<Schema>(
+    createPool({ url: config.DATABASE_URL, name: 'tracker search', size, logger, statementTimeoutMs: SEARCHES.runMs }),
+  )
+  resources.defer(() => searches.destroy())
+  const counters = createSearchMetrics(metrics.registry, () => turns.counts())
+  const turns = createSearchTurns({ ...SEARCHES, atOnce: size }, counters)
+  return { store: createSearchStore(db, searches), turns }
 }
 
 function addBackground({ db, logger, background }: Connections, torrents: Torrents): void {

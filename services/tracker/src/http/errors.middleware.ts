@@ -6,6 +6,8 @@ import { errorBody } from './error-body.ts'
 
 const HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   UNAVAILABLE: { 'Retry-After': '5' },
+  // A limit of requests says when its window ends; what is under way ends soon.
+  RATE_LIMITED: { 'Retry-After': '5' },
   // A body that was refused may still be on its way; the connection is not kept for it.
   PAYLOAD_TOO_LARGE: { Connection: 'close' },
   TOO_SLOW: { Connection: 'close' },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MAX_OFFSET } from '../lists/total.ts'
 
 /** Inputs and outputs that several features share. */
 
@@ -45,17 +46,34 @@ function queryInteger(bounds: { min: number; max: number; fallback: number }) {
     .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max, default: bounds.fallback })
 }
 
-/** The page of a list: at most 100 items, as far as ten thousand pages. */
-export const pageQuery = {
-  page: queryInteger({ min: 1, max: 10_000, fallback: 1 }),
+const paged = {
+  page: queryInteger({ min: 1, max: MAX_OFFSET, fallback: 1 }),
   limit: queryInteger({ min: 1, max: 100, fallback: 25 }),
 }
 
-/** The page of a tree, whose readers mostly want all of it. */
-export const treeQuery = {
-  page: queryInteger({ min: 1, max: 10_000, fallback: 1 }),
-  limit: queryInteger({ min: 1, max: 1_000, fallback: 1_000 }),
+/** How many items of a list that has no pages. */
+export const itemLimit = paged.limit
+
+/** Whether a page begins within the items that lists go to. */
+function isListed({ page, limit }: { page: number; limit: number }): boolean {
+  return (page - 1) * limit <= MAX_OFFSET
 }
+
+const beyondList = {
+  path: ['page'],
+  error: `must begin within the first ${MAX_OFFSET.toLocaleString('en')} items; narrow the list to reach the others`,
+}
+
+/** The page of a list: at most 100 items. To be extended by what else a list takes. */
+export const pageQuery = z.object(paged).refine(isListed, beyondList)
+
+/** The page of what one torrent has, which is read by its place and in full. */
+export const torrentPageQuery = z.object(paged)
+
+/** The page of a tree, whose readers mostly want all of it. */
+export const treeQuery = z
+  .object({ ...paged, limit: queryInteger({ min: 1, max: 1_000, fallback: 1_000 }) })
+  .refine(isListed, beyondList)
 
 /** A page of a list that is in memory as a whole. */
 export function pageOfAll<Item>(all: readonly Item[], { page, limit }: { page: number; limit: number }) {

@@ -1,5 +1,7 @@
-import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import { apiError } from '../errors.ts'
 import type { TorrentState } from '../torrents/torrents.ts'
+import { mayBeAbsolute } from './episode-match.ts'
 
 /** One of these must hold. */
 export type AnyOf = readonly string[]
@@ -74,28 +76,32 @@ export function yearFacets(year: number): AnyOf {
   return [`#y${year}`]
 }
 
-/** More seasons or episodes than this in one query are not wanted by any client. */
-const MAX_NUMBERS = 300
+/** More are not wanted by any client, and each has to be looked up in the index. */
+const MAX_ALTERNATIVES = 50
 
-/** The facets of wanted episodes, one of which must hold: the same condition as `matchesEpisode`, for the index. */
+/**
+ * The facets of wanted episodes, one of which must hold: the same condition as `matchesEpisode`, for the index.
+ *
+ * @throws ApiError BAD_REQUEST where they are more than 50; an episode that may be known by an absolute number has two
+ */
 export function episodeFacets(wanted: WantedEpisode): AnyOf {
   switch (wanted.kind) {
     case 'season':
-      return numbers(wanted.season.from, wanted.season.to).map((season) => `#s${season}`)
+      return numbered(['#s'], wanted.season)
     case 'airDate':
       return [`#d${wanted.date.replaceAll('-', '')}`]
     case 'episode': {
-      const episodes = numbers(wanted.episode.from, wanted.episode.to)
-      if (wanted.season === undefined) return episodes.flatMap((episode) => [`#e${episode}`, `#a${episode}`])
-      const numbered = numbers(wanted.season.from, wanted.season.to)
-        .flatMap((season) => episodes.map((episode) => `#s${season}e${episode}`))
-        .slice(0, MAX_NUMBERS)
-      const mayBeAbsolute = wanted.season.from <= 1 && wanted.season.to >= 1
-      return mayBeAbsolute ? [...numbered, ...episodes.map((episode) => `#a${episode}`)] : numbered
+      const { season, episode } = wanted
+      const kinds = season === undefined ? ['#e'] : numbered(['#s'], season).map((each) => `${each}e`)
+      return numbered([...kinds, ...(mayBeAbsolute(season) ? ['#a'] : [])], episode)
     }
   }
 }
 
-function numbers(from: number, to: number): readonly number[] {
-  return Array.from({ length: Math.min(to - from + 1, MAX_NUMBERS) }, (_, i) => from + i)
+/** Each of these kinds of facets, with each number of a range. */
+function numbered(kinds: AnyOf, { from, to }: NumberRange): AnyOf {
+  const length = to - from + 1
+  if (kinds.length * length > MAX_ALTERNATIVES)
+    throw apiError('BAD_REQUEST', `season and ep may ask for ${String(MAX_ALTERNATIVES)} alternatives at most`)
+  return kinds.flatMap((kind) => Array.from({ length }, (_, i) => `${kind}${String(from + i)}`))
 }

@@ -32,8 +32,12 @@ export function matchesEpisode(release: Numbered, wanted: WantedEpisode): boolea
 function isEpisode(release: Numbered, season: NumberRange | undefined, episode: NumberRange): boolean {
   const isOfSeason = season === undefined || overlaps(release.seasonFrom, release.seasonTo, season)
   if (isOfSeason && overlaps(release.episodeFrom, release.episodeTo, episode)) return true
-  const mayBeAbsolute = season === undefined || (season.from <= 1 && season.to >= 1)
-  return mayBeAbsolute && overlaps(release.absoluteFrom, release.absoluteTo, episode)
+  return mayBeAbsolute(season) && overlaps(release.absoluteFrom, release.absoluteTo, episode)
+}
+
+/** Whether an episode of these seasons may be known by an absolute number. */
+export function mayBeAbsolute(season: NumberRange | undefined): boolean {
+  return season === undefined || (season.from <= 1 && season.to >= 1)
 }
 
 function airedWithin({ airDate }: Numbered, years: NumberRange): boolean {

@@ -1,13 +1,18 @@
+import { errorCode } from '@vault-and-tracker/service-kit/errors'
 import { type RawBuilder, sql } from 'kysely'
 import { escapeLike } from '../db/like.ts'
 import type { Db } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL } from '../lists/total.ts'
-import { type Criteria, isPlain } from './criteria.ts'
-import type { Page, SearchStore } from './search.ts'
+import type { Criteria } from './criteria.ts'
+import type { Page, SearchStatements, SearchStore } from './search.ts'
 import { anyCategory, areIndexed, conditions, SORT_COLUMNS } from './search-conditions.store.ts'
+import { OutOfTime } from './search-turns.ts'
 import { SIMILAR_WORDS } from './similar-words.ts'
 
 const MAX_SIMILAR = 3
+
+/** The statement took longer than its timeout (query_canceled). */
+const CANCELED = '57014'
 
 /** How many torrents a walk along a sort index looks at besides the page: 15 ms where none of them matches. */
 const WALKED = 20_000
@@ -45,6 +50,12 @@ type Result = { ids: readonly string[]; counted: number }
 
 const NOTHING: Result = { ids: [], counted: 0 }
 
+/** A statement may end so much after the time of its search is over, since telling Postgres costs a round trip. */
+const LATE_MS = 50
+
+/** Runs a statement of a search. @throws OutOfTime */
+type Run = <Row>(statement: RawBuilder<Row>) => Promise<readonly Row[]>
+
 /**
  * Searches in Postgres. Three plans, none of which reads the catalogue because two conditions are common and never hold
  * together:
@@ -53,18 +64,12 @@ const NOTHING: Result = { ids: [], counted: 0 }
  * - up to `MAX_EXACT_TOTAL` matches are taken from the GIN index, then counted and sorted;
  * - of more matches, which are likely to be everywhere, a walk along the sort index finds the first ones; where it does
  *   not, all are sorted.
+ *
+ * @param searches connections of their own for what may take long
  */
-export function createSearchStore(db: Db): SearchStore {
+export function createSearchStore(db: Db, searches: Db): SearchStore {
   return {
-    page: (criteria, page) => (isPlain(criteria) ? plainPage(db, criteria, page) : filteredPage(db, criteria, page)),
-
-    some: (criteria, limit) =>
-      db.transaction().execute(async (trx) => {
-        await setPlanner(trx)
-        const found = sql`with found as materialized (${matches(criteria)})`
-        const few = sql`(select * from found limit ${MAX_EXACT_TOTAL}) as few`
-        return idsOf(trx, sql`${found} select id from ${few}`, { ...NEWEST_FIRST, offset: 0, limit })
-      }),
+    plainPage: (criteria, page) => plainPage(db, criteria, page),
 
     async byInfoHash(infoHash) {
       const hash = Buffer.from(infoHash, 'hex')
@@ -78,25 +83,79 @@ export function createSearchStore(db: Db): SearchStore {
       return row?.id
     },
 
+    within: (milliseconds, work) =>
+      searches.transaction().execute(async (trx) => work(statementsOf(await runWithin(trx, milliseconds)))),
+  }
+}
+
+function statementsOf(run: Run): SearchStatements {
+  return {
+    page: (criteria, page) => filteredPage(run, criteria, page),
+
+    some: (criteria, limit) => {
+      const found = sql`with found as materialized (${matches(criteria)})`
+      const few = sql`(select * from found limit ${MAX_EXACT_TOTAL}) as few`
+      return idsOf(run, sql`${found} select id from ${few}`, { ...NEWEST_FIRST, offset: 0, limit })
+    },
+
     async wordsWithPrefix(prefix) {
       if (areIndexed([prefix])) return undefined
-      const { rows } = await sql<{ word: string }>`
+      const rows = await run(sql<{ word: string }>`
         select word from search_words where word like ${`${escapeLike(prefix)}%`}
-        limit ${MAX_WORDS_OF_PREFIX + 1}`.execute(db)
+        limit ${MAX_WORDS_OF_PREFIX + 1}`)
       return rows.length > MAX_WORDS_OF_PREFIX ? undefined : rows.map(({ word }) => word)
     },
 
     async similarWords(words) {
-      const { rows } = await sql<{ similar: readonly string[] }>`
+      const rows = await run(sql<{ similar: readonly string[] }>`
         select array(
           select word from search_words
           where word % wanted and word ~ ${sql.raw(SIMILAR_WORDS)}
           order by similarity(word, wanted) desc, word limit ${MAX_SIMILAR}
         ) as similar
-        from unnest(${[...words]}::text[]) as wanted`.execute(db)
+        from unnest(${[...words]}::text[]) as wanted`)
       return rows.map(({ similar }) => similar)
     },
   }
+}
+
+/** Runs statements that end in so many milliseconds, all of them together. */
+async function runWithin(trx: Db, milliseconds: number): Promise<Run> {
+  const end = performance.now() + milliseconds
+  let allowed = milliseconds
+  await setPlanner(trx, milliseconds)
+  return async (statement) => {
+    const left = end - performance.now()
+    if (left < 1) throw new OutOfTime()
+    try {
+      if (allowed - left > LATE_MS) {
+        allowed = left
+        await sql`select set_config('statement_timeout', ${wholeMs(left)}, true)`.execute(trx)
+      }
+      return (await statement.execute(trx)).rows
+    } catch (error) {
+      throw errorCode(error) === CANCELED ? new OutOfTime('canceled', { cause: error }) : error
+    }
+  }
+}
+
+/**
+ * Chooses the plans of the statements of this transaction: torrents in an order by the index that has it,
+ * torrents in none by a bitmap of the GIN index. By default the planner takes conditions as independent: of two that never hold
+ * together it expects many matches, and reads the table until it has met enough. Of a walk it expects that all of it is
+ * needed, and sorts the category instead.
+ */
+async function setPlanner(trx: Db, timeoutMs: number): Promise<void> {
+  await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
+    set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
+    set_config('work_mem', ${WORK_MEMORY}, true), set_config('statement_timeout', ${wholeMs(timeoutMs)}, true)`.execute(
+    trx,
+  )
+}
+
+/** As a setting of Postgres, for which 0 is no limit. */
+function wholeMs(milliseconds: number): string {
+  return String(Math.max(1, Math.ceil(milliseconds)))
 }
 
 async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
@@ -112,25 +171,22 @@ async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result
   return rows[0] ?? NOTHING
 }
 
-function filteredPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
-  return db.transaction().execute(async (trx) => {
-    await setPlanner(trx)
-    const { probed, walked } = FREQUENT[breadthOf(criteria)]
-    const newest = await countWalked(trx, criteria, PROBED)
-    if (newest < probed || (await countWalked(trx, criteria, walked)) <= MAX_EXACT_TOTAL) {
-      // The index is slow at beginnings of frequent words; whole words show sooner that there are many matches.
-      if (newest === 0 || !(await haveMany(trx, wholeWords(criteria)))) {
-        const areWithin = newest >= COMMON && (await areMostlyWithin(trx, criteria))
-        const result = await fewMatches(trx, areWithin ? matchesFiltered(criteria) : matches(criteria), page)
-        if (result.counted <= MAX_EXACT_TOTAL) return result
-      }
+async function filteredPage(run: Run, criteria: Criteria, page: Page): Promise<Result> {
+  const { probed, walked } = FREQUENT[breadthOf(criteria)]
+  const newest = await countWalked(run, criteria, PROBED)
+  if (newest < probed || (await countWalked(run, criteria, walked)) <= MAX_EXACT_TOTAL) {
+    // The index is slow at beginnings of frequent words; whole words show sooner that there are many matches.
+    if (newest === 0 || !(await haveMany(run, wholeWords(criteria)))) {
+      const areWithin = newest >= COMMON && (await areMostlyWithin(run, criteria))
+      const result = await fewMatches(run, areWithin ? matchesFiltered(criteria) : matches(criteria), page)
+      if (result.counted <= MAX_EXACT_TOTAL) return result
     }
-    if (page.limit === 0) return { ids: [], counted: MAX_EXACT_TOTAL + 1 }
-    const walk = walkedTorrents(criteria, page, WALKED + 3 * (page.offset + page.limit))
-    const ids = await idsOf(trx, sql`select id from ${walk} where ${conditions(criteria, 'row')}`, page)
-    if (ids.length < page.limit) return { ids: await allSorted(trx, criteria, page), counted: MAX_EXACT_TOTAL + 1 }
-    return { ids, counted: MAX_EXACT_TOTAL + 1 }
-  })
+  }
+  if (page.limit === 0) return { ids: [], counted: MAX_EXACT_TOTAL + 1 }
+  const walk = walkedTorrents(criteria, page, WALKED + 3 * (page.offset + page.limit))
+  const ids = await idsOf(run, sql`select id from ${walk} where ${conditions(criteria, 'row')}`, page)
+  if (ids.length < page.limit) return { ids: await allSorted(run, criteria, page), counted: MAX_EXACT_TOTAL + 1 }
+  return { ids, counted: MAX_EXACT_TOTAL + 1 }
 }
 
 function breadthOf({ words, prefixes, facets, categoryIds }: Criteria): keyof typeof FREQUENT {
@@ -140,23 +196,11 @@ function breadthOf({ words, prefixes, facets, categoryIds }: Criteria): keyof ty
 }
 
 /** How many of the newest torrents match; counted to one beyond `MAX_EXACT_TOTAL`. */
-async function countWalked(trx: Db, criteria: Criteria, most: number): Promise<number> {
-  const { rows } = await sql<{ counted: number }>`select count(*) as counted from (
+async function countWalked(run: Run, criteria: Criteria, most: number): Promise<number> {
+  const rows = await run(sql<{ counted: number }>`select count(*) as counted from (
     select 1 from ${walk(criteria, NEWEST_FIRST, most)} where ${conditions(criteria, 'row')} limit ${MAX_EXACT_TOTAL + 1}
-  ) as matches`.execute(trx)
+  ) as matches`)
   return rows[0]?.counted ?? 0
-}
-
-/**
- * Chooses the plans of the statements of this transaction: torrents in an order by the index that has it,
- * torrents in none by a bitmap of the GIN index. By default the planner takes conditions as independent: of two that never hold
- * together it expects many matches, and reads the table until it has met enough. Of a walk it expects that all of it is
- * needed, and sorts the category instead.
- */
-async function setPlanner(trx: Db): Promise<void> {
-  await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
-    set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
-    set_config('work_mem', ${WORK_MEMORY}, true)`.execute(trx)
 }
 
 /** The criteria with the prefixes as whole words; undefined where the index is not slow at prefixes. */
@@ -165,42 +209,42 @@ function wholeWords(criteria: Criteria): Criteria | undefined {
   return areIndexed(prefixes) ? undefined : { ...criteria, words: [...words, prefixes], prefixes: [] }
 }
 
-async function haveMany(trx: Db, criteria: Criteria | undefined): Promise<boolean> {
+async function haveMany(run: Run, criteria: Criteria | undefined): Promise<boolean> {
   if (criteria === undefined) return false
-  const { rows } = await sql<{ counted: number }>`
+  const rows = await run(sql<{ counted: number }>`
     with found as materialized (${matches(criteria)})
-    select count(*) as counted from (select 1 from found limit ${MAX_EXACT_TOTAL + 1}) as few`.execute(trx)
+    select count(*) as counted from (select 1 from found limit ${MAX_EXACT_TOTAL + 1}) as few`)
   return (rows[0]?.counted ?? 0) > MAX_EXACT_TOTAL
 }
 
 /** Whether at least half of the newest torrents that match but for the category are within the categories. */
-async function areMostlyWithin(trx: Db, criteria: Criteria): Promise<boolean> {
+async function areMostlyWithin(run: Run, criteria: Criteria): Promise<boolean> {
   if (criteria.categoryIds === undefined) return false
   const anywhere = { ...criteria, categoryIds: undefined }
-  const { rows } = await sql<{ matching: number; within: number }>`
+  const rows = await run(sql<{ matching: number; within: number }>`
     select count(*) as matching, count(*) filter (where ${anyCategory(criteria.categoryIds)}) as within
-    from ${walk(anywhere, NEWEST_FIRST, PROBED)} where ${conditions(anywhere, 'row')}`.execute(trx)
+    from ${walk(anywhere, NEWEST_FIRST, PROBED)} where ${conditions(anywhere, 'row')}`)
   const { matching, within } = rows[0] ?? { matching: 0, within: 0 }
   return within > 0 && within >= matching / 2
 }
 
 /** Counts the matches to one beyond the limit, and sorts them when they are not more. */
-async function fewMatches(trx: Db, all: RawBuilder<unknown>, page: Page): Promise<Result> {
-  const { rows } = await sql<{ counted: number; ids: readonly string[] }>`
+async function fewMatches(run: Run, all: RawBuilder<unknown>, page: Page): Promise<Result> {
+  const rows = await run(sql<{ counted: number; ids: readonly string[] }>`
     with found as materialized (${all}),
     few as materialized (select * from found limit ${MAX_EXACT_TOTAL + 1}),
     counted as materialized (select count(*) as counted from few)
     select counted, array(
       select id from few ${withStats(page)}
       where counted <= ${MAX_EXACT_TOTAL} ${inOrder(page)}
-    ) as ids from counted`.execute(trx)
+    ) as ids from counted`)
   return rows[0] ?? NOTHING
 }
 
 /** Sorts all matches. */
-function allSorted(trx: Db, criteria: Criteria, page: Page): Promise<readonly string[]> {
+function allSorted(run: Run, criteria: Criteria, page: Page): Promise<readonly string[]> {
   const found = sql`with found as materialized (${matches(criteria)}) select id from found ${withStats(page)}`
-  return idsOf(trx, found, page)
+  return idsOf(run, found, page)
 }
 
 /** All matches. Without a limit or an order here, the planner uses the GIN index. */
@@ -258,7 +302,7 @@ function inOrder({ sort, order, offset, limit }: Omit<Page, 'allCategoryIds'>): 
   return sql`order by ${sql.ref(SORT_COLUMNS[sort])} ${direction}, id ${direction} limit ${limit} offset ${offset}`
 }
 
-async function idsOf(db: Db, query: RawBuilder<unknown>, page: Page): Promise<readonly string[]> {
-  const { rows } = await sql<{ id: string }>`${query} ${inOrder(page)}`.execute(db)
+async function idsOf(run: Run, query: RawBuilder<unknown>, page: Page): Promise<readonly string[]> {
+  const rows = await run(sql<{ id: string }>`${query} ${inOrder(page)}`)
   return rows.map(({ id }) => id)
 }

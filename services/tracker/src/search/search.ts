@@ -1,10 +1,20 @@
 import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { type Categories, type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
-import { type Total, totalOf } from '../lists/total.ts'
+import { MAX_OFFSET, type Total, totalOf } from '../lists/total.ts'
 import { memberWords, orInitials, searchWords } from '../releases/search-words.ts'
 import type { ListedTorrent, TorrentState } from '../torrents/torrents.ts'
-import { type AnyOf, allOf, type Charge, type Criteria, episodeFacets, idFacets, yearFacets } from './criteria.ts'
+import {
+  type AnyOf,
+  allOf,
+  type Charge,
+  type Criteria,
+  episodeFacets,
+  idFacets,
+  isPlain,
+  yearFacets,
+} from './criteria.ts'
+import type { SearchTurns } from './search-turns.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { isSimilarWord } from './similar-words.ts'
 
@@ -83,12 +93,22 @@ export type Page = {
 
 /** What finds torrents. All of it sees torrents of one state only, and none that was deleted. */
 export type SearchStore = {
-  /** The ids of a page in its order, and the number of all matches, counted to one beyond `MAX_EXACT_TOTAL`. */
-  page(criteria: Criteria, page: Page): Promise<{ ids: readonly string[]; counted: number }>
-  /** The ids of a few matches, newest first: of many matches not the newest of all, but found at once. */
-  some(criteria: Criteria, limit: number): Promise<readonly string[]>
+  /** A page of the torrents that only a state and categories narrow, which costs little. */
+  plainPage(criteria: Criteria, page: Page): Promise<FoundIds>
   /** An approved torrent by either info hash, in lower-case hex. */
   byInfoHash(infoHash: string): Promise<string | undefined>
+  /** Runs the statements of a search, which end in so many milliseconds, all of them together. @throws OutOfTime */
+  within<T>(milliseconds: number, work: (statements: SearchStatements) => Promise<T>): Promise<T>
+}
+
+/** The ids of a page in its order, and the number of all matches, counted to one beyond `MAX_EXACT_TOTAL`. */
+type FoundIds = { readonly ids: readonly string[]; readonly counted: number }
+
+/** The statements that a search is made of. */
+export type SearchStatements = {
+  page(criteria: Criteria, page: Page): Promise<FoundIds>
+  /** The ids of a few matches, newest first: of many matches not the newest of all, but found at once. */
+  some(criteria: Criteria, limit: number): Promise<readonly string[]>
   /** The words of names that begin so; undefined where there are too many to ask for. */
   wordsWithPrefix(prefix: string): Promise<AnyOf | undefined>
   /** For each word the most similar ones that names have, itself included if they have it. */
@@ -97,7 +117,6 @@ export type SearchStore = {
 
 export type Search = ReturnType<typeof createSearch>
 
-const MAX_OFFSET = 10_000
 const MAX_SUGGESTIONS = 10
 const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
 
@@ -107,17 +126,33 @@ const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
  */
 export function createSearch(deps: {
   store: SearchStore
+  turns: SearchTurns
   /** Torrents by id, in the order of the ids; one that is gone is left out. */
   torrents: (ids: readonly string[]) => Promise<readonly ListedTorrent[]>
   categories: Pick<Categories, 'all' | 'idsWithDeleted'>
 }) {
-  const { store, torrents } = deps
+  const { store, turns, torrents } = deps
   const finds = createSharedRuns<Found>()
   const lists = createSharedRuns<Listed>()
 
+  const search = <T>(member: string, work: (statements: SearchStatements) => Promise<T>): Promise<T> =>
+    turns.run(member, (milliseconds) => store.within(milliseconds, work))
+
   return {
-    /** One page, newest first, and how many there are on all pages. */
-    find: (query: SearchQuery): Promise<Found> => finds(JSON.stringify(query), () => find(query)),
+    /**
+     * One page, newest first, and how many there are on all pages.
+     *
+     * @param member the id of the user who searches
+     * @throws ApiError RATE_LIMITED or UNAVAILABLE where too many searches are under way, or this one takes too long
+     */
+    async find(query: SearchQuery, member: string): Promise<Found> {
+      const criteria = criteriaOf(query)
+      if (criteria === undefined) return { items: [], ...totalOf(0) }
+      const { offset } = query
+      const page = { ...NEWEST_FIRST, offset, limit: offset > MAX_OFFSET ? 0 : query.limit }
+      const shared = () => finds(JSON.stringify(query), () => find(criteria, page, member))
+      return isPlain(criteria) ? shared() : turns.admit(member, shared)
+    },
 
     /** An approved torrent by either info hash, in lower-case hex. */
     async byInfoHash(infoHash: string): Promise<ListedTorrent | undefined> {
@@ -125,68 +160,101 @@ export function createSearch(deps: {
       return id === undefined ? undefined : (await torrents([id]))[0]
     },
 
-    /** One page of the torrents in a state. @throws ApiError BAD_REQUEST when there is no such category */
-    list: (query: ListQuery): Promise<Listed> => lists(JSON.stringify(query), () => list(query)),
+    /**
+     * One page of the torrents in a state.
+     *
+     * @param member the id of the user who searches
+     * @throws ApiError BAD_REQUEST when there is no such category; and as `find` does
+     */
+    list: (query: ListQuery, member: string): Promise<Listed> => {
+      const shared = () => lists(JSON.stringify(query), () => list(query, member))
+      return isBlank(query.search) ? shared() : turns.admit(member, shared)
+    },
   }
 
-  async function find(query: SearchQuery): Promise<Found> {
-    const criteria = criteriaOf(query)
-    if (criteria === undefined) return { items: [], ...totalOf(0) }
-    const { offset } = query
-    const limit = offset > MAX_OFFSET ? 0 : query.limit
-    const { ids, counted } = await store.page(criteria, { ...NEWEST_FIRST, offset, limit })
+  async function find(criteria: Criteria, page: Page, member: string): Promise<Found> {
+    const { ids, counted } = isPlain(criteria)
+      ? await store.plainPage(criteria, page)
+      : await search(member, (statements) => statements.page(criteria, page))
     return { items: await torrents(ids), ...totalOf(counted) }
   }
 
-  async function list(query: ListQuery): Promise<Listed> {
-    const { search, page, limit, sort, order } = query
-    const { words, prefixes } = memberWords(search ?? '')
+  async function list(query: ListQuery, member: string): Promise<Listed> {
+    const { page, limit, sort, order } = query
+    const text = query.search ?? ''
+    const { words, prefixes } = memberWords(text)
     const tokens = [...words, ...prefixes.slice(-1)]
     // A search for punctuation alone has no words and matches nothing, rather than everything.
-    if (search !== undefined && search.trim() !== '' && tokens.length === 0) return { items: [], ...totalOf(0) }
+    if (!isBlank(text) && tokens.length === 0) return { items: [], ...totalOf(0) }
     const all = query.category === undefined ? [] : await deps.categories.all()
     const allCategoryIds = sort === 'created' || sort === 'size' ? [] : await deps.categories.idsWithDeleted()
     const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
-    const { ids, counted } = await store.page(
-      { ...within, ...(await wordCriteria(orInitials(words, search ?? ''), prefixes)) },
-      { sort, order, offset: (page - 1) * limit, limit, allCategoryIds },
-    )
-    const listed = { items: await torrents(ids), ...totalOf(counted) }
-    return counted === 0 && tokens.length > 0 ? { ...listed, suggestions: await suggest(within, tokens) } : listed
-  }
-
-  /** A beginning of few words is these words, which the index finds sooner. */
-  async function wordCriteria(words: readonly AnyOf[], prefixes: AnyOf): Promise<Pick<Criteria, 'words' | 'prefixes'>> {
-    if (prefixes.length === 0) return { words, prefixes }
-    const known = await Promise.all(prefixes.map((prefix) => store.wordsWithPrefix(prefix)))
-    return known.includes(undefined)
-      ? { words, prefixes }
-      : { words: [...words, known.flatMap((found) => found ?? [])], prefixes: [] }
-  }
-
-  /**
-   * Torrents with words like these, newest first, unless listed names have all of these words: then none is a typing
-   * error. What is no word, such as `s01e05`, is searched for as it is, and left out when nothing has it.
-   */
-  async function suggest(within: Criteria, tokens: readonly string[]): Promise<readonly ListedTorrent[]> {
-    const words = tokens.filter(isSimilarWord)
-    const found = await store.similarWords(words)
-    if (words.every((word, i) => found[i]?.includes(word) === true) && (await areListed(within, words))) return []
-    const similar = found.filter((alternatives) => alternatives.length > 0)
-    if (similar.length === 0) return []
-    const others = tokens.filter((token) => !isSimilarWord(token)).map((token) => [token])
-    for (const wanted of others.length === 0 ? [similar] : [[...similar, ...others], similar]) {
-      const ids = await store.some({ ...within, words: wanted }, MAX_SUGGESTIONS)
-      if (ids.length > 0) return torrents(ids)
+    const asked = { sort, order, offset: (page - 1) * limit, limit, allCategoryIds }
+    if (tokens.length === 0) {
+      const { ids, counted } = await store.plainPage(within, asked)
+      return { items: await torrents(ids), ...totalOf(counted) }
     }
-    return []
+    const { ids, counted, suggested } = await search(member, async (statements) => {
+      const criteria = { ...within, ...(await wordCriteria(statements, orInitials(words, text), prefixes)) }
+      const found = await statements.page(criteria, asked)
+      return { ...found, suggested: found.counted === 0 ? await suggest(statements, within, tokens) : undefined }
+    })
+    const listed = { items: await torrents(ids), ...totalOf(counted) }
+    return suggested === undefined ? listed : { ...listed, suggestions: await torrents(suggested) }
   }
+}
 
-  /** Whether each of these words is in a name of that state. The words of deleted names are known too. */
-  async function areListed({ state }: Criteria, words: readonly string[]): Promise<boolean> {
-    for (const word of words) if ((await store.some({ ...allOf(state), words: [[word]] }, 1)).length === 0) return false
-    return true
+function isBlank(text = ''): boolean {
+  return text.trim() === ''
+}
+
+/** A beginning of few words is these words, which the index finds sooner. */
+async function wordCriteria(
+  statements: SearchStatements,
+  words: readonly AnyOf[],
+  prefixes: AnyOf,
+): Promise<Pick<Criteria, 'words' | 'prefixes'>> {
+  if (prefixes.length === 0) return { words, prefixes }
+  const known = await Promise.all(prefixes.map((prefix) => statements.wordsWithPrefix(prefix)))
+  return known.includes(undefined)
+    ? { words, prefixes }
+    : { words: [...words, known.flatMap((found) => found ?? [])], prefixes: [] }
+}
+
+/**
+ * Torrents with words like these, newest first, unless listed names have all of these words: then none is a typing
+ * error. What is no word, such as `s01e05`, is searched for as it is, and left out when nothing has it.
+ */
+async function suggest(
+  statements: SearchStatements,
+  within: Criteria,
+  tokens: readonly string[],
+): Promise<readonly string[]> {
+  const words = tokens.filter(isSimilarWord)
+  const found = await statements.similarWords(words)
+  const areAllKnown = words.every((word, i) => found[i]?.includes(word) === true)
+  if (areAllKnown && (await areListed(statements, within, words))) return []
+  const similar = found.filter((alternatives) => alternatives.length > 0)
+  if (similar.length === 0) return []
+  const others = tokens.filter((token) => !isSimilarWord(token)).map((token) => [token])
+  for (const wanted of others.length === 0 ? [similar] : [[...similar, ...others], similar]) {
+    const ids = await statements.some({ ...within, words: wanted }, MAX_SUGGESTIONS)
+    if (ids.length > 0) return ids
   }
+  return []
+}
+
+/** Whether each of these words is in a name of that state. The words of deleted names are known too. */
+async function areListed(
+  statements: SearchStatements,
+  { state }: Criteria,
+  words: readonly string[],
+): Promise<boolean> {
+  for (const word of words) {
+    const listed = await statements.some({ ...allOf(state), words: [[word]] }, 1)
+    if (listed.length === 0) return false
+  }
+  return true
 }
 
 /** The category of a slug with its subcategories; undefined for all. @throws ApiError BAD_REQUEST for an unknown slug */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idParams, namedUser, pageQuery, time } from '../http/fields.ts'
+import { idParams, itemLimit, namedUser, time, torrentPageQuery } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { BUSY_SORTS, SWARM_RANGES, type SwarmStatistics } from './swarm-statistics.ts'
 import type { TorrentPeer, TorrentPeers } from './torrent-peers.ts'
@@ -87,7 +87,7 @@ export const swarmStatisticsEndpoints = [
     summary: 'The torrents with the most peers',
     query: z.object({
       sort: z.enum(BUSY_SORTS, `must be one of ${BUSY_SORTS.join(', ')}`).default('peers'),
-      limit: pageQuery.limit,
+      limit: itemLimit,
     }),
     answer: z.object({ items: z.array(busyTorrent) }),
     handle: async ({ query }, { swarmStatistics }) => {
@@ -103,7 +103,7 @@ export const swarmStatisticsEndpoints = [
     operationId: 'listTorrentPeers',
     summary: 'The peers of a torrent, seeders first; addresses for administrators only',
     params: idParams,
-    query: z.object(pageQuery),
+    query: torrentPageQuery,
     answer: z.object({
       torrent: z.object({ id: z.string(), name: z.string(), size: z.int() }),
       seeders: z.int(),

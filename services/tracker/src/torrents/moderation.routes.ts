@@ -17,13 +17,13 @@ export const moderationEndpoints = [
     path: '/api/admin/torrents',
     operationId: 'listTorrentsToModerate',
     summary: 'Torrents of a state, the oldest first',
-    query: z.object({
-      ...pageQuery,
+    query: pageQuery.safeExtend({
       state: z.enum(TORRENT_STATES, `must be one of ${TORRENT_STATES.join(', ')}`).default('pending'),
     }),
     answer: pageOf(listedTorrent),
-    handle: async ({ query: { page, limit, state } }, { search }) => {
-      const { items, ...total } = await search.list({ page, limit, state, sort: 'created', order: 'asc' })
+    handle: async ({ query: { page, limit, state }, caller }, { search }) => {
+      const list = { page, limit, state, sort: 'created', order: 'asc' } as const
+      const { items, ...total } = await search.list(list, caller.session.account.id)
       return { items: items.map((torrent) => presentTorrent(torrent)), page, limit, ...total }
     },
   }),

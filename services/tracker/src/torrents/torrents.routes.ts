@@ -4,7 +4,16 @@ import { create } from 'content-disposition'
 import { z } from 'zod'
 import { SLUG_PATTERN } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
-import { downloadPercent, idParams, pageOf, pageQuery, text, time, uploadPercent } from '../http/fields.ts'
+import {
+  downloadPercent,
+  idParams,
+  pageOf,
+  pageQuery,
+  text,
+  time,
+  torrentPageQuery,
+  uploadPercent,
+} from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import type { Release } from '../releases/release.ts'
 import { type Search, SORTS } from '../search/search.ts'
@@ -86,8 +95,7 @@ const externalId = z
   .transform(Number)
   .refine((id) => id > 0 && id <= MAX_EXTERNAL_ID, 'must be a positive whole number')
 const jsonId = z.int().min(1, 'must be a positive whole number').max(MAX_EXTERNAL_ID, 'must be a positive whole number')
-const listQuery = z.object({
-  ...pageQuery,
+const listQuery = pageQuery.safeExtend({
   sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
   order: z.enum(['asc', 'desc'], 'must be asc or desc').default('desc'),
   category: categorySlug.optional().meta({ description: 'slug; a root includes its subcategories' }),
@@ -116,8 +124,9 @@ export const torrentEndpoints = [
         .optional()
         .meta({ description: 'torrents with similar words, where a search found nothing' }),
     }),
-    handle: async ({ query }, { search }) => {
-      const { items, suggestions, ...total } = await search.list({ ...query, state: 'approved' })
+    handle: async ({ query, caller }, { search }) => {
+      const list = { ...query, state: 'approved' } as const
+      const { items, suggestions, ...total } = await search.list(list, caller.session.account.id)
       return {
         items: items.map((torrent) => presentTorrent(torrent)),
         page: query.page,
@@ -174,7 +183,7 @@ export const torrentEndpoints = [
     operationId: 'listTorrentFiles',
     summary: 'The files of a torrent, in its own order',
     params: idParams,
-    query: z.object(pageQuery),
+    query: torrentPageQuery,
     answer: pageOf(torrentFile),
     errors: ['NOT_FOUND'],
     handle: async ({ params, query: { page, limit }, caller }, { torrents }) => {

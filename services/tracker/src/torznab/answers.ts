@@ -56,7 +56,7 @@ export function createAnswers(deps: {
       const state = await catalogueState()
       const isAllFree = bestOf([authorized.caller, state.multipliers]).downloadPercent === 0
       const wanted = toSearchQuery(query, { categories: state.categories, isAllFree, now: clock.now() })
-      const found = wanted === undefined ? { items: [], total: 0 } : await search.find(wanted)
+      const found = wanted === undefined ? { items: [], total: 0 } : await search.find(wanted, authorized.caller.id)
       return feed(query.function, authorized, state, { ...found, offset: query.offset })
     },
 

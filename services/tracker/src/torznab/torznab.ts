@@ -1,3 +1,4 @@
+import type { ApiError } from '@vault-and-tracker/service-kit/errors'
 import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import {
   type Format,
@@ -7,6 +8,7 @@ import {
   type TorznabRequest,
   torznabError,
 } from '@vault-and-tracker/torznab-xml'
+import { type ErrorCode, isApiError } from '../errors.ts'
 import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
 import type { Answers, AuthorizedCaller } from './answers.ts'
 import type { Authorize } from './authorization.ts'
@@ -30,11 +32,15 @@ export type Answer = {
   readonly userId: string | undefined
   /** Of the one torrent that was asked for, where there is one: 40 lower-case hex digits. */
   readonly infoHash?: string | undefined
+  /** Whether the request had a valid key and was within the limits, whatever it was answered with. */
+  readonly authorized: boolean
   readonly outcome: Outcome
 }
 
 /** A request that was answered, for the request log and the statistics. */
-export type AnsweredRequest = Pick<Answer, 'function' | 'userId' | 'infoHash'> & {
+export type AnsweredRequest = Pick<Answer, 'function' | 'userId' | 'authorized' | 'infoHash'> & {
+  /** Where it came from: an IPv4 address, or the /64 of an IPv6 address. */
+  readonly address: string
   /** As it arrived, with the key. */
   readonly rawQuery: string
   /** How many items were returned; 1 for a download. */
@@ -78,7 +84,7 @@ export function createTorznab(deps: {
     request: TorznabRequest,
     kind: 'search' | 'download',
     address: string,
-  ): Promise<Pick<Answer, 'userId' | 'infoHash' | 'outcome'>> {
+  ): Promise<Pick<Answer, 'userId' | 'authorized' | 'infoHash' | 'outcome'>> {
     const settings = await deps.settings()
     if (!settings.enabled) return anonymous(refusal({ error: torznabError('apiDisabled') }))
     if (request.ok && request.query.function === 'caps') return anonymous(await answers.caps())
@@ -86,12 +92,12 @@ export function createTorznab(deps: {
 
     const authorization = await authorize(request.apiKey ?? '', { address, kind }, settings)
     const userId = authorization.caller?.id
-    if (!authorization.authorized) return { userId, outcome: refusal(authorization) }
-    if (!request.ok) return { userId, outcome: refusal(request) }
+    if (!authorization.authorized) return { userId, authorized: false, outcome: refusal(authorization) }
+    if (!request.ok) return { userId, authorized: true, outcome: refusal(request) }
     const { query } = request
     const outcome = await outcomeFor(query, kind, authorization).catch(failed)
     const isFound = query.function === 'details' && outcome.kind !== 'refusal'
-    return { userId, infoHash: isFound ? query.infoHash : undefined, outcome }
+    return { userId, authorized: true, infoHash: isFound ? query.infoHash : undefined, outcome }
   }
 
   /** What a request is answered with whose user was authorized. */
@@ -107,6 +113,8 @@ export function createTorznab(deps: {
 
   function failed(error: unknown): Outcome {
     if (isUnavailable(error)) return refusal(UNAVAILABLE)
+    const refused = isApiError(error) ? refusalOf(error) : undefined
+    if (refused !== undefined) return refusal(refused)
     deps.onError(error)
     return refusal({ error: torznabError('unknownError') })
   }
@@ -126,6 +134,15 @@ export function createTorznab(deps: {
   }
 }
 
-function anonymous(outcome: Outcome): Pick<Answer, 'userId' | 'outcome'> {
-  return { userId: undefined, outcome }
+/** What a search is refused with. */
+function refusalOf({ code, message }: ApiError<ErrorCode>): Refusal | undefined {
+  if (code === 'BAD_REQUEST') return { error: torznabError('incorrectParameter', message) }
+  if (code === 'RATE_LIMITED')
+    return { error: torznabError('requestLimitReached'), retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS }
+  if (code === 'UNAVAILABLE') return { ...UNAVAILABLE, error: { ...UNAVAILABLE.error, description: message } }
+  return undefined
+}
+
+function anonymous(outcome: Outcome): Pick<Answer, 'userId' | 'authorized' | 'outcome'> {
+  return { userId: undefined, authorized: false, outcome }
 }

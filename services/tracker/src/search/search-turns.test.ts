@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals'
+import { createSearchTurns, OutOfTime, type SearchBounds } from './search-turns.ts'
+
+const BOUNDS: SearchBounds = { atOnce: 3, runningEach: 2, underWayEach: 4, underWay: 6, waitMs: 60_000, runMs: 1_000 }
+
+/** Turns, and searches that end when they are told to. */
+function searching(bounds: Partial<SearchBounds> = {}) {
+  const refused: string[] = []
+  const turns = createSearchTurns({ ...BOUNDS, ...bounds }, { countRefused: (reason) => refused.push(reason) })
+  const running: { name: string; end: () => void }[] = []
+  const search = (member: string, name = member): Promise<string> =>
+    turns.run(member, async () => {
+      await new Promise<void>((resolve) => running.push({ name, end: resolve }))
+      return name
+    })
+  const end = async (name: string): Promise<void> => {
+    const at = running.findIndex((each) => each.name === name)
+    running.splice(at, 1)[0]?.end()
+    await new Promise(setImmediate)
+  }
+  return { turns, refused, search, end, names: () => running.map(({ name }) => name) }
+}
+
+test('a member runs few searches at once, and the first that waits is the next', async () => {
+  const { search, end, names, turns } = searching()
+  for (const name of ['a1', 'a2', 'a3', 'a4']) void search('a', name)
+  await new Promise(setImmediate)
+  expect(names()).toEqual(['a1', 'a2'])
+  expect(turns.counts()).toEqual({ running: 2, waiting: 2 })
+  await end('a1')
+  expect(names()).toEqual(['a2', 'a3'])
+})
+
+test('the next turn is of the member with the fewest running, however many others wait for longer', async () => {
+  const { search, end, names } = searching()
+  for (const name of ['a1', 'a2', 'a3']) void search('a', name)
+  for (const name of ['b1', 'b2']) void search('b', name)
+  void search('c', 'c1')
+  await new Promise(setImmediate)
+  expect(names()).toEqual(['a1', 'a2', 'b1'])
+  await end('b1')
+  expect(names()).toEqual(['a1', 'a2', 'b2'])
+  await end('a1')
+  expect(names()).toEqual(['a2', 'b2', 'c1'])
+  await end('b2')
+  expect(names()).toEqual(['a2', 'c1', 'a3'])
+})
+
+test('a member who has too many under way is refused, and all others are not, until all together have', async () => {
+  const { turns, refused } = searching()
+  const ends: (() => void)[] = []
+  const admit = (member: string) => turns.admit(member, () => new Promise<void>((resolve) => ends.push(resolve)))
+  const admitted = Array.from({ length: 4 }, () => admit('a'))
+  await expect(admit('a')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  admitted.push(admit('b'), admit('b'))
+  await expect(admit('c')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(refused).toEqual(['member', 'all'])
+  for (const end of ends) end()
+  await Promise.all(admitted)
+  await expect(turns.admit('a', () => Promise.resolve('again'))).resolves.toBe('again')
+})
+
+test('a search that fails or is out of time gives its turn back', async () => {
+  const { turns, refused } = searching({ atOnce: 1 })
+  await expect(turns.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+  await expect(turns.run('a', () => Promise.reject(new OutOfTime()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(refused).toEqual(['time'])
+  await expect(turns.run('a', (milliseconds) => Promise.resolve(milliseconds))).resolves.toBe(1_000)
+})
+
+test('a search whose turn does not come in time is refused and runs never', async () => {
+  const { search, end, names, refused, turns } = searching({ atOnce: 1, waitMs: 20 })
+  const first = search('a')
+  await expect(search('b')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  await end('a')
+  await expect(first).resolves.toBe('a')
+  expect([names(), refused, turns.counts()]).toEqual([[], ['all'], { running: 0, waiting: 0 }])
+})

@@ -1,0 +1,142 @@
+import { apiError } from '../errors.ts'
+
+/** How many searches there may be. */
+export type SearchBounds = {
+  /** Running at once; each has a connection of its own. */
+  readonly atOnce: number
+  /** Of one member: running at once, and under way, those that wait included. */
+  readonly runningEach: number
+  readonly underWayEach: number
+  /** Of all members together: under way. */
+  readonly underWay: number
+  /** How long a search waits for its turn, and how long it takes from then on, all of its statements together. */
+  readonly waitMs: number
+  readonly runMs: number
+}
+
+/** Why a search was refused: too many of the member, too many of all together, or its time was over. */
+export const SEARCH_REFUSALS = ['member', 'all', 'time'] as const
+
+/** What counts searches. */
+export type SearchCounters = { countRefused(reason: (typeof SEARCH_REFUSALS)[number]): void }
+
+/** The time of a search is over. */
+export class OutOfTime extends Error {
+  override readonly name = 'OutOfTime'
+}
+
+const TOO_LONG = 'The search took too long. Use more words or rarer ones, or sort by the newest.'
+
+type Waiting = { readonly member: string; readonly start: () => void }
+
+export type SearchTurns = ReturnType<typeof createSearchTurns>
+
+/**
+ * Lets searches run in fair turns: next is the member with the fewest running, then who has waited for
+ * the longest.
+ */
+export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters) {
+  const underWay = createTally()
+  const running = createTally()
+  let waiting: readonly Waiting[] = []
+
+  function startNext(): void {
+    while (running.total() < bounds.atOnce) {
+      const [first, ...others] = waiting.filter(({ member }) => running.of(member) < bounds.runningEach)
+      if (first === undefined) return
+      const next = others.reduce(
+        (best, each) => (running.of(each.member) < running.of(best.member) ? each : best),
+        first,
+      )
+      waiting = waiting.filter((each) => each !== next)
+      running.add(next.member, 1)
+      next.start()
+    }
+  }
+
+  /** @throws ApiError UNAVAILABLE where it is not this search's turn in time */
+  function takeTurn(member: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const entry: Waiting = {
+        member,
+        start: () => {
+          clearTimeout(timer)
+          resolve()
+        },
+      }
+      const timer = setTimeout(() => {
+        waiting = waiting.filter((each) => each !== entry)
+        counters.countRefused('all')
+        reject(tooMany())
+      }, bounds.waitMs)
+      waiting = [...waiting, entry]
+      startNext()
+    })
+  }
+
+  return {
+    /**
+     * Counts a request that searches, from its arrival to its answer.
+     *
+     * @throws ApiError RATE_LIMITED where the member has too many under way, UNAVAILABLE where all members together do
+     */
+    async admit<T>(member: string, work: () => Promise<T>): Promise<T> {
+      if (underWay.of(member) >= bounds.underWayEach) {
+        counters.countRefused('member')
+        throw apiError('RATE_LIMITED', 'You have too many searches under way. Wait until some of them have ended.')
+      }
+      if (underWay.total() >= bounds.underWay) {
+        counters.countRefused('all')
+        throw tooMany()
+      }
+      underWay.add(member, 1)
+      try {
+        return await work()
+      } finally {
+        underWay.add(member, -1)
+      }
+    },
+
+    /**
+     * Runs a search of a member when it is its turn.
+     *
+     * @param work gets its time in milliseconds, and throws OutOfTime when that is over
+     * @throws ApiError UNAVAILABLE where it is not its turn in time, or it takes longer than it may
+     */
+    async run<T>(member: string, work: (milliseconds: number) => Promise<T>): Promise<T> {
+      await takeTurn(member)
+      try {
+        return await work(bounds.runMs)
+      } catch (error) {
+        if (!(error instanceof OutOfTime)) throw error
+        counters.countRefused('time')
+        throw apiError('UNAVAILABLE', TOO_LONG, { cause: error })
+      } finally {
+        running.add(member, -1)
+        startNext()
+      }
+    },
+
+    counts: () => ({ running: running.total(), waiting: waiting.length }),
+  }
+}
+
+function tooMany(): Error {
+  return apiError('UNAVAILABLE', 'Too many searches at once. Try again in a moment.')
+}
+
+/** Counts by member, without those that have none. */
+function createTally() {
+  const counts = new Map<string, number>()
+  let total = 0
+  return {
+    of: (member: string): number => counts.get(member) ?? 0,
+    total: (): number => total,
+    add(member: string, change: 1 | -1): void {
+      total += change
+      const count = (counts.get(member) ?? 0) + change
+      if (count === 0) counts.delete(member)
+      else counts.set(member, count)
+    },
+  }
+}

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { eventually, withClient } from '@vault-and-tracker/dev-env'
+import { ENDPOINTS } from '../src/app.ts'
+import { allOf } from '../src/search/criteria.ts'
+import { createSearchStore } from '../src/search/search.store.ts'
+import { OutOfTime } from '../src/search/search-turns.ts'
+import type { Client } from './support/client.ts'
+import { createMember, type TestMember } from './support/members.ts'
+import { metricOf } from './support/metrics.ts'
+import { startTorznabSite, type TorznabSite } from './support/torznab.ts'
+
+let site: TorznabSite
+let admin: Client
+let other: TestMember
+
+beforeAll(async () => {
+  site = await startTorznabSite()
+  admin = await site.tracker.signedIn('admin', 'admin')
+  other = await createMember(site.tracker, 'other')
+  await site.upload('Bounded.S01E05.1080p.WEB.x264-GRP')
+})
+afterAll(() => site.tracker.stop())
+
+/** Runs something while nothing else can read a table. */
+async function whileLocked<T>(table: string, run: () => Promise<T>): Promise<T> {
+  return withClient(site.tracker.database.ownerUrl, async (client) => {
+    await client.query(`begin; lock table ${table} in access exclusive mode`)
+    try {
+      return await run()
+    } finally {
+      await client.query('rollback')
+    }
+  })
+}
+
+/** A search whose last word is looked up in the table `search_words`. */
+const search = (client: Client, word: string) => client.get(`/api/torrents?search=${word}`)
+
+test.each([
+  ['season=1-25&ep=5', 200],
+  ['season=1-300&ep=25-300', 400],
+  ['season=2-11&ep=5-9', 200],
+  ['season=2-11&ep=5-10', 400],
+  ['season=1-50', 200],
+  ['season=1-51', 400],
+  ['season=1900-2024', 400],
+  ['ep=1-25', 200],
+  ['ep=1-26', 400],
+])('%s is answered with %i: a range stands for 50 alternatives at most', async (query, status) => {
+  const answer = await site.ask(`t=tvsearch&${query}`)
+  expect(answer.status).toBe(status)
+  if (status === 400) expect(answer.text).toContain('code="201"')
+})
+
+test('a range finds all that is in it', async () => {
+  const found = ['Bounded.S01E05.1080p.WEB.x264-GRP']
+  expect(await site.titles('t=tvsearch&q=bounded&season=1-25&ep=5')).toEqual(found)
+  expect(await site.titles('t=tvsearch&q=bounded&ep=1-25')).toEqual(found)
+})
+
+const LISTS = ENDPOINTS.filter(({ method, query }) => method === 'GET' && query !== undefined && 'page' in query.shape)
+/** What one torrent has is read in full. */
+const WHOLE = ['/api/torrents/:id/files', '/api/admin/swarms/:id/peers']
+
+test.each(LISTS.map(({ path }) => path))('the list %s ends at item 10,000', async (path) => {
+  const concrete = path.replace(':id', '0190b6a0-0000-7000-8000-000000000000')
+  const page = (number: number) => admin.get(`${concrete}?limit=100&page=${String(number)}`)
+  const refused = await page(102)
+  if (WHOLE.includes(path)) {
+    expect(refused.status).not.toBe(400)
+    return
+  }
+  expect([refused.status, refused.member('error', 'message')]).toEqual([400, expect.stringMatching(/^page: /)])
+  expect((await page(101)).status).not.toBe(400)
+})
+
+test('a search that takes longer than a second ends, in Postgres too, and says what to do', async () => {
+  await whileLocked('torrents', async () => {
+    const [rest, torznab] = await Promise.all([
+      search(other.client, 'bounded'),
+      site.tracker.client().get(`/api/torznab?t=search&q=bounded&apikey=${other.passkey}`),
+    ])
+    expect([rest.status, rest.member('error', 'code'), rest.headers.get('retry-after')]).toEqual([
+      503,
+      'UNAVAILABLE',
+      '5',
+    ])
+    expect([torznab.status, torznab.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(torznab.text).toContain('code="900"')
+    const running = await site.tracker.sql(
+      "select query from pg_stat_activity where application_name = 'tracker search' and state = 'active'",
+    )
+    expect(running).toEqual([])
+  })
+  expect((await search(other.client, 'bounded')).json).toMatchObject({ total: 1 })
+})
+
+test('the statements of a search have its time together', async () => {
+  const { db } = site.tracker
+  const store = createSearchStore(db, db)
+  const two = store.within(100, async (statements) => {
+    await statements.some(allOf('approved'), 1)
+    await sleep(150)
+    return statements.some(allOf('approved'), 1)
+  })
+  await expect(two).rejects.toBeInstanceOf(OutOfTime)
+  const locked = whileLocked('torrents', () =>
+    store.within(200, async (statements) => {
+      await statements.wordsWithPrefix('bounded')
+      await sleep(120)
+      return statements.some(allOf('approved'), 1)
+    }),
+  )
+  await expect(locked).rejects.toBeInstanceOf(OutOfTime)
+})
+
+test('while the searches of a member do not end, all others search, and nothing else waits', async () => {
+  const attacker = await createMember(site.tracker, 'attacker')
+  await whileLocked('search_words', async () => {
+    const stuck = Array.from({ length: 70 }, (_, i) => search(attacker.client, `bounded${String(i)}`))
+    await eventually(async () => (await metricOf(site.tracker, 'tracker_searches{state="running"}')) === 2)
+    const answers = await Promise.all([
+      site.tracker.client().get(`/api/torznab?t=search&q=bounded&apikey=${other.passkey}`),
+      other.client.get('/api/torrents'),
+      site.tracker.client().get('/ready'),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    const refused = await Promise.all(stuck)
+    expect(refused.filter(({ status }) => status === 503)).toHaveLength(60)
+    const tooMany = refused.filter(({ status }) => status === 429)
+    expect(tooMany.map(({ headers }) => headers.get('retry-after'))).toEqual(Array.from({ length: 10 }, () => '5'))
+  })
+  expect((await search(attacker.client, 'bounded')).json).toMatchObject({ total: 1 })
+  expect(await metricOf(site.tracker, 'tracker_searches{state="waiting"}')).toBe(0)
+})
