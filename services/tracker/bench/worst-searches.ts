@@ -24,6 +24,7 @@ const ATTACKERS = 3
 const A_MINUTE = 30
 const OFF = { REST_READ_LIMIT: '0', AUTH_LIMIT: '0', UNKNOWN_PASSKEY_LIMIT: '0' }
 
+let announced = 0
 const torrents = Number(process.argv[2] ?? 1_000_000)
 const seconds = Number(process.argv[3] ?? 60)
 const folder = temporaryFolder('bench')
@@ -57,12 +58,11 @@ async function measure(service: Target, attack: Attack): Promise<void> {
   const answers: string[] = []
   const attacking =
     attack === 'none' ? [] : attackers.map((client, i) => send(url, client, i + 1, attack, end, answers))
-  let n = 0
   const probes: readonly (readonly [string, number, () => Promise<boolean>])[] = [
     ['sign-in', 2, () => signIn(url, account(ATTACKERS + 1)).then((client) => (client.close(), true))],
     ['a list', 10, () => bystander.get('/api/torrents').then(() => true)],
     ['/ready', 10, () => answersWell(`${url}/ready`)],
-    ['an uncached announce', 10, () => announce(url, ++n)],
+    ['an uncached announce', 10, () => announce(url, ++announced)],
   ]
   const measured = await Promise.all(
     probes.map(async ([name, perSecond, run]) => [name, await timesOf(run, perSecond, end)] as const),
@@ -128,7 +128,7 @@ async function answersWell(url: string): Promise<boolean> {
 
 /** Of a torrent that nobody announced before, as the n-th user: neither is cached. */
 async function announce(url: string, n: number): Promise<boolean> {
-  const infoHash = (10_000 + Math.floor(performance.now()) * 16 + (n % 16)).toString(16).padStart(40, '0')
+  const infoHash = (10_000 + n).toString(16).padStart(40, '0')
   const escaped = infoHash.replace(/../g, '%$&')
   const query = `info_hash=${escaped}&peer_id=-qB4650-${String(n).padStart(12, '0')}&port=20000&uploaded=0&downloaded=0&left=1&compact=1`
   const answer = await fetch(`${url}/announce?passkey=${passkeyOf((n % 900) + 100)}&${query}`)

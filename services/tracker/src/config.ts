@@ -70,7 +70,7 @@ const schema = z.object({
   WS_TORRENTS_PER_SOCKET: integer({ min: 1, max: 100_000, fallback: 200 }),
   WS_MESSAGES_PER_SECOND: integer({ min: 1, max: 1_000_000, fallback: 20 }),
   /** Connections to Postgres for searches, besides those of DATABASE_POOL_SIZE. */
-  SEARCH_POOL_SIZE: integer({ min: 1, max: 100, fallback: 4 }),
+  SEARCH_POOL_SIZE: integer({ min: 1, max: 100, fallback: 2 }),
   TRACKER_WORKERS: integer({ min: 1, max: 256, fallback: 1 }),
   /** What the site is called in its pages and in Torznab. */
   SITE_NAME: z

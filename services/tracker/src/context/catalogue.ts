@@ -24,7 +24,6 @@ const REREAD_EVERY_MS = 5_000
 
 /** The applications of a member may send many searches at the same moment, which take some milliseconds each. */
 const SEARCHES = {
-  runningEach: 2,
   underWayEach: 60,
   underWay: 500,
   waitMs: 5_000,
@@ -85,7 +84,7 @@ function searchDeps({ config, db, logger, metrics, resources }: Connections) {
   )
   resources.defer(() => searches.destroy())
   const counters = createSearchMetrics(metrics.registry, () => turns.counts())
-  const turns = createSearchTurns({ ...SEARCHES, atOnce: size }, counters)
+  const turns = createSearchTurns({ ...SEARCHES, atOnce: size, runningEach: Math.ceil(size / 2) }, counters)
   return { store: createSearchStore(db, searches), turns }
 }
 

@@ -43,7 +43,7 @@ export async function useTorznab(tracker: TestTracker): Promise<number> {
       }
     })
     if (hoursAgo < 24) lastDay += count
-    const logged = hoursAgo === 0 ? requests : []
+    const logged = hoursAgo === 0 ? requests.filter((request) => request.function !== 'caps') : []
     await store.write({ id: crypto.randomUUID(), requests: logged, addresses: [], rollup: rollUp(requests) })
   }
   return lastDay

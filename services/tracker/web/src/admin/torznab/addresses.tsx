@@ -7,7 +7,7 @@ import { addresses } from './queries.ts'
 
 const COLUMNS: readonly Column<TorznabAddress>[] = [
   { key: 'address', head: 'Address', isMain: true, cell: ({ address }) => address },
-  { key: 'requests', head: 'Requests', align: 'end', isEvident: true, cell: ({ requests }) => formatCount(requests) },
+  { key: 'requests', head: 'Requests', align: 'end', cell: ({ requests }) => formatCount(requests) },
   { key: 'wrong', head: 'Wrong keys', align: 'end', cell: ({ wrongKeys }) => formatCount(wrongKeys) },
   { key: 'over', head: 'Over limits', align: 'end', cell: ({ overLimits }) => formatCount(overLimits) },
   {
