@@ -59,7 +59,16 @@ export async function measureSearches(targets: SearchTargets, count: number, fol
     store: createSearchStore(db, db),
     // One search at a time needs no turns.
     turns: createSearchTurns(
-      { atOnce: 1, runningEach: 1, underWayEach: 1, underWay: 1, waitMs: 60_000, runMs: 60_000 },
+      {
+        atOnce: 1,
+        runningEach: 1,
+        underWayEach: 1,
+        underWay: 1,
+        waitMs: 60_000,
+        runMs: 60_000,
+        burstMs: 60_000,
+        share: 1,
+      },
       { countRefused: () => undefined },
     ),
     torrents: (ids) => store.byIds(ids),

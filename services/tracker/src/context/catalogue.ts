@@ -28,6 +28,9 @@ const SEARCHES = {
   underWay: 500,
   waitMs: 5_000,
   runMs: 1_000,
+  // Several hundred searches, or three of the worst; then six seconds a minute.
+  burstMs: 3_000,
+  share: 0.1,
 } satisfies Partial<SearchBounds>
 
 /** The catalogue, joined. */

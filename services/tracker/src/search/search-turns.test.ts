@@ -1,7 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { createSearchTurns, OutOfTime, type SearchBounds } from './search-turns.ts'
 
-const BOUNDS: SearchBounds = { atOnce: 3, runningEach: 2, underWayEach: 4, underWay: 6, waitMs: 60_000, runMs: 1_000 }
+const BOUNDS: SearchBounds = {
+  atOnce: 3,
+  runningEach: 2,
+  underWayEach: 4,
+  underWay: 6,
+  waitMs: 60_000,
+  runMs: 1_000,
+  burstMs: 60_000,
+  share: 1,
+}
 
 /** Turns, and searches that end when they are told to. */
 function searching(bounds: Partial<SearchBounds> = {}) {
@@ -58,6 +68,17 @@ test('a member who has too many under way is refused, and all others are not, un
   for (const end of ends) end()
   await Promise.all(admitted)
   await expect(turns.admit('a', () => Promise.resolve('again'))).resolves.toBe('again')
+})
+
+test('a member whose searches took long is refused until some time has passed, and nobody else is', async () => {
+  const { turns, refused } = searching({ burstMs: 50, share: 0.5 })
+  const search = (member: string) => turns.admit(member, () => turns.run(member, () => sleep(60, 'found')))
+  await expect(search('a')).resolves.toBe('found')
+  await expect(search('a')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  expect(refused).toEqual(['member'])
+  await expect(search('b')).resolves.toBe('found')
+  await sleep(200)
+  await expect(search('a')).resolves.toBe('found')
 })
 
 test('a search that fails or is out of time gives its turn back', async () => {

@@ -12,9 +12,12 @@ export type SearchBounds = {
   /** How long a search waits for its turn, and how long it takes from then on, all of its statements together. */
   readonly waitMs: number
   readonly runMs: number
+  /** How long the searches of a member run in a row, and which share of the time in the long run. */
+  readonly burstMs: number
+  readonly share: number
 }
 
-/** Why a search was refused: too many of the member, too many of all together, or its time was over. */
+/** Why a search was refused: too many or too long ones of the member, too many of all together, or its time was over. */
 export const SEARCH_REFUSALS = ['member', 'all', 'time'] as const
 
 /** What counts searches. */
@@ -38,6 +41,7 @@ export type SearchTurns = ReturnType<typeof createSearchTurns>
 export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters) {
   const underWay = createTally()
   const running = createTally()
+  const allowance = createAllowance(bounds)
   let waiting: readonly Waiting[] = []
 
   function startNext(): void {
@@ -78,12 +82,20 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
     /**
      * Counts a request that searches, from its arrival to its answer.
      *
-     * @throws ApiError RATE_LIMITED where the member has too many under way, UNAVAILABLE where all members together do
+     * @throws ApiError RATE_LIMITED where the member has too many under way, or searched for too long lately; UNAVAILABLE
+     *   where all members together have too many
      */
     async admit<T>(member: string, work: () => Promise<T>): Promise<T> {
       if (underWay.of(member) >= bounds.underWayEach) {
         counters.countRefused('member')
         throw apiError('RATE_LIMITED', 'You have too many searches under way. Wait until some of them have ended.')
+      }
+      if (allowance.isUsedUp(member)) {
+        counters.countRefused('member')
+        throw apiError(
+          'RATE_LIMITED',
+          'Your searches took too long lately. Use more words or rarer ones, and wait a moment.',
+        )
       }
       if (underWay.total() >= bounds.underWay) {
         counters.countRefused('all')
@@ -105,6 +117,7 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
      */
     async run<T>(member: string, work: (milliseconds: number) => Promise<T>): Promise<T> {
       await takeTurn(member)
+      const started = performance.now()
       try {
         return await work(bounds.runMs)
       } catch (error) {
@@ -112,6 +125,7 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
         counters.countRefused('time')
         throw apiError('UNAVAILABLE', TOO_LONG, { cause: error })
       } finally {
+        allowance.spend(member, performance.now() - started)
         running.add(member, -1)
         startNext()
       }
@@ -123,6 +137,27 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
 
 function tooMany(): Error {
   return apiError('UNAVAILABLE', 'Too many searches at once. Try again in a moment.')
+}
+
+/** Beyond so many members, those who have all of theirs again are forgotten. */
+const MAX_ALLOWANCES = 1_000
+
+/** How long each member may search, which grows with time up to a burst. */
+function createAllowance({ burstMs, share }: Pick<SearchBounds, 'burstMs' | 'share'>) {
+  const spent = new Map<string, { readonly ms: number; readonly at: number }>()
+  const spentBy = (member: string, now: number): number => {
+    const { ms, at } = spent.get(member) ?? { ms: 0, at: now }
+    return Math.max(0, ms - (now - at) * share)
+  }
+  return {
+    isUsedUp: (member: string): boolean => spentBy(member, performance.now()) >= burstMs,
+    spend(member: string, ms: number): void {
+      const now = performance.now()
+      spent.set(member, { ms: spentBy(member, now) + ms, at: now })
+      if (spent.size <= MAX_ALLOWANCES) return
+      for (const each of spent.keys()) if (spentBy(each, now) === 0) spent.delete(each)
+    },
+  }
 }
 
 /** Counts by member, without those that have none. */

@@ -8,7 +8,7 @@ export function createSearchMetrics(
 ): SearchCounters {
   const refused = new Counter({
     name: 'tracker_searches_refused_total',
-    help: 'Searches that were refused, by reason: too many of one member, too many of all members, or out of time.',
+    help: 'Searches that were refused, by reason: too many or too long ones of one member, too many of all members, or out of time.',
     labelNames: ['reason'],
     registers: [registry],
   })
