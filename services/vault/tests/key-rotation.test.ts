@@ -234,6 +234,45 @@ test('data keys are renewed while the vault reads and writes, and the old ones g
   await vault.stop()
 })
 
+test('a renewal ends what a key that was deleted and stored again had in an earlier release, while the vault runs', async () => {
+  const vault = await fixture.startVault()
+  const key = await createProject(vault.url, 'shop')
+  const fetched = async () => {
+    const created = Math.floor(vault.now() / 1000)
+    return signedSend({ project: 'shop', key, method: 'GET', url: `${vault.url}/v1/secrets`, created })
+  }
+  const swap = ({ blob, dek_v: dekV }: { blob: Buffer; dek_v: number }) =>
+    fixture.sql('update secret_versions set blob = $1, dek_v = $2', [blob, dekV])
+  type Row = { blob: Buffer; dek_v: number }
+  await put(vault, 'shop', key, 'old')
+  const [old] = await fixture.sql<Row>('select blob, dek_v from secret_versions')
+  const [dataKey] = await fixture.sql<{ row: string }>('select to_jsonb(d)::text as row from project_deks d')
+  const [secret] = (await admin(vault.url, 'GET', '/projects/shop/secrets')).body as { id: string }[]
+  await admin(vault.url, 'DELETE', `/secrets/${String(secret?.id)}`)
+  // Such a release remembered no version, so both values are the first.
+  await fixture.sql('delete from removed_secrets')
+  await put(vault, 'shop', key, 'new')
+  const [current] = await fixture.sql<Row>('select blob, dek_v from secret_versions')
+  if (old === undefined || current === undefined) throw new Error('no value')
+  await swap(old)
+  expect((await fetched()).body).toEqual({ A: 'old' })
+  await swap(current)
+
+  expect(JSON.parse((await fixture.keys('renew', '--older-than', '0')).stdout)).toMatchObject({ renewed: 1, moved: 1 })
+  await fixture.sql("update project_deks set created_at = created_at - interval '11 minutes'")
+  expect(JSON.parse((await fixture.keys('renew')).stdout)).toMatchObject({ renewed: 0, dropped: 1 })
+  vault.advance(360_000)
+  expect((await fetched()).body).toEqual({ A: 'new' })
+  await expect(
+    fixture.sql('insert into project_deks select * from jsonb_populate_record(null::project_deks, $1::jsonb)', [
+      dataKey?.row,
+    ]),
+  ).rejects.toThrow('only grows')
+  await swap(old)
+  expect((await fetched()).status).toBe(500)
+  await vault.stop()
+})
+
 test('a renewal that meets a damaged value names it, and is finished once it is gone', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 2)

@@ -16,7 +16,8 @@ const TABLES = [
   'secret_versions',
   'environments',
   'administrators',
-  'deleted_rows',
+  'high_water_marks',
+  'removed_secrets',
   'nonce_memory',
   'audit',
   'audit_keys',
@@ -59,6 +60,8 @@ function dump(url: string): Promise<{ tables: Map<string, string>; sequence: str
 
 function load(url: string, { tables, sequence }: Awaited<ReturnType<typeof dump>>): Promise<void> {
   return withClient(url, async (client) => {
+    // As pg_restore does, which makes triggers last.
+    await client.query('set session_replication_role = replica')
     for (const [table, rows] of tables)
       await client.query(`insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`, [
         rows,
@@ -79,7 +82,7 @@ beforeAll(async () => {
   }
   await vault.seal()
   restored = await createVaultDatabase()
-  await load(restored.ownerUrl, await dump(vault.database.ownerUrl))
+  await load(restored.adminUrl, await dump(vault.database.ownerUrl))
   await vault.stop()
 })
 afterAll(async () => {

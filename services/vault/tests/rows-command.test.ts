@@ -32,9 +32,17 @@ test('rows of an earlier release open nothing until they are authenticated, once
   await vault.sql(`${AS_OWNER} update projects set generation = 0, code = null`)
   await vault.sql('update project_keys set code = null')
   await vault.sql('delete from environments')
+  // As the migration finds them.
+  await vault.sql("delete from high_water_marks where subject like 'env:%'")
+  await vault.sql("update high_water_marks set number = 0 where subject = 'project'")
   vault.advance(61_000)
   expect(statusAndError(await request())).toEqual([401, 'invalid_signature'])
-  expect((await verify()).problems).toContain('project shop: its row is not authentic')
+  expect((await verify()).problems).toEqual([
+    'project shop: its row is not authentic',
+    'project shop: the secrets of production are not those that the vault stored',
+    expect.stringContaining('project shop: an older state of the secrets of production was put back, or the audit entry'),
+    expect.stringContaining('project shop: an older state of it was put back, or the audit entry'),
+  ])
   const done = await rows(vault, 'authenticate')
   expect(JSON.parse(done.stdout)).toEqual({
     authenticated: [
@@ -66,18 +74,39 @@ test('a key that was inserted later is not authenticated with the rest', async (
   ])
 })
 
-test('whoever owns the tables can put an older state back, and verify tells', async () => {
-  const old = await vault.sql<{ revision: number; code: Buffer }>('select revision, code from environments')
+test('an older state that the owner of the tables puts back is refused, and told by verify where its mark was lowered too', async () => {
+  const [old] = await vault.sql<{ revision: number; code: Buffer }>('select revision, code from environments')
   await put('A', 'newest')
-  await vault.sql(`update secrets set version = 2`)
+  await vault.sql('update secrets set version = 2')
   await vault.sql(
-    `${AS_OWNER} update environments set revision = ${String(old[0]?.revision)}, code = '\\x${String(old[0]?.code.toString('hex'))}'`,
+    `${AS_OWNER} update environments set revision = ${String(old?.revision)}, code = '\\x${String(old?.code.toString('hex'))}'`,
   )
+  expect(statusAndError(await request())).toEqual([500, 'decryption_failed'])
+  expect(statusAndError(await put('B', 'not laundered'))).toEqual([500, 'decryption_failed'])
+  const putBack = 'project shop: an older state of the secrets of production was put back'
+  expect(await verify()).toEqual({ intact: false, problems: [putBack] })
+  await vault.sql(`update high_water_marks set number = ${String(old?.revision)} where subject = 'env:production'`)
   expect((await request()).body).toEqual({ A: 'new' })
-  expect(await verify()).toEqual({
-    intact: false,
-    problems: ['project shop: an older state of the secrets of production was put back'],
-  })
+  expect(await verify()).toEqual({ intact: false, problems: [expect.stringContaining(putBack)] })
+})
+
+test('a revoked key opens nothing where the owner of the tables puts an older project back', async () => {
+  const [old] = await vault.sql<{ rows: string }>('select jsonb_agg(to_jsonb(t))::text as rows from projects t')
+  const [keys] = await vault.sql<{ rows: string }>('select jsonb_agg(to_jsonb(t))::text as rows from project_keys t')
+  const revoked = key
+  key = newKey()
+  await admin(vault.url, 'PUT', '/projects/shop/rotate', { publicKey: key.publicKeyHex, overlap: 0 })
+  await vault.sql(`${AS_OWNER} update projects p set generation = old.generation, code = old.code
+    from jsonb_populate_recordset(null::projects, '${old?.rows ?? ''}') old`)
+  await vault.sql(
+    `${AS_OWNER} insert into project_keys select * from jsonb_populate_recordset(null::project_keys, '${keys?.rows ?? ''}')`,
+  )
+  // Also before this replica forgets what it knows of the project.
+  for (const ms of [0, 61_000]) {
+    vault.advance(ms)
+    for (key of [revoked, key]) expect(statusAndError(await request())).toEqual([401, 'invalid_signature'])
+  }
+  expect((await verify()).problems).toContain('project shop: an older state of it was put back')
 })
 
 test('a project that was removed behind the back of the vault is missed, and one that was deleted is not', async () => {

@@ -229,3 +229,49 @@ test('a covered digest has to be that of the body; where a project requires one,
   await admin(vault.url, 'PATCH', '/projects/strict', { requireContentDigest: false })
   expect((await put(text, { project: 'strict', with: own })).status).toBe(200)
 })
+
+test('of many deleted keys, those with the lowest versions share a count that no key restarts below', async () => {
+  await put({ key: 'LATE', value: 'x', env: 'folded' })
+  await vault.sql(
+    `with made as (
+       insert into secrets (id, project_uid, env, key, version, updated_at)
+       select gen_random_uuid(), uid, 'folded', 'K' || n, n, now() from projects, generate_series(1, 1001) n where name = 'shop'
+     ) select`,
+  )
+  await vault.sql(`delete from secrets where env = 'folded' and key like 'K%'`)
+  const [kept] = await vault.sql<{ count: string }>(`select count(*) from removed_secrets where env = 'folded'`)
+  expect(Number(kept?.count)).toBeLessThan(600)
+  const stored: [string, number][] = [
+    ['K1', 502],
+    ['K501', 502],
+    ['K900', 901],
+    ['NEW', 502],
+    ['LATE', 2],
+  ]
+  for (const [name, version] of stored) {
+    expect((await put({ key: name, value: 'x', env: 'folded' })).status).toBe(200)
+    const [row] = await vault.sql<{ version: number }>(
+      `select version from secrets where env = 'folded' and key = $1`,
+      [name],
+    )
+    expect([name, row?.version]).toEqual([name, version])
+  }
+})
+
+test('a key that was deleted and is stored again continues its count, and another one starts at 1', async () => {
+  const listed = async () => {
+    const answer = await admin(vault.url, 'GET', '/projects/shop/secrets?env=counted')
+    return answer.body as readonly { id: string; key: string }[]
+  }
+  for (const name of ['A', 'A', 'A', 'B']) await put({ key: name, value: 'x', env: 'counted' })
+  for (const { id } of await listed()) await signedSend({ project: 'shop', key, method: 'DELETE', url: `${url}/${id}` })
+  for (const name of ['A', 'B', 'C']) await put({ key: name, value: 'x', env: 'counted' })
+  const versions: [string, unknown][] = []
+  for (const { id, key: name } of await listed())
+    versions.push([name, (await admin(vault.url, 'GET', `/secrets/${id}/versions`)).body])
+  expect(versions).toMatchObject([
+    ['A', [{ version: 4 }]],
+    ['B', [{ version: 2 }]],
+    ['C', [{ version: 1 }]],
+  ])
+})

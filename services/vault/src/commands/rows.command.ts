@@ -6,8 +6,9 @@ import { readCommandConfig } from '../config.ts'
 import { openKeyring } from '../context/keyring.ts'
 import type { Db } from '../db/schema.ts'
 import { createChainKeys } from '../keyring/chain-keys.ts'
+import { createDataKeys } from '../keyring/data-keys.ts'
 import { checkKeyring } from '../keyring/key-check.ts'
-import { createChainKeyStore, createKekStore } from '../keyring/keyring.store.ts'
+import { createChainKeyStore, createDataKeyStore, createKekStore } from '../keyring/keyring.store.ts'
 import { createRowCodes } from '../keyring/row-codes.ts'
 import { createAuthenticProjects } from '../projects/authentic-projects.ts'
 import { PROJECT_NAME } from '../projects/projects.ts'
@@ -15,7 +16,8 @@ import { createRowStore } from '../rows/row-authentication.store.ts'
 import { createRowAuthentication } from '../rows/row-authentication.ts'
 
 const verify = defineAction({
-  summary: 'Checks every row that decides access: projects, keys and the current versions of secrets.',
+  summary:
+    'Checks every row that decides access (projects, keys, administrators) and that every current value decrypts.',
   inputs: {},
   run: (_input, terminal) =>
     withRows(terminal, async (rows) => {
@@ -47,7 +49,8 @@ function withRows(
     const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
     const codes = createRowCodes(await chainKeys.first())
     const authentic = createAuthenticProjects({ codes, onRefused: () => undefined })
-    return work(createRowAuthentication({ store: createRowStore(db), authentic, codes, clock }))
+    const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
+    return work(createRowAuthentication({ store: createRowStore(db), authentic, codes, dataKeys, clock }))
   })
 }
 

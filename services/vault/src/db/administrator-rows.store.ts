@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { SealedAdministrator } from '../admin/administrators.ts'
+import { codeUnlessOlder } from './high-water-marks.store.ts'
 import type { Db } from './schema.ts'
 
 /** All named administrators, in the order in which they were added. */
@@ -15,7 +17,8 @@ export async function findAdministrator(db: Db, tokenHash: Buffer): Promise<Seal
 function rows(db: Db) {
   return db
     .selectFrom('administrators')
-    .select(['id', 'name', 'token_hash', 'role', 'projects', 'created_at', 'expires_at', 'code'])
+    .select(['id', 'name', 'token_hash', 'role', 'projects', 'created_at', 'expires_at'])
+    .select(codeUnlessOlder({ id: 'administrators.id', number: sql.lit(1), code: 'code' }, 'administrator').as('code'))
 }
 
 function present(row: Awaited<ReturnType<ReturnType<typeof rows>['execute']>>[number]): SealedAdministrator {

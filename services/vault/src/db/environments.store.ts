@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { NextEnvironment, StoredEnvironment } from '../secrets/environments.ts'
+import { codeUnlessOlder } from './high-water-marks.store.ts'
 import type { Db } from './schema.ts'
 
 /**
@@ -8,7 +10,7 @@ import type { Db } from './schema.ts'
 export async function lockEnvironment(trx: Db, projectUid: string, env: string): Promise<StoredEnvironment> {
   const stored = await trx
     .selectFrom('environments')
-    .select(['revision', 'code'])
+    .select(['revision', environmentCode().as('code')])
     .where('project_uid', '=', projectUid)
     .where('env', '=', env)
     .forUpdate()
@@ -20,6 +22,33 @@ export async function lockEnvironment(trx: Db, projectUid: string, env: string):
     .where('env', '=', env)
     .execute()
   return { projectUid, env, current, stored }
+}
+
+/** The code of a row of `environments`; that of an older state, which was put back, is no code. */
+export function environmentCode() {
+  const columns = { id: 'environments.project_uid', number: sql.ref<number>('environments.revision'), code: 'code' }
+  return codeUnlessOlder(columns, sql<string>`'env:' || environments.env`)
+}
+
+/**
+ * The version of a secret's next value: one more than the last that the key has had in its environment, also before a
+ * deletion. The current one is taken from a locked environment, whose code covers it.
+ */
+export async function nextVersion(
+  trx: Db,
+  { projectUid, env, current }: StoredEnvironment,
+  key: string,
+): Promise<number> {
+  const known = current.find((each) => each.key === key)
+  const { version } = await trx
+    .selectFrom('removed_secrets')
+    .select(({ fn }) => fn.max('version').as('version'))
+    .where('project_uid', '=', projectUid)
+    .where('env', '=', env)
+    // The empty key stands for all that have no row of their own.
+    .where('key', 'in', known === undefined ? [key, ''] : [key])
+    .executeTakeFirstOrThrow()
+  return Math.max(known?.version ?? 0, Number(version ?? 0)) + 1
 }
 
 /** Stores the code of a locked environment. */

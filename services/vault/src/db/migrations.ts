@@ -6,6 +6,7 @@ import { authenticatedRows } from './migrations/0003-authenticated-rows.ts'
 import { nonceMemory } from './migrations/0004-nonce-memory.ts'
 import { droppedVersions } from './migrations/0005-dropped-versions.ts'
 import { repeatedPrunings } from './migrations/0006-repeated-prunings.ts'
+import { tampering } from './migrations/0007-tampering.ts'
 
 /**
  * Brings the vault's database to the newest schema. A new migration is added at the end, a released one never changed.
@@ -18,6 +19,7 @@ export const migrate: Migrate = createMigrate({
     '0004-nonce-memory': nonceMemory,
     '0005-dropped-versions': droppedVersions,
     '0006-repeated-prunings': repeatedPrunings,
+    '0007-tampering': tampering,
   },
   grants,
 })

@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import type { SealedProject } from '../projects/authentic-projects.ts'
 import { ACCESS } from '../projects/project-keys.ts'
+import { codeUnlessOlder } from './high-water-marks.store.ts'
 import type { Db } from './schema.ts'
 
 /** A project with its keys, by its name. */
@@ -40,7 +42,8 @@ function withKeys(db: Db) {
   return db
     .selectFrom('projects as p')
     .leftJoin('project_keys as k', 'k.project_uid', 'p.uid')
-    .select(['p.uid', 'p.name', 'p.require_content_digest', 'p.created_at', 'p.generation', 'p.code'])
+    .select(['p.uid', 'p.name', 'p.require_content_digest', 'p.created_at', 'p.generation'])
+    .select(codeUnlessOlder({ id: 'p.uid', number: sql.ref('p.generation'), code: 'p.code' }, 'project').as('code'))
     .select(['k.id', 'k.public_key', 'k.created_at as key_created_at', 'k.not_after', 'k.access', 'k.envs'])
     .select(['k.last_used_at', 'k.code as key_code'])
 }

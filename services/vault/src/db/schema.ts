@@ -37,6 +37,17 @@ export type Schema = {
     expires_at: Date | null
     code: Buffer
   }
+  high_water_marks: {
+    id: string
+    subject: string
+    number: number
+  }
+  removed_secrets: {
+    project_uid: string
+    env: string
+    key: string
+    version: number
+  }
   keks: {
     kek_id: string
     fingerprint: string
@@ -92,6 +103,7 @@ export type Schema = {
     position: number
     gaps: ColumnType<number[][], string, never>
     sealed_at: Date
+    mac: Buffer | null
   }
   nonce_memory: {
     is_only: Generated<boolean>

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { readAdministrators } from '../db/administrator-rows.store.ts'
 import { insertAuditEntries } from '../db/audit-entries.store.ts'
-import { writeEnvironment } from '../db/environments.store.ts'
+import { environmentCode, writeEnvironment } from '../db/environments.store.ts'
 import { readProject, writeProject } from '../db/project-rows.store.ts'
 import type { Db } from '../db/schema.ts'
 import type { StoredEnvironment } from '../secrets/environments.ts'
-import type { ProjectRows, Recorded, RowStore } from './row-authentication.ts'
+import { type Claim, MAX_CLAIM, type ProjectRows, type RowStore } from './row-authentication.ts'
 
 /** The rows that decide access, in Postgres. */
 export function createRowStore(db: Db): RowStore {
@@ -21,16 +21,37 @@ export function createRowStore(db: Db): RowStore {
         .setIsolationLevel('repeatable read')
         .execute((trx) => readRows(trx, name)),
 
-    recorded: async () => {
-      const { rows } = await sql<Recorded>`
-        select e.project_uid as "projectUid", max(e.project_id) as project,
-          case when e.detail ? 'revision' then e.env end as env,
-          max(coalesce(e.detail ->> 'revision', e.detail ->> 'generation')::bigint) as number,
-          exists (select 1 from audit d where d.action = 'project.delete' and d.project_uid = e.project_uid) as deleted
-        from audit e
-        where e.action <> 'fetch' and (e.detail ? 'revision' or e.detail ? 'generation') and e.project_uid is not null
-        group by 1, 3`.execute(db)
+    values: async (projectUid, env) => {
+      const rows = await db
+        .selectFrom('secrets as s')
+        .leftJoin('secret_versions as v', (join) =>
+          join.onRef('v.secret_id', '=', 's.id').onRef('v.version', '=', 's.version'),
+        )
+        .select(['s.key', 's.version', 'v.blob'])
+        .where('s.project_uid', '=', projectUid)
+        .where('s.env', '=', env)
+        .orderBy('s.key')
+        .execute()
+      return rows.map(({ blob, ...row }) => ({ ...row, blob: blob ?? Buffer.alloc(0) }))
+    },
+
+    claims: async () => {
+      const { rows } = await sql<Claim>`
+        with newest as (
+          select distinct on (project_uid, env) * from (${CLAIMS}) as claims where number is not null
+          order by project_uid, env, number desc
+        )
+        select project_uid as "projectUid", project_id as project, env, number, id as entry,
+          (select d.id from audit d where d.action = 'project.delete' and d.project_uid = newest.project_uid limit 1)
+            as deletion
+        from newest`.execute(db)
       return rows
+    },
+
+    forgedClaims: async (limit) => {
+      const { rows } = await sql<{ id: string }>`
+        select id from (${CLAIMS}) as claims where number is null order by seq limit ${limit}`.execute(db)
+      return rows.map(({ id }) => id)
     },
 
     administrators: async () => {
@@ -58,6 +79,20 @@ export function createRowStore(db: Db): RowStore {
   }
 }
 
+/**
+ * Entries with a generation, or with the revision of an environment. Whoever may add entries chooses what is in them:
+ * the number is null unless it is one that the vault writes.
+ */
+const CLAIMS = sql`
+  select seq, id, project_uid, project_id, env,
+    case when jsonb_typeof(claimed) = 'number' and (env is not null) = (detail ? 'revision') then
+      case when claimed::numeric between 1 and ${sql.lit(MAX_CLAIM)} and claimed::numeric % 1 = 0 then claimed::bigint end
+    end as number
+  from (
+    select *, coalesce(detail -> 'revision', detail -> 'generation') as claimed from audit
+    where action <> 'fetch' and project_uid is not null and (detail ? 'revision' or detail ? 'generation')
+  ) as e`
+
 async function readRows(trx: Db, name: string): Promise<ProjectRows | undefined> {
   const project = await readProject(trx, name)
   if (project === undefined) return undefined
@@ -68,12 +103,18 @@ async function readRows(trx: Db, name: string): Promise<ProjectRows | undefined>
     .execute()
   const stored = await trx
     .selectFrom('environments')
-    .select(['env', 'revision', 'code'])
+    .select(['env', 'revision', environmentCode().as('code')])
     .where('project_uid', '=', project.uid)
+    .execute()
+  const marks = await trx
+    .selectFrom('high_water_marks')
+    .select(['subject', 'number'])
+    .where('id', '=', project.uid)
     .execute()
   const names = new Set([...stored, ...secrets].map(({ env }) => env))
   return {
     project,
+    marks: new Map(marks.map(({ subject, number }) => [subject, number])),
     environments: [...names].toSorted().map(
       (env): StoredEnvironment => ({
         projectUid: project.uid,

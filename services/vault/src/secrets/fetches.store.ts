@@ -3,8 +3,9 @@ import type { Fetch, Stale, StoredValue, StoredValues } from './secrets.ts'
 
 /**
  * Reads the values and writes the audit entries of several callers in one statement. The statement commits by itself:
- * when its rows arrive, the entries are durable. A caller whose key or project is not valid any more, or was changed,
- * has no row. Every other one has a row without a key: revision and code of the environment. Of several callers that ask
+ * when its rows arrive, the entries are durable. A caller whose key or project is not valid any more, was changed or
+ * was put back to an older state, has no row. Every other one has a row without a key: revision and code of the
+ * environment; where that was put back to an older state, it has no code that verifies. Of several callers that ask
  * for the same values, the first one has the values too; that row of the others holds nulls. The statement is named, so
  * that each connection parses and plans it once.
  */
@@ -18,13 +19,16 @@ const READ_ALL = {
         $9::text[])
         with ordinality as asked (uid, public_key, now, entry_id, action, env, ip, generation, actor, n)
       join projects p on p.uid = asked.uid and p.generation = asked.generation
+        and p.generation >= (select m.number from high_water_marks m where m.id = p.uid and m.subject = 'project')
       join project_keys k on k.project_uid = p.uid and k.public_key = asked.public_key
         and (k.not_after is null or k.not_after > asked.now)
     ), entry as (
       insert into audit (id, project_uid, project_id, action, env, requested_at, ip, actor)
       select entry_id, uid, name, action, env, now, ip, actor from caller
     )
-    select c.n::integer, null, e.revision, e.code
+    select c.n::integer, null, e.revision, case when e.revision >= (
+        select m.number from high_water_marks m where m.id = e.project_uid and m.subject = 'env:' || e.env
+      ) then e.code else ''::bytea end
     from caller c
     left join environments e on e.project_uid = c.reads and e.env = c.env
     union all

@@ -2,8 +2,10 @@ import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { NewEntry } from '../audit/audit.ts'
 import { insertAuditEntry } from '../db/audit-entries.store.ts'
-import { lockEnvironment, writeEnvironment } from '../db/environments.store.ts'
+import { lockEnvironment, nextVersion, writeEnvironment } from '../db/environments.store.ts'
+import { markOf } from '../db/high-water-marks.store.ts'
 import type { Db } from '../db/schema.ts'
+import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import { allows } from '../projects/project-keys.ts'
 import type { Environments, StoredEnvironment } from './environments.ts'
@@ -49,25 +51,24 @@ export function createSecretStore(
         if (!(await lockCaller(trx, caller, secret.now, { covered: true }))) return 'stale'
         const dataKey = await reserveDataKey(trx, caller.projectUid)
         const before = await lockEnvironment(trx, caller.projectUid, secret.env)
-        const { id, version } = await trx
+        const version = await nextVersion(trx, before, secret.key)
+        const { id } = await trx
           .insertInto('secrets')
           .values({
             id: secret.id,
             project_uid: caller.projectUid,
             env: secret.env,
             key: secret.key,
-            version: 1,
+            version,
             updated_at: secret.now,
           })
           .onConflict((conflict) =>
-            conflict
-              .columns(['project_uid', 'env', 'key'])
-              .doUpdateSet({ version: sql`secrets.version + 1`, updated_at: secret.now }),
+            conflict.columns(['project_uid', 'env', 'key']).doUpdateSet({ version, updated_at: secret.now }),
           )
-          .returning(['id', 'version'])
+          .returning('id')
           .executeTakeFirstOrThrow()
         await addVersion(trx, { id, version, dataKey, blob: await encrypt(version, dataKey), now: secret.now })
-        if (version === 1) await requireFewEnvironments(trx, caller.projectUid, limits)
+        if (id === secret.id) await requireFewEnvironments(trx, caller.projectUid, limits)
         await requireSpace(trx, caller.projectUid, secret.env, limits)
         await dropOldVersions(trx, id, version, limits)
         const project = { uid: caller.projectUid, name: caller.project }
@@ -83,7 +84,7 @@ export function createSecretStore(
         if (secret === undefined) return 'absent'
         if (!allows(caller.scope, 'write', secret.env)) return 'forbidden'
         const before = await lockEnvironment(trx, secret.uid, secret.env)
-        if (!(await deleteSecret(trx, id))) return 'absent'
+        if (!(await deleteSecret(trx, id, before))) return 'absent'
         await finish(trx, before, { key: secret.key, version: undefined }, secret, (revision) =>
           entryFor({ ...secret, revision }),
         )
@@ -95,7 +96,7 @@ export function createSecretStore(
         const secret = await findSecret(trx, id, { projects })
         if (secret === undefined || !(await lockProject(trx, secret.uid))) return false
         const before = await lockEnvironment(trx, secret.uid, secret.env)
-        if (!(await deleteSecret(trx, id))) return false
+        if (!(await deleteSecret(trx, id, before))) return false
         await finish(trx, before, { key: secret.key, version: undefined }, secret, (revision) =>
           entryFor({ ...secret, revision }),
         )
@@ -150,7 +151,7 @@ export function createSecretStore(
         const secret = await trx
           .selectFrom('secrets as s')
           .innerJoin('projects as p', 'p.uid', 's.project_uid')
-          .select(['s.project_uid', 's.env', 's.key', 's.version', 'p.name'])
+          .select(['s.project_uid', 's.env', 's.key', 'p.name'])
           .where('s.id', '=', id)
           .forUpdate('s')
           .executeTakeFirst()
@@ -164,7 +165,7 @@ export function createSecretStore(
           .where('d.project_uid', '=', secret.project_uid)
           .executeTakeFirst()
         if (old === undefined) return undefined
-        const next = secret.version + 1
+        const next = await nextVersion(trx, before, secret.key)
         const place = { projectUid: secret.project_uid, project: secret.name, env: secret.env, key: secret.key }
         const blob = await reencrypt({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
@@ -191,6 +192,7 @@ async function lockCaller(trx: Db, caller: Caller, now: Date, rule: { covered: b
     .select('p.uid')
     .where('p.uid', '=', caller.projectUid)
     .where('p.generation', '=', caller.generation)
+    .where('p.generation', '>=', markOf('p.uid', 'project'))
     .where('k.public_key', '=', caller.publicKey)
     .where((eb) => eb.or([eb('k.not_after', 'is', null), eb('k.not_after', '>', now)]))
     .$if(rule.covered && !caller.coversContent, (query) => query.where('p.require_content_digest', '=', false))
@@ -217,9 +219,13 @@ async function lockProject(trx: Db, uid: string): Promise<boolean> {
   return row !== undefined
 }
 
-async function deleteSecret(trx: Db, id: string): Promise<boolean> {
-  const deleted = await trx.deleteFrom('secrets').where('id', '=', id).executeTakeFirst()
-  return deleted.numDeletedRows > 0n
+/** The version that is remembered of a deleted secret is the one that the code of its environment covers. */
+async function deleteSecret(trx: Db, id: string, { current }: StoredEnvironment): Promise<boolean> {
+  const deleted = await trx.deleteFrom('secrets').where('id', '=', id).returning(['key', 'version']).executeTakeFirst()
+  if (deleted === undefined) return false
+  const isCurrent = current.some(({ key, version }) => key === deleted.key && version === deleted.version)
+  if (!isCurrent) throw apiError('decryption_failed')
+  return true
 }
 
 /** Counts one more encryption with the newest data key of a project and returns it, locked, so that it stays. */

@@ -1,10 +1,18 @@
 import { type CommandOutcome, captureCommand } from '@vault-and-tracker/dev-env'
-import { runCommand } from '@vault-and-tracker/service-kit/command'
+import { type Command, runCommand } from '@vault-and-tracker/service-kit/command'
+import { auditCommand } from '../../src/commands/audit.command.ts'
 import { rowsCommand } from '../../src/commands/rows.command.ts'
 import { type TestVault, vaultEnv } from './vault.ts'
 
+const run =
+  (command: Command) =>
+  (vault: TestVault, ...args: string[]): Promise<CommandOutcome> => {
+    const env = vaultEnv({ databaseUrl: vault.database.appUrl, redisUrl: vault.redisUrl })
+    return captureCommand((terminal) => runCommand(command, terminal), { args, env })
+  }
+
 /** Runs the command `rows` with the database and the keyring of a vault. */
-export function rows(vault: TestVault, ...args: string[]): Promise<CommandOutcome> {
-  const env = vaultEnv({ databaseUrl: vault.database.appUrl, redisUrl: vault.redisUrl })
-  return captureCommand((terminal) => runCommand(rowsCommand, terminal), { args, env })
-}
+export const rows = run(rowsCommand)
+
+/** Runs the command `audit` likewise. */
+export const audit = run(auditCommand)

@@ -117,7 +117,7 @@ const MONTH_BOUND = `create function audit_month_bound(month timestamptz) return
  * Creates the partitions of this month and the next ones. It runs with the rights of the owner, so that the service can
  * call it without rights to change tables.
  */
-const ENSURE_PARTITIONS = `create function audit_ensure_partitions(months_ahead integer default 3) returns integer
+export const ENSURE_PARTITIONS = `create function audit_ensure_partitions(months_ahead integer default 3) returns integer
   language plpgsql security definer set search_path = public, pg_temp
   as $$
   declare

@@ -1,0 +1,333 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { eventually } from '@vault-and-tracker/dev-env'
+import { newId } from '@vault-and-tracker/service-kit/ids'
+import { admin, createProject, type Key, newKey, signedSend, statusAndError } from './support/client.ts'
+import { audit, rows } from './support/rows.ts'
+import { connectSql, type Sql } from './support/sql.ts'
+import { startVault, type TestVault } from './support/vault.ts'
+
+let vault: TestVault
+/** A connection with the rights that the service has. */
+let runtime: Sql
+
+beforeAll(async () => {
+  vault = await startVault()
+  runtime = await connectSql(vault.database.appUrl)
+})
+afterAll(async () => {
+  await runtime.end()
+  await vault.stop()
+})
+
+const request = (project: string, key: Key, method = 'GET', body?: unknown) =>
+  signedSend({ project, key, method, url: `${vault.url}/v1/secrets`, body, created: Math.floor(vault.now() / 1000) })
+
+const put = (project: string, key: Key, name: string, value: string) =>
+  request(project, key, 'PUT', { key: name, value, env: 'production' })
+
+async function refusedRows(table: string): Promise<number> {
+  const metrics = await (await fetch(`${vault.url}/metrics`)).text()
+  return Number(new RegExp(`^vault_refused_rows_total\\{table="${table}"\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0)
+}
+
+/** All that a row holds, to be written back later by somebody who may write to the database. */
+async function rowsOf(table: string, project: string): Promise<string> {
+  const [row] = await runtime<{ rows: string }>(
+    `select jsonb_agg(to_jsonb(t))::text as rows from ${table} t join projects p on p.uid = t.project_uid where p.name = $1`,
+    [project],
+  )
+  return row?.rows ?? '[]'
+}
+
+const insertRows = (table: string, rows: string) =>
+  runtime(`insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`, [rows])
+
+test('a key that was inserted into the database opens nothing, is counted, and is gone after a rotation', async () => {
+  const own = await createProject(vault.url, 'inserted')
+  await put('inserted', own, 'A', 'value')
+  const foreign = newKey()
+  await runtime(
+    `insert into project_keys (id, project_uid, public_key, created_at, not_after)
+     select gen_random_uuid(), uid, $1, now(), '2099-01-01' from projects where name = 'inserted'`,
+    [Buffer.from(foreign.publicKeyHex, 'hex')],
+  )
+  const before = await refusedRows('project_keys')
+  expect(statusAndError(await request('inserted', foreign))).toEqual([401, 'invalid_signature'])
+  expect(await refusedRows('project_keys')).toBeGreaterThan(before)
+  expect((await request('inserted', own)).body).toEqual({ A: 'value' })
+  expect((await admin(vault.url, 'PUT', '/projects/inserted/rotate')).status).toBe(200)
+  const [row] = await runtime<{ count: string }>('select count(*) from project_keys where public_key = $1', [
+    Buffer.from(foreign.publicKeyHex, 'hex'),
+  ])
+  expect(Number(row?.count)).toBe(0)
+})
+
+test('the row of a key that was replaced opens nothing when it is put back', async () => {
+  const old = await createProject(vault.url, 'replayed')
+  const rows = await rowsOf('project_keys', 'replayed')
+  await admin(vault.url, 'PUT', '/projects/replayed/rotate', { publicKey: newKey().publicKeyHex, overlap: 0 })
+  await insertRows('project_keys', rows)
+  vault.advance(61_000)
+  expect(statusAndError(await request('replayed', old))).toEqual([401, 'invalid_signature'])
+})
+
+test('the end of a key that was moved in the database makes it invalid', async () => {
+  const old = await createProject(vault.url, 'extended')
+  await admin(vault.url, 'PUT', '/projects/extended/rotate', { publicKey: newKey().publicKeyHex })
+  expect((await request('extended', old)).status).toBe(200)
+  await runtime(`update project_keys set not_after = '2099-01-01' where not_after is not null`)
+  vault.advance(601_000)
+  expect(statusAndError(await request('extended', old))).toEqual([401, 'invalid_signature'])
+})
+
+test('a requirement of a project that was dropped in the database accepts nothing', async () => {
+  const key = await createProject(vault.url, 'digest', { requireContentDigest: true })
+  const drop = `update projects set require_content_digest = false`
+  await expect(runtime(`${drop} where name = 'digest'`)).rejects.toThrow('only grows')
+  await runtime(`${drop}, generation = generation + 1 where name = 'digest'`)
+  vault.advance(61_000)
+  expect((await put('digest', key, 'A', 'value')).status).toBeGreaterThanOrEqual(400)
+})
+
+test('a version that was turned back, and a secret whose row was removed, fail the fetch', async () => {
+  const key = await createProject(vault.url, 'rolled')
+  await put('rolled', key, 'A', 'old')
+  await put('rolled', key, 'A', 'new')
+  await put('rolled', key, 'B', 'other')
+  const ofA = `key = 'A' and project_uid = (select uid from projects where name = 'rolled')`
+  await runtime(`update secrets set version = 1 where ${ofA}`)
+  expect(statusAndError(await request('rolled', key))).toEqual([500, 'decryption_failed'])
+  expect(statusAndError(await put('rolled', key, 'C', 'not laundered'))).toEqual([500, 'decryption_failed'])
+  await runtime(`update secrets set version = 2 where ${ofA}`)
+  expect((await request('rolled', key)).body).toEqual({ A: 'new', B: 'other' })
+  await runtime(`delete from secrets where ${ofA}`)
+  expect(statusAndError(await request('rolled', key))).toEqual([500, 'decryption_failed'])
+  expect(await refusedRows('environments')).toBeGreaterThan(0)
+})
+
+test('a project that was deleted is not put back row by row', async () => {
+  const key = await createProject(vault.url, 'deleted')
+  const [projects] = await runtime<{ rows: string }>(
+    `select jsonb_agg(to_jsonb(p))::text as rows from projects p where name = 'deleted'`,
+  )
+  const keys = await rowsOf('project_keys', 'deleted')
+  await admin(vault.url, 'DELETE', '/projects/deleted')
+  await expect(
+    insertRows('projects', projects?.rows ?? '').then(() => insertRows('project_keys', keys)),
+  ).rejects.toThrow('only grows')
+  vault.advance(61_000)
+  expect(statusAndError(await request('deleted', key))).toEqual([401, 'unknown_project'])
+})
+
+/** Every row of a project, in the order in which they can be put back. */
+const TABLES = ['projects', 'project_deks', 'project_keys', 'environments', 'secrets', 'secret_versions'] as const
+
+async function copyOf(project: string): Promise<readonly string[]> {
+  const copies: string[] = []
+  for (const table of TABLES) {
+    const owner = {
+      projects: 'p.uid = t.uid',
+      secret_versions: 'p.uid = (select project_uid from secrets where id = t.secret_id)',
+    }
+    const of = table in owner ? owner[table as keyof typeof owner] : 'p.uid = t.project_uid'
+    const [row] = await runtime<{ rows: string }>(
+      `select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows from ${table} t join projects p on ${of} where p.name = $1`,
+      [project],
+    )
+    copies.push(row?.rows ?? '[]')
+  }
+  return copies
+}
+
+/** Replaces a project by an older copy of it: the row itself within one statement, as no row is missing afterwards. */
+async function putBack(project: string, [own = '', ...children]: readonly string[]): Promise<void> {
+  await runtime(
+    `with gone as (delete from projects where name = '${project}' returning uid)
+     insert into projects select old.* from jsonb_populate_recordset(null::projects, $1::jsonb) old, gone`,
+    [own],
+  )
+  for (const [i, rows] of children.entries()) await insertRows(TABLES[i + 1] ?? '', rows)
+}
+
+test('a project is not put back to an older state in the statement that deletes it', async () => {
+  const revoked = await createProject(vault.url, 'living')
+  const copy = await copyOf('living')
+  const key = newKey()
+  await admin(vault.url, 'PUT', '/projects/living/rotate', { publicKey: key.publicKeyHex, overlap: 0 })
+  await put('living', key, 'A', 'new')
+  await expect(putBack('living', copy)).rejects.toThrow('only grows')
+  vault.advance(61_000)
+  expect(statusAndError(await request('living', revoked))).toEqual([401, 'invalid_signature'])
+  expect((await request('living', key)).body).toEqual({ A: 'new' })
+})
+
+test('a project is not put back by an insert that waits for its deletion', async () => {
+  const key = await createProject(vault.url, 'raced')
+  const [own = '', ...children] = await copyOf('raced')
+  const deleting = await connectSql(vault.database.appUrl)
+  await deleting('begin')
+  await deleting(`delete from projects where name = 'raced'`)
+  const inserting = expect(insertRows('projects', own)).rejects.toThrow('only grows')
+  await eventually(async () => {
+    const waiting = await deleting(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and usename = current_user`,
+    )
+    return waiting.length > 0
+  })
+  await deleting('commit')
+  await deleting.end()
+  await inserting
+  expect(children).toHaveLength(5)
+  vault.advance(61_000)
+  expect(statusAndError(await request('raced', key))).toEqual([401, 'unknown_project'])
+})
+
+test('an administrator is not put back, in the statement that deletes them or later', async () => {
+  const made = await admin(vault.url, 'POST', '/administrators', { name: 'anna', role: 'auditor' })
+  const { id } = made.body as { id: string }
+  const [row] = await runtime<{ rows: string }>(
+    `select jsonb_agg(to_jsonb(a))::text as rows from administrators a where id = $1`,
+    [id],
+  )
+  const swap = `with gone as (delete from administrators where id = '${id}' returning *) insert into administrators select * from gone`
+  await expect(runtime(swap)).rejects.toThrow('only grows')
+  expect((await admin(vault.url, 'DELETE', `/administrators/${id}`)).status).toBe(200)
+  await expect(insertRows('administrators', row?.rows ?? '')).rejects.toThrow('only grows')
+})
+
+test('a data key that was deleted is not put back', async () => {
+  await createProject(vault.url, 'renewed')
+  const rows = await rowsOf('project_deks', 'renewed')
+  await runtime(`delete from project_deks where project_uid = (select uid from projects where name = 'renewed')`)
+  await expect(insertRows('project_deks', rows)).rejects.toThrow('only grows')
+})
+
+const remove = async (project: string, name: string): Promise<void> => {
+  const listed = (await admin(vault.url, 'GET', `/projects/${project}/secrets`)).body as { id: string; key: string }[]
+  expect(
+    (await admin(vault.url, 'DELETE', `/secrets/${listed.find(({ key }) => key === name)?.id ?? ''}`)).status,
+  ).toBe(200)
+}
+
+test('a value of a deleted secret does not decrypt in the row of the one that was stored again, and verify names it', async () => {
+  const key = await createProject(vault.url, 'again')
+  await put('again', key, 'A', 'old')
+  const ofA = `secret_id = (select s.id from secrets s join projects p on p.uid = s.project_uid where p.name = 'again' and key = 'A')`
+  const [old] = await runtime<{ blob: Buffer }>(`select blob from secret_versions where ${ofA}`)
+  await remove('again', 'A')
+  await put('again', key, 'A', 'new')
+  await runtime(`update secret_versions set blob = $1 where ${ofA}`, [old?.blob])
+  expect(statusAndError(await request('again', key))).toEqual([500, 'decryption_failed'])
+  const { problems } = JSON.parse((await rows(vault, 'verify')).stdout) as { problems: string[] }
+  expect(problems).toContain('project again: version 2 of A in production does not decrypt')
+})
+
+/** An entry that the vault did not write, as the role may add it. */
+const forge = (id: string, action: string, detail: unknown, env: string | null = null) =>
+  runtime(
+    `insert into audit (id, project_uid, project_id, action, env, requested_at, ip, detail)
+     values ($1, (select uid from projects order by uid limit 1), 'forged', $2, $3, now(), '::1', $4)`,
+    [id, action, env, detail === null ? null : JSON.stringify(detail)],
+  )
+
+test('an entry of any shape is named by verify, and breaks neither it nor what administrators read', async () => {
+  await createProject(vault.url, 'watched')
+  const claims: [unknown, string | null][] = [
+    [{ revision: 'x' }, 'production'],
+    [{ revision: 1e300 }, 'production'],
+    [{ revision: [1] }, null],
+    [{ revision: 3 }, null],
+    [{ generation: { a: 1 } }, null],
+    [{ generation: 1.5 }, null],
+    [{ generation: 9e15 }, null],
+  ]
+  const ids: string[] = []
+  for (const [detail, env] of claims) {
+    ids.push(newId())
+    await forge(ids.at(-1) ?? '', 'put', detail, env)
+  }
+  ids.push(newId())
+  await forge(ids.at(-1) ?? '', 'put', { generation: 1_000_000 })
+  const { problems } = JSON.parse((await rows(vault, 'verify')).stdout) as { problems: string[] }
+  for (const id of ids) expect(problems.filter((problem) => problem.includes(id))).toHaveLength(1)
+
+  await forge(newId(), 'refused', { invalid_signature: 'many', since: [], unauthorized: 1e40 })
+  for (const path of ['/activity', '/overview', '/audit?action=refused', '/audit?action=put'])
+    expect([path, (await admin(vault.url, 'GET', path)).status]).toEqual([path, 200])
+  for (const detail of [['revision'], 'revision', 1])
+    await expect(forge(newId(), 'put', detail)).rejects.toThrow('audit_can_be_shown')
+  for (const time of ['infinity', '-infinity', '200000-01-01'])
+    await expect(
+      runtime(
+        `insert into audit (id, project_id, action, requested_at, ip) values ($1, 'x', 'fetch', $2::timestamptz, '::1')`,
+        [newId(), time],
+      ),
+    ).rejects.toThrow('audit_can_be_shown')
+})
+
+test('entries with ids of the future do not stay the first ones, and are paged like any other', async () => {
+  const key = await createProject(vault.url, 'paged')
+  for (let i = 0; i < 5; i++) await forge(`ffffffff-ffff-7fff-bfff-00000000000${String(i)}`, 'fetch', null)
+  for (let i = 0; i < 3; i++) await request('paged', key)
+  type Page = { id: string; projectId: string }[]
+  const page = async (query: string) => (await admin(vault.url, 'GET', `/audit?${query}`)).body as Page
+  expect((await page('limit=3')).map(({ projectId }) => projectId)).toEqual(['paged', 'paged', 'paged'])
+  const paged: Page = []
+  for (let next = await page('limit=2'); next.length > 0; next = await page(`limit=2&before=${paged.at(-1)?.id ?? ''}`))
+    paged.push(...next)
+  expect(paged).toEqual(await page('limit=1000'))
+})
+
+test('a forged seal neither stops the sealing nor goes unnoticed', async () => {
+  const own = await vault.replica()
+  const watched = async () => JSON.parse((await audit(vault, 'verify')).stdout) as { intact: boolean; problem?: string }
+  const forgeSeal = `insert into audit_seals (seal_no, key_no, seqs, codes, position, gaps, sealed_at, mac)
+    select seal_no + 1, key_no, seqs, codes, (select max(seq) from audit), '"x"', now(), mac
+    from audit_seals order by seal_no desc limit 1`
+  try {
+    await vault.seal()
+    expect(await watched()).toMatchObject({ intact: true })
+    for (const wrong of ['seal_no + 1, key_no, seqs, codes, 9e18', 'seal_no + 2, key_no, seqs, codes, position'])
+      await expect(
+        runtime(`insert into audit_seals (seal_no, key_no, seqs, codes, position, gaps, sealed_at)
+          select ${wrong}, gaps, now() from audit_seals order by seal_no desc limit 1`),
+      ).rejects.toThrow('a seal follows the last one')
+    for (let i = 0; i < 3; i++) await runtime(forgeSeal)
+    own.context.background.start()
+    const key = await createProject(vault.url, 'sealed')
+    await request('sealed', key)
+    await eventually(async () => {
+      const { seal } = (await admin(own.url, 'GET', '/overview')).body as { seal: { unsealed: number } }
+      return seal.unsealed === 0
+    })
+    const metrics = await (await fetch(`${own.url}/metrics`)).text()
+    expect(metrics).toMatch(/^vault_refused_rows_total\{table="audit_seals"\} 3$/m)
+    const { problem } = await watched()
+    expect(problem).toContain('not made by the vault')
+  } finally {
+    await own.context.background.stop()
+    await own.stop()
+  }
+  // The owner of the table deletes what was forged, and the chain of the rest is whole.
+  await vault.sql('delete from audit_seals where gaps = \'"x"\'')
+  expect(await watched()).toMatchObject({ intact: true })
+})
+
+test.each([
+  ['delete from secret_versions'],
+  ['delete from environments'],
+  ['delete from audit_keys'],
+  ['delete from keks'],
+  ['update project_keys set public_key = public_key'],
+  ['update projects set name = name'],
+  ['update secrets set key = key'],
+  ['delete from high_water_marks'],
+  ['update high_water_marks set number = 0'],
+  ["insert into high_water_marks values (gen_random_uuid(), 'project', 1)"],
+  ['delete from removed_secrets'],
+  ['update removed_secrets set version = 0'],
+  ["insert into removed_secrets select uid, 'production', 'A', 1 from projects"],
+  ['truncate projects cascade'],
+])('the run-time role may not run %s', async (statement) => {
+  await expect(runtime(statement)).rejects.toThrow('permission denied')
+})
