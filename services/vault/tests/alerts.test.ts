@@ -111,6 +111,24 @@ test('somebody who may write to the database adds a key', async () => {
   await alerts.expectFiring('VaultRowsRefused')
 })
 
+test('somebody who may write to the database forges a seal', async () => {
+  await alerts.scrape(2, () => load())
+  await vault.sql(`insert into audit_seals (seal_no, key_no, seqs, codes, position, gaps, sealed_at, mac)
+    select seal_no + 1, key_no, seqs, codes, position, gaps, sealed_at, mac from audit_seals order by seal_no desc limit 1`)
+  await alerts.scrape(1, async () => {
+    await load()
+    await eventually(async () =>
+      (await (await fetch(`${vault.url}/metrics`)).text()).includes('vault_refused_rows_total{table="audit_seals"} 1'),
+    )
+  })
+  await alerts.expectFiring('VaultRowsRefused')
+  await vault.sql(
+    'delete from audit_seals where seal_no in (select a.seal_no from audit_seals a join audit_seals b on a.mac = b.mac and a.seal_no > b.seal_no)',
+  )
+  await alerts.scrape(QUIET, () => load())
+  await alerts.expectFiring()
+})
+
 test('a stored value does not decrypt', async () => {
   await alerts.scrape(2, () => load())
   await vault.sql(`update secret_versions set blob = overlay(blob placing '\\xff00ff00' from 30)`)

@@ -95,9 +95,9 @@ test('a rare action is found by an index of its own', async () => {
   await client.connect()
   try {
     await client.query('set enable_seqscan = off')
-    const text = "explain select id from audit where action in ('put') order by id desc limit 100"
+    const text = "explain select id from audit where action in ('put') order by seq desc limit 100"
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(text)
-    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/_action_id_idx/)
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(/_action_seq_idx/)
   } finally {
     await client.end()
   }

@@ -21,8 +21,16 @@ export function createAuditStore(db: Db): AuditStore {
         ])
         .where('action', 'in', actions)
         .$if(projectIds !== undefined, (query) => query.where('project_id', 'in', projectIds ?? []))
-        .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
-        .orderBy('id', 'desc')
+        // The number is the database's: whoever may add entries could choose an id that stays the newest for ever.
+        .$if(before !== undefined, (query) =>
+          query.where('seq', '<', (eb) =>
+            eb
+              .selectFrom('audit as b')
+              .select('b.seq')
+              .where('b.id', '=', before ?? ''),
+          ),
+        )
+        .orderBy('seq', 'desc')
         .limit(limit)
         .execute()
       return rows.map((row) => {

@@ -36,6 +36,33 @@ export function chainCode(key: KeyObject, previous: Uint8Array, row: ChainedRow)
   return createHmac('sha256', key).update('vault/audit-chain/1').update(previous).update(columns).digest()
 }
 
+/** A batch of rows with their codes. `position` is the highest number that the sealer had read. */
+export type SealedBatch = {
+  readonly sealNo: number
+  readonly keyNo: number
+  readonly seqs: readonly number[]
+  readonly codes: readonly Buffer[]
+  readonly position: number
+  readonly gaps: readonly Gap[]
+}
+
+/**
+ * The code of a seal, HMAC-SHA-256: proves that the seal was made with the keyring, also when its rows have been dropped.
+ * The numbers of its rows are in their codes.
+ */
+export function sealCode(key: KeyObject, { sealNo, keyNo, codes, position, gaps }: Omit<SealedBatch, 'seqs'>): Buffer {
+  const code = createHmac('sha256', key).update('vault/audit-seal/1')
+  code.update(JSON.stringify([sealNo, keyNo, position, gaps]))
+  for (const each of codes) code.update(each)
+  return code.digest()
+}
+
+/** Where the chain ends: the last code, and what is left of the numbers before `position`. */
+export type ChainEnd = Pick<SealedBatch, 'sealNo' | 'position' | 'gaps'> & { readonly code: Buffer }
+
+/** The end of an empty chain. */
+export const NO_SEAL: ChainEnd = { sealNo: 0, code: CHAIN_START, position: 0, gaps: [] }
+
 /** A month that was dropped on purpose: the numbers of its first and last row, and the count of its rows. */
 export type Pruning = {
   readonly month: string

@@ -10,6 +10,7 @@ test('a pass that another replica holds up does not tell that the log is sealed'
     chainKey: () => Promise.resolve({ keyNo: 1, key: createSecretKey(randomBytes(32)) }),
     clock: { now: () => 0 },
     onPass: () => sealed++,
+    onForged: () => undefined,
   })
   const counts: number[] = []
   for (let pass = 0; pass < 3; pass++) {

@@ -1,35 +1,38 @@
 import type { KeyObject } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { CHAIN_START, type ChainedRow, chainCode, type Gap, gapsAfter } from './chain.ts'
+import { isCode } from '../keyring/row-codes.ts'
+import {
+  CHAIN_START,
+  type ChainEnd,
+  type ChainedRow,
+  chainCode,
+  gapsAfter,
+  NO_SEAL,
+  type SealedBatch,
+  sealCode,
+} from './chain.ts'
+import { checkSeal, pruned, type StoredSeal, type VerificationStore } from './verification.ts'
 
-/** The end of the chain. `position` is the highest number that the sealer has read. */
-export type ChainEnd = {
-  readonly sealNo: number
-  readonly code: Uint8Array
-  readonly position: number
-  readonly gaps: readonly Gap[]
-}
+/** A batch of rows with their codes and its own code, ready to be stored. */
+export type Seal = SealedBatch & { readonly mac: Buffer; readonly sealedAt: Date }
 
-/** A batch of rows with their codes, ready to be stored. */
-export type Seal = {
-  readonly sealNo: number
-  readonly keyNo: number
-  readonly seqs: readonly number[]
-  readonly codes: readonly Buffer[]
-  readonly position: number
-  readonly gaps: readonly Gap[]
-  readonly sealedAt: Date
+/** What the end of the chain is found with. */
+export type SealReads = Pick<VerificationStore, 'rows' | 'prunings'> & {
+  /** Seals with a lower number, the newest first. */
+  sealsBefore(sealNo: number, limit: number): Promise<readonly StoredSeal[]>
 }
 
 /** The store of seals. */
 export type SealStore = {
   /**
-   * Calls `seal` with the end of the chain and the rows after it and stores the result, as one transaction.
+   * Calls `findEnd`, then `seal` with the end of the chain and the rows after it, and stores the result, as one
+   * transaction.
    *
    * @returns the stored seal; undefined when there was nothing to seal; `busy` when another replica is sealing
    */
   sealNext(
     limit: number,
+    findEnd: (reads: SealReads) => Promise<ChainEnd>,
     seal: (end: ChainEnd, rows: readonly ChainedRow[]) => Seal,
   ): Promise<Seal | 'busy' | undefined>
 }
@@ -48,22 +51,25 @@ export type Sealer = {
 const BATCH = 1_000
 const REPORT_MS = 60_000
 
-/** The end of an empty chain. */
-export const NO_SEAL: ChainEnd = { sealNo: 0, code: CHAIN_START, position: 0, gaps: [] }
+/** How many seals are read at a time once the newest one turned out to be forged. */
+const LOOK_BACK = 50
 
 /**
  * Creates the sealer.
  *
  * @param deps `onPass` is called after every pass that found the log sealed to its end, at most once a minute with the end of the chain: logged outside of
- *   the machine, an attacker who has the database and the keyring cannot change it
+ *   the machine, an attacker who has the database and the keyring cannot change it; `onForged` is called once with the
+ *   number of each seal that the vault did not make. The chain goes on from the last one that it made
  */
 export function createSealer(deps: {
   store: SealStore
   chainKey: () => Promise<ChainKey>
   clock: Clock
   onPass: (end: { sealNo: number; code: string } | undefined) => void
+  onForged: (sealNo: number) => void
 }): Sealer {
   const { store, clock } = deps
+  let reportedForged = 0
   let pass: Promise<number> | undefined
   let finishing = false
   let end: { sealNo: number; code: string } | undefined
@@ -72,7 +78,16 @@ export function createSealer(deps: {
   async function sealAll(): Promise<number> {
     const key = await deps.chainKey()
     for (let total = 0; ; ) {
-      const seal = await store.sealNext(BATCH, (end, rows) => makeSeal(end, rows, key, clock.now()))
+      const seal = await store.sealNext(
+        BATCH,
+        async (reads) => {
+          const { end, forged } = await findEnd(reads, key.key)
+          for (const sealNo of forged.filter((each) => each > reportedForged)) deps.onForged(sealNo)
+          reportedForged = Math.max(reportedForged, ...forged)
+          return end
+        },
+        (end, rows) => makeSeal(end, rows, key, clock.now()),
+      )
       // Another replica is sealing, or is stuck while it does: nothing is known of the end of the log.
       if (seal === 'busy') return total
       if (seal === undefined) {
@@ -114,12 +129,36 @@ function makeSeal(end: ChainEnd, rows: readonly ChainedRow[], { keyNo, key }: Ch
   const codes: Buffer[] = []
   for (const row of rows) codes.push(chainCode(key, codes.at(-1) ?? end.code, row))
   const seqs = rows.map(({ seq }) => seq)
-  return {
-    sealNo: end.sealNo + 1,
-    keyNo,
-    seqs,
-    codes,
-    ...gapsAfter(end.gaps, end.position, seqs, now),
-    sealedAt: new Date(now),
+  const seal = { sealNo: end.sealNo + 1, keyNo, seqs, codes, ...gapsAfter(end.gaps, end.position, seqs, now) }
+  return { ...seal, mac: sealCode(key, seal), sealedAt: new Date(now) }
+}
+
+/**
+ * Finds the last seal that the vault made. Whoever may insert rows can forge others: one that claimed to have read the
+ * log far ahead would hide all that follows.
+ *
+ * @returns the end of the chain, with the number of the last seal of all; and the numbers of the forged ones after it
+ */
+async function findEnd(reads: SealReads, key: KeyObject): Promise<{ end: ChainEnd; forged: readonly number[] }> {
+  const forged: number[] = []
+  for (let limit = 1, before = Number.MAX_SAFE_INTEGER; ; limit = LOOK_BACK) {
+    const seals = await reads.sealsBefore(before, limit)
+    for (const seal of seals) {
+      const { sealNo, codes, position, gaps } = seal
+      if (await isOwn(reads, key, seal))
+        return { end: { sealNo: forged[0] ?? sealNo, code: codes.at(-1) ?? CHAIN_START, position, gaps }, forged }
+      forged.push(sealNo)
+      before = sealNo
+    }
+    if (seals.length === 0) return { end: { ...NO_SEAL, sealNo: forged[0] ?? 0 }, forged }
   }
+}
+
+/** Whether the vault made a seal. The rows tell of those without a code, which an earlier release made. */
+async function isOwn(reads: SealReads, key: KeyObject, seal: StoredSeal): Promise<boolean> {
+  if (seal.mac !== null) return isCode(sealCode(key, seal), seal.mac)
+  const [previous] = await reads.sealsBefore(seal.sealNo, 1)
+  const reached = { sealNo: previous?.sealNo ?? 0, code: previous?.codes.at(-1) ?? CHAIN_START }
+  const isPruned = pruned(await reads.prunings())
+  return !('problem' in (await checkSeal(seal, { store: reads, key, reached, isPruned })))
 }

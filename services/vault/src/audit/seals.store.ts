@@ -1,12 +1,11 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import { CHAIN_START, type ChainedRow, CODE_LENGTH, type Gap } from './chain.ts'
-import { type ChainEnd, NO_SEAL, type SealStore } from './sealer.ts'
+import { CHAIN_START, type ChainEnd, type ChainedRow, CODE_LENGTH, type Gap, NO_SEAL } from './chain.ts'
+import type { SealReads, SealStore } from './sealer.ts'
 import type { StoredPruning, StoredSeal, VerificationStore } from './verification.ts'
 
 /** The code of a pruning record that has none. It matches no key. */
 const NO_CODE = Buffer.alloc(0)
-const FIRST_KEY = 1
 
 /** The advisory lock of the sealer: any number that nothing else in this database uses. */
 const SEALER_LOCK = 7_324_511
@@ -14,11 +13,11 @@ const SEALER_LOCK = 7_324_511
 /** Seals in Postgres. Rows are inserted and never changed. */
 export function createSealStore(db: Db): SealStore {
   return {
-    sealNext: (limit, seal) =>
+    sealNext: (limit, findEnd, seal) =>
       db.transaction().execute(async (trx) => {
         const lock = await sql<{ held: boolean }>`select pg_try_advisory_xact_lock(${SEALER_LOCK}) as held`.execute(trx)
         if (lock.rows[0]?.held !== true) return 'busy'
-        const end = await chainEnd(trx)
+        const end = await findEnd(createSealReads(trx))
         const late = end.gaps.length === 0 ? [] : await rowsWhere(trx, inGaps(end.gaps), limit)
         const rows = [...late, ...(await rowsWhere(trx, sql`seq > ${end.position}`, limit))].slice(0, limit)
         if (rows.length === 0) return undefined
@@ -33,6 +32,7 @@ export function createSealStore(db: Db): SealStore {
             position: made.position,
             gaps: JSON.stringify(made.gaps),
             sealed_at: made.sealedAt,
+            mac: made.mac,
           })
           .execute()
         return made
@@ -44,43 +44,11 @@ export function createSealStore(db: Db): SealStore {
 export function createVerificationStore(db: Db): VerificationStore {
   return {
     seals: async (after, limit) => {
-      const rows = await db
-        .selectFrom('audit_seals')
-        .select(['seal_no', 'key_no', 'codes', 'position', sql<string[]>`seqs::text[]`.as('seqs')])
-        .where('seal_no', '>', after)
-        .orderBy('seal_no')
-        .limit(limit)
-        .execute()
-      return rows.map(
-        (row): StoredSeal => ({
-          sealNo: row.seal_no,
-          keyNo: row.key_no,
-          seqs: row.seqs.map(Number),
-          codes: split(row.codes),
-          position: row.position,
-        }),
-      )
+      const rows = await selectSeals(db).where('seal_no', '>', after).orderBy('seal_no').limit(limit).execute()
+      return rows.map(toSeal)
     },
 
-    rows: (seqs) => rowsWhere(db, sql`seq = any(${[...seqs]}::bigint[])`, seqs.length + 1),
-
-    prunings: async () => {
-      const rows = await db
-        .selectFrom('audit_prunings')
-        .select([sql<string>`to_char(month, 'YYYY-MM')`.as('month'), 'first_seq', 'last_seq', 'rows', 'key_no', 'mac'])
-        .orderBy('month')
-        .execute()
-      return rows.map(
-        (row): StoredPruning => ({
-          month: row.month,
-          first: row.first_seq,
-          last: row.last_seq,
-          rows: row.rows ?? 0,
-          keyNo: row.key_no ?? FIRST_KEY,
-          code: row.mac ?? NO_CODE,
-        }),
-      )
-    },
+    ...createSealReads(db),
 
     countUpTo: async (position) => {
       const { count } = await db
@@ -113,20 +81,63 @@ export function createVerificationStore(db: Db): VerificationStore {
   }
 }
 
-async function chainEnd(db: Db): Promise<ChainEnd> {
-  const last = await db
-    .selectFrom('audit_seals')
-    .select(['seal_no', 'codes', 'position', 'gaps'])
-    .orderBy('seal_no', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  if (last === undefined) return NO_SEAL
+function createSealReads(db: Db): SealReads {
   return {
-    sealNo: last.seal_no,
-    code: split(last.codes).at(-1) ?? CHAIN_START,
-    position: last.position,
-    gaps: last.gaps.map(([first = 0, end = 0, noticed = 0]): Gap => [first, end, noticed]),
+    sealsBefore: async (sealNo, limit) => {
+      const rows = await selectSeals(db).where('seal_no', '<', sealNo).orderBy('seal_no', 'desc').limit(limit).execute()
+      return rows.map(toSeal)
+    },
+
+    rows: (seqs) => rowsWhere(db, sql`seq = any(${[...seqs]}::bigint[])`, seqs.length + 1),
+
+    prunings: async () => {
+      const rows = await db
+        .selectFrom('audit_prunings')
+        .select([sql<string>`to_char(month, 'YYYY-MM')`.as('month'), 'first_seq', 'last_seq', 'rows', 'mac'])
+        .orderBy('month')
+        .execute()
+      return rows.map(
+        (row): StoredPruning => ({
+          month: row.month,
+          first: row.first_seq,
+          last: row.last_seq,
+          rows: row.rows ?? 0,
+          code: row.mac ?? NO_CODE,
+        }),
+      )
+    },
   }
+}
+
+function selectSeals(db: Db) {
+  return db
+    .selectFrom('audit_seals')
+    .select(['seal_no', 'key_no', 'codes', 'position', 'gaps', 'mac', sql<string[]>`seqs::text[]`.as('seqs')])
+}
+
+function toSeal(row: Awaited<ReturnType<ReturnType<typeof selectSeals>['execute']>>[number]): StoredSeal {
+  return {
+    sealNo: row.seal_no,
+    keyNo: row.key_no,
+    seqs: row.seqs.map(Number),
+    codes: split(row.codes),
+    position: row.position,
+    gaps: toGaps(row.gaps),
+    mac: row.mac,
+  }
+}
+
+/** Whoever may insert seals chooses what is in them; no gaps is what the code of a forged one does not match either. */
+function toGaps(stored: unknown): readonly Gap[] {
+  const isGap = (gap: unknown): gap is Gap => Array.isArray(gap) && gap.length === 3 && gap.every(Number.isSafeInteger)
+  return Array.isArray(stored) && stored.every(isGap) ? stored : []
+}
+
+async function chainEnd(db: Db): Promise<ChainEnd> {
+  const last = await selectSeals(db).orderBy('seal_no', 'desc').limit(1).executeTakeFirst()
+  if (last === undefined) return NO_SEAL
+  const { codes, ...end } = toSeal(last)
+  return { ...end, code: codes.at(-1) ?? CHAIN_START }
 }
 
 function inGaps(gaps: readonly Gap[]) {

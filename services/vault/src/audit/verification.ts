@@ -1,18 +1,21 @@
 import type { KeyObject } from 'node:crypto'
-import { CHAIN_START, type ChainedRow, chainCode, type Pruning, pruningCode } from './chain.ts'
-import type { ChainEnd } from './sealer.ts'
+import { isCode } from '../keyring/row-codes.ts'
+import {
+  CHAIN_START,
+  type ChainEnd,
+  type ChainedRow,
+  chainCode,
+  type Pruning,
+  pruningCode,
+  type SealedBatch,
+  sealCode,
+} from './chain.ts'
 
-/** A seal as it is stored. */
-export type StoredSeal = {
-  readonly sealNo: number
-  readonly keyNo: number
-  readonly seqs: readonly number[]
-  readonly codes: readonly Buffer[]
-  readonly position: number
-}
+/** A seal as it is stored. An earlier release gave it no code of its own. */
+export type StoredSeal = SealedBatch & { readonly mac: Buffer | null }
 
 /** The record of a dropped month as it is stored. */
-export type StoredPruning = Pruning & { readonly keyNo: number; readonly code: Buffer }
+export type StoredPruning = Pruning & { readonly code: Buffer }
 
 /** The reads of a verification. */
 export type VerificationStore = {
@@ -45,24 +48,23 @@ export type Verdict =
 /**
  * Recomputes the whole chain and names the first row that does not match it.
  *
- * @param deps `keyOf` unwraps a key of the chain by its number
+ * @param deps `key` is that of the chain
  * @param expected a seal that was logged earlier: the chain must still contain it
  */
 export async function verifyAudit(
-  deps: { store: VerificationStore; keyOf: (keyNo: number) => Promise<KeyObject> },
+  deps: { store: VerificationStore; key: KeyObject },
   expected?: { sealNo: number; code: string },
 ): Promise<Verdict> {
-  const { store, keyOf } = deps
+  const { store, key } = deps
   const prunings = await store.prunings()
-  const forged = await findForged(prunings, keyOf)
+  const forged = findForged(prunings, key)
   if (forged !== undefined) return forged
   const isPruned = pruned(prunings)
   const reached: Reached = { sealNo: 0, code: CHAIN_START, position: 0, rows: 0, pruned: 0 }
 
   for (let seals = await store.seals(0, 50); seals.length > 0; seals = await store.seals(reached.sealNo, 50)) {
     for (const seal of seals) {
-      if (seal.sealNo !== reached.sealNo + 1) return broken(`seal ${reached.sealNo + 1} is missing`)
-      const checked = await checkSeal(seal, { store, keyOf, previous: reached.code, isPruned })
+      const checked = await checkSeal(seal, { store, key, reached, isPruned })
       if ('problem' in checked) return checked
       reached.code = checked.code
       reached.rows += checked.rows.length
@@ -84,12 +86,10 @@ export async function verifyAudit(
 /** The verdict of a log that does not match its chain. */
 export type Broken = Extract<Verdict, { intact: false }>
 
-type KeyOf = (keyNo: number) => Promise<KeyObject>
-
 /** The first record of a dropped month that was not made with the keyring. */
-export async function findForged(prunings: readonly StoredPruning[], keyOf: KeyOf): Promise<Broken | undefined> {
+export function findForged(prunings: readonly StoredPruning[], key: KeyObject): Broken | undefined {
   for (const pruning of prunings)
-    if (!pruningCode(await keyOf(pruning.keyNo), pruning).equals(pruning.code))
+    if (!pruningCode(key, pruning).equals(pruning.code))
       return broken(`the pruning of ${pruning.month} was changed, or was not made with the keyring`)
   return undefined
 }
@@ -99,32 +99,49 @@ export function pruned(prunings: readonly StoredPruning[]): (seq: number) => boo
   return (seq) => prunings.some(({ first, last }) => first !== null && last !== null && seq >= first && seq <= last)
 }
 
+type Chain = {
+  readonly store: Pick<VerificationStore, 'rows'>
+  readonly key: KeyObject
+  /** The seal before, and its last code. */
+  readonly reached: { readonly sealNo: number; readonly code: Buffer }
+  readonly isPruned: (seq: number) => boolean
+}
+
 /**
- * Recomputes the codes of the rows of a seal.
+ * Recomputes the code of a seal and those of its rows. Numbers of seals may be missing where the codes follow: that of a
+ * forged seal, after the operator deleted it.
  *
- * @param chain `previous` is the code before the first of them
- * @returns the rows that are there and the last code, or the first row that does not match
+ * @returns the rows that are there and the last code, or what does not match
  */
 export async function checkSeal(
   seal: StoredSeal,
-  chain: {
-    store: Pick<VerificationStore, 'rows'>
-    keyOf: KeyOf
-    previous: Buffer
-    isPruned: (seq: number) => boolean
-  },
+  chain: Chain,
 ): Promise<{ rows: readonly ChainedRow[]; code: Buffer } | Broken> {
-  const key = await chain.keyOf(seal.keyNo)
+  const checked = await checkRows(seal, chain)
+  const { sealNo, mac } = seal
+  if (mac !== null && !isCode(sealCode(chain.key, seal), mac))
+    return {
+      ...('problem' in checked ? checked : {}),
+      ...broken(`seal ${sealNo} was changed, or not made by the vault`),
+    }
+  const next = chain.reached.sealNo + 1
+  return 'problem' in checked && sealNo > next ? broken(`seal ${next} is missing`) : checked
+}
+
+async function checkRows(
+  seal: StoredSeal,
+  chain: Chain,
+): Promise<{ rows: readonly ChainedRow[]; code: Buffer } | Broken> {
   const found = await chain.store.rows(seal.seqs)
   const rows = new Map(found.map((row) => [row.seq, row]))
   const duplicate = found.find((row) => rows.get(row.seq) !== row)
   if (duplicate !== undefined) return broken(`row ${duplicate.seq} (${duplicate.id}) occurs twice`, duplicate)
-  let reached = chain.previous
+  let reached = chain.reached.code
   for (const [i, seq] of seal.seqs.entries()) {
     const code = seal.codes[i] ?? CHAIN_START
     const row = rows.get(seq)
     if (row === undefined && !chain.isPruned(seq)) return broken(`row ${seq} is missing`, { seq })
-    if (row !== undefined && !chainCode(key, reached, row).equals(code))
+    if (row !== undefined && !chainCode(chain.key, reached, row).equals(code))
       return broken(`row ${seq} (${row.id}) was changed, or its seal was`, { seq, id: row.id })
     reached = code
   }

@@ -40,7 +40,7 @@ const verify = defineAction({
       const keyring = await openKeyring(settings)
       const keys = createChainKeys({ keyring, store: createChainKeyStore(db), clock: systemClock })
       const store = createVerificationStore(db)
-      const verdict = await verifyAudit({ store, keyOf: (keyNo) => keys.byNumber(keyNo) }, expect)
+      const verdict = await verifyAudit({ store, key: await keys.first() }, expect)
       stdout.write(`${JSON.stringify(verdict)}\n`)
       return verdict.intact ? 0 : 1
     })

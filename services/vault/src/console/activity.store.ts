@@ -2,10 +2,13 @@ import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { ActivityStore, CountedHour } from './activity.ts'
 
-/** Entries by hour in Postgres. Their ids begin with their time, so an index finds the newest of a time or a project. */
+/**
+ * Entries by hour in Postgres. Their ids begin with their time, so an index finds the newest of a time. Forged ones may
+ * have any id, and any detail of a name and a value.
+ */
 export function createActivityStore(db: Db): ActivityStore {
   return {
-    countHours: async ({ since, projects, most }) => {
+    countHours: async ({ since, until, projects, most }) => {
       const ofProjects = projects === undefined ? sql`` : sql`and project_id = any(${[...projects]}::text[])`
       // The detail of refused requests is their number by code, and the time of the first.
       const { rows } = await sql<CountedHour>`
@@ -14,12 +17,12 @@ export function createActivityStore(db: Db): ActivityStore {
           count(*) filter (where action = 'fetch') as fetches,
           count(*) filter (where action in ('put', 'delete') and actor like 'key:%') as writes,
           coalesce(sum(
-            (select sum(value::bigint) from jsonb_each_text(detail) where key <> 'since')
+            (select sum(value::bigint) from jsonb_each_text(detail) where key <> 'since' and value ~ '^[0-9]{1,9}$')
           ) filter (where action = 'refused'), 0)::bigint as refused
         from (
           select requested_at, action, actor, case when action = 'refused' then detail end as detail
           from audit
-          where id >= ${lowestIdOf(since)} ${ofProjects}
+          where id >= ${lowestIdOf(since)} and id < ${lowestIdOf(until)} ${ofProjects}
           order by id desc
           limit ${most}
         ) as newest

@@ -30,12 +30,13 @@ export type CountedHour = {
 /** Counts entries of the audit log. */
 export type ActivityStore = {
   /**
-   * The hours with entries that are not older than a time.
+   * The hours with entries of a span of time.
    *
    * @param query `most` of the newest entries are counted, so that the work is bounded; `projects` undefined for all
    */
   countHours(query: {
     since: Date
+    until: Date
     projects: readonly string[] | undefined
     most: number
   }): Promise<readonly CountedHour[]>
@@ -57,7 +58,13 @@ export function createActivity(deps: { store: ActivityStore; clock: Clock; most?
     of: async (range: Range, projects: readonly string[] | undefined): Promise<readonly HourOfActivity[]> => {
       const current = Math.floor(clock.now() / HOUR_MS) * HOUR_MS
       const first = current - (RANGES[range] - 1) * HOUR_MS
-      const counted = await store.countHours({ since: new Date(first), projects, most })
+      const counted = await store.countHours({
+        since: new Date(first),
+        // Clocks of replicas differ a little.
+        until: new Date(current + 2 * HOUR_MS),
+        projects,
+        most,
+      })
       const isCut = counted.reduce((sum, { entries }) => sum + entries, 0) >= most
       const oldest = Math.min(...counted.map(({ start }) => start))
       const byStart = new Map(counted.map((hour) => [hour.start, hour]))

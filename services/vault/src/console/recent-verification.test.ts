@@ -21,7 +21,7 @@ function sealedLog(): { rows: Map<number, ChainedRow>; seals: StoredSeal[] } {
   const seals = Array.from({ length: SEALS }, (_, i): StoredSeal => {
     const seqs = [2 * i + 1, 2 * i + 2]
     const codes = seqs.map((seq) => (code = chainCode(key, code, row(seq))))
-    return { sealNo: i + 1, keyNo: 1, seqs, codes, position: 2 * i + 2 }
+    return { sealNo: i + 1, keyNo: 1, seqs, codes, position: 2 * i + 2, gaps: [], mac: null }
   })
   return { rows, seals }
 }
@@ -39,7 +39,7 @@ function verifierOf({ rows, seals }: ReturnType<typeof sealedLog>, bounds: { row
     rowsBetween: (first, last, limit) =>
       Promise.resolve([...rows.values()].filter(({ seq }) => seq > first && seq <= last).slice(0, limit)),
   }
-  return { read, ...createRecentVerification({ store, keyOf: () => Promise.resolve(key), bounds }) }
+  return { read, ...createRecentVerification({ store, chainKey: () => Promise.resolve(key), bounds }) }
 }
 
 const ALL = { rows: 1_000, seals: 1_000 }

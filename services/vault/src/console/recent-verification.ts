@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import { CHAIN_START } from '../audit/chain.ts'
+import { CHAIN_START, sealCode } from '../audit/chain.ts'
 import {
   type Broken,
   broken,
@@ -9,6 +9,7 @@ import {
   type StoredSeal,
   type VerificationStore,
 } from '../audit/verification.ts'
+import { isCode } from '../keyring/row-codes.ts'
 
 /** The reads of the check of the newest entries. */
 export type RecentStore = Pick<VerificationStore, 'seals' | 'rows' | 'prunings' | 'chainEnd'> & {
@@ -36,25 +37,27 @@ const MOST_LATE = 1_000
  */
 export function createRecentVerification(deps: {
   store: RecentStore
-  keyOf: (keyNo: number) => Promise<KeyObject>
+  chainKey: () => Promise<KeyObject>
   bounds?: Bounds
 }) {
-  const { store, keyOf, bounds = BOUNDS } = deps
+  const { store, chainKey, bounds = BOUNDS } = deps
   let running: Promise<RecentVerdict> | undefined
 
   async function verify(): Promise<RecentVerdict> {
+    const key = await chainKey()
     const end = await store.chainEnd()
     const { anchor, seals } = await newestSeals(store, end.sealNo, bounds)
     const prunings = await store.prunings()
-    const forged = await findForged(prunings, keyOf)
+    const forged = findForged(prunings, key)
     if (forged !== undefined) return forged
     const isPruned = pruned(prunings)
+    if (anchor !== undefined && anchor.mac !== null && !isCode(sealCode(key, anchor), anchor.mac))
+      return broken(`seal ${anchor.sealNo} was changed, or not made by the vault`)
     let reached = { sealNo: anchor?.sealNo ?? 0, code: anchor?.codes.at(-1) ?? CHAIN_START, rows: 0 }
     let since: string | undefined
     const sealed = new Set<number>()
     for (const seal of seals) {
-      if (seal.sealNo !== reached.sealNo + 1) return broken(`seal ${reached.sealNo + 1} is missing`)
-      const checked = await checkSeal(seal, { store, keyOf, previous: reached.code, isPruned })
+      const checked = await checkSeal(seal, { store, key, reached, isPruned })
       if ('problem' in checked) return checked
       since ??= checked.rows[0]?.requestedAt
       for (const seq of seal.seqs) sealed.add(seq)

@@ -19,7 +19,7 @@ const WRITE_REFUSALS_EVERY_MS = 10_000
 export type AuditParts = Awaited<ReturnType<typeof createAuditParts>>
 
 /** Joins the audit log; in the background it is sealed, and its next months are prepared. */
-export async function createAuditParts({ chainKeys, db, clock, logger, metrics, background }: Connections) {
+export async function createAuditParts({ chainKeys, db, clock, logger, metrics, background, onRefused }: Connections) {
   const store = createAuditStore(db)
   await store.ensurePartitions()
   const seals = createSealMetrics(metrics.registry)
@@ -31,6 +31,7 @@ export async function createAuditParts({ chainKeys, db, clock, logger, metrics, 
       seals.sealed(clock.now())
       if (end !== undefined) logger.info(end, 'audit log sealed up to here')
     },
+    onForged: (sealNo) => onRefused('audit_seals', { sealNo }),
   })
   const refusals = createRefusals({ store, clock, addressKey })
   const onWriteError = (error: unknown) => logger.warn({ err: error }, 'could not note refused requests; it is retried')

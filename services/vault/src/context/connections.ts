@@ -24,6 +24,8 @@ import { type ChainKeys, createChainKeys } from '../keyring/chain-keys.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
 import { createChainKeyStore, createKekStore } from '../keyring/keyring.store.ts'
 import type { Keyring } from '../keyring/keyring.ts'
+import type { OnRefused } from '../projects/authentic-projects.ts'
+import { createRefusedRowMetrics } from '../projects/projects.metrics.ts'
 import { createEpochStore } from '../signed-requests/nonce-memory.store.ts'
 import { createNonceMemory } from '../signed-requests/nonce-memory.ts'
 import { createNonceStore } from '../signed-requests/nonces.redis.ts'
@@ -67,6 +69,8 @@ export type Connections = Start & {
   readonly background: Background
   readonly unread: UnreadAnswers
   readonly checks: Checks
+  /** Counts and logs rows that the vault did not write. */
+  readonly onRefused: OnRefused
 }
 
 /**
@@ -122,5 +126,10 @@ export async function connect(start: Start): Promise<Connections> {
   createPoolMetrics(metrics.registry, pool, config.DATABASE_POOL_SIZE)
   createRedisMetrics(metrics.registry, { main: redis })
   createReadinessMetrics(metrics.registry, checks)
-  return { ...start, keyring, chainKeys, unread, pool, db, redis, nonces, metrics, background, checks }
+  const refusedRows = createRefusedRowMetrics(metrics.registry)
+  const onRefused: OnRefused = (table, place) => {
+    refusedRows.refused(table)
+    logger.error({ table, ...place }, 'a stored row was not written by the vault: it is refused')
+  }
+  return { ...start, keyring, chainKeys, unread, pool, db, redis, nonces, metrics, background, checks, onRefused }
 }

@@ -18,7 +18,7 @@ export function createConsoleParts({ chainKeys, db, clock }: Connections, projec
     activity: createActivity({ store: createActivityStore(db), clock }),
     recentVerification: createRecentVerification({
       store: { ...createVerificationStore(db), ...createEntriesByNumber(db) },
-      keyOf: (keyNo) => chainKeys.byNumber(keyNo),
+      chainKey: () => chainKeys.first(),
     }),
   }
 }

@@ -3,10 +3,9 @@ import { createAdministrators } from '../admin/administrators.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { createDataKeyStore } from '../keyring/keyring.store.ts'
 import { createRowCodes } from '../keyring/row-codes.ts'
-import { createAuthenticProjects, type RefusedTable } from '../projects/authentic-projects.ts'
+import { createAuthenticProjects } from '../projects/authentic-projects.ts'
 import { createKeyUseStore } from '../projects/key-uses.store.ts'
 import { createKeyUses } from '../projects/key-uses.ts'
-import { createRefusedRowMetrics } from '../projects/projects.metrics.ts'
 import { createProjectStore } from '../projects/projects.store.ts'
 import { createProjects } from '../projects/projects.ts'
 import { createBatchedFetch } from '../secrets/batched-fetch.ts'
@@ -27,22 +26,10 @@ const DROP_KEYS_EVERY_MS = 60_000
 /** Projects and secrets, joined. */
 export type ProjectsAndSecrets = Awaited<ReturnType<typeof createProjectsAndSecrets>>
 
-/** What makes and checks the codes of rows; those that are refused are counted and logged. */
-async function createRowChecks({ chainKeys, logger, metrics }: Connections) {
-  const refusedRows = createRefusedRowMetrics(metrics.registry)
-  return {
-    codes: createRowCodes(await chainKeys.first()),
-    onRefused: (table: RefusedTable, place: object) => {
-      refusedRows.refused(table)
-      logger.error({ table, ...place }, 'a stored row was not written by the vault: it is refused')
-    },
-  }
-}
-
 /** Joins projects, their secrets and the checks of their signed requests. */
 export async function createProjectsAndSecrets(connections: Connections) {
-  const { config, keyring, pool, db, nonces, clock, logger, metrics, background } = connections
-  const { codes, onRefused } = await createRowChecks(connections)
+  const { config, keyring, chainKeys, pool, db, nonces, clock, logger, metrics, background, onRefused } = connections
+  const codes = createRowCodes(await chainKeys.first())
   const authentic = createAuthenticProjects({ codes, onRefused })
   const environments = createEnvironments({ codes, onRefused })
   const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })

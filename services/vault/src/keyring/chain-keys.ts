@@ -8,69 +8,43 @@ export type StoredChainKey = WrappedKey & { readonly keyNo: number }
 /** The store of the wrapped keys of the audit chain. */
 export type ChainKeyStore = {
   find(keyNo: number): Promise<StoredChainKey | undefined>
-  newest(): Promise<StoredChainKey | undefined>
   /** Inserts the key, unless a key with its number exists. */
   addFirst(key: StoredChainKey, now: Date): Promise<void>
 }
 
-/** The keys of the audit chain. They are random and wrapped like data keys, so a rotation of the KEK keeps them. */
+/**
+ * The key of the audit chain. It is random and wrapped like a data key, so a rotation of the KEK keeps it. No other than
+ * the first is used: whoever may insert rows could insert a newer one that does not unwrap.
+ */
 export type ChainKeys = {
-  /** The key for new seals. The first call of all creates it. */
+  /** The key, with its number. The first call of all creates it. */
   current(): Promise<{ keyNo: number; key: KeyObject }>
-  /** The first key, which the codes of rows are derived from. Created where there is none yet. */
+  /** The key, which the codes of rows are derived from too. */
   first(): Promise<KeyObject>
-  /** @throws KeyringError when there is no such key */
-  byNumber(keyNo: number): Promise<KeyObject>
 }
 
 const FIRST = 1
 
-/** Unwraps the keys of the audit chain and caches them in this process. */
+/** Unwraps the key of the audit chain and caches it in this process. */
 export function createChainKeys(deps: { keyring: Keyring; store: ChainKeyStore; clock: Clock }): ChainKeys {
   const { keyring, store, clock } = deps
-  const unwrapped = new Map<number, KeyObject>()
-  let current: number | undefined
+  let unwrapped: KeyObject | undefined
 
-  async function unwrap(stored: StoredChainKey): Promise<KeyObject> {
-    const key = unwrapped.get(stored.keyNo) ?? (await unwrapKey(keyring, stored, chainKeyOwner(stored.keyNo)))
-    unwrapped.set(stored.keyNo, key)
-    return key
-  }
-
-  async function firstKey(): Promise<StoredChainKey> {
+  async function create(): Promise<StoredChainKey> {
     const wrapped = await wrapKey(keyring, generateKeySync('aes', { length: 256 }), chainKeyOwner(FIRST))
     await store.addFirst({ keyNo: FIRST, ...wrapped }, new Date(clock.now()))
-    // Another replica may have inserted the first key at the same time; then that one is used.
-    const stored = await store.newest()
+    // Another replica may have inserted the key at the same time; then that one is used.
+    const stored = await store.find(FIRST)
     if (stored === undefined) throw new KeyringError(['the key of the audit log was not stored'])
     return stored
   }
 
-  async function byNumber(keyNo: number): Promise<KeyObject> {
-    const known = unwrapped.get(keyNo)
-    if (known !== undefined) return known
-    const stored = await store.find(keyNo)
-    if (stored === undefined) throw new KeyringError([`key ${keyNo} of the audit log is missing`])
-    return unwrap(stored)
+  async function first(): Promise<KeyObject> {
+    unwrapped ??= await unwrapKey(keyring, (await store.find(FIRST)) ?? (await create()), chainKeyOwner(FIRST))
+    return unwrapped
   }
 
-  async function newest(): Promise<{ keyNo: number; key: KeyObject }> {
-    if (current === undefined) {
-      const stored = (await store.newest()) ?? (await firstKey())
-      await unwrap(stored)
-      current = stored.keyNo
-    }
-    return { keyNo: current, key: await byNumber(current) }
-  }
-
-  return {
-    byNumber,
-    current: newest,
-    first: async () => {
-      if ((await store.find(FIRST)) === undefined) await newest()
-      return byNumber(FIRST)
-    },
-  }
+  return { first, current: async () => ({ keyNo: FIRST, key: await first() }) }
 }
 
 /** The owner that a key of the audit chain is wrapped for. */

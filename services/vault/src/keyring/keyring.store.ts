@@ -71,7 +71,6 @@ export function createChainKeyStore(db: Db): ChainKeyStore {
     row && { keyNo: row.key_no, kekId: row.kek_id, wrapped: row.wrapped }
   return {
     find: async (keyNo) => present(await keys.where('key_no', '=', keyNo).executeTakeFirst()),
-    newest: async () => present(await keys.orderBy('key_no', 'desc').limit(1).executeTakeFirst()),
     addFirst: async (key, now) => {
       await db
         .insertInto('audit_keys')

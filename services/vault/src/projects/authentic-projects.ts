@@ -20,7 +20,7 @@ export type SealedProject = Omit<StoredProject, 'keys'> & {
 }
 
 /** A table of which rows can be refused. */
-export const REFUSED_TABLES = ['projects', 'project_keys', 'environments', 'administrators'] as const
+export const REFUSED_TABLES = ['projects', 'project_keys', 'environments', 'administrators', 'audit_seals'] as const
 export type RefusedTable = (typeof REFUSED_TABLES)[number]
 
 /** Is told of every row that was refused because its code is missing or wrong. */

@@ -116,6 +116,7 @@ export async function startVault(
     chainKey: () => chainKeys.current(),
     clock,
     onPass: () => undefined,
+    onForged: () => undefined,
   })
 
   return {
