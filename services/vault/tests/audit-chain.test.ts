@@ -271,13 +271,29 @@ test('rows of another month whose numbers lie among the pruned ones are missed a
   await vault.ensurePartitions()
 })
 
-test('the run-time role cannot choose the number of a row', async () => {
-  const app = new pg.Client({ connectionString: vault.database.appUrl })
-  await app.connect()
-  const row = `insert into audit (id, seq, project_id, action, requested_at, ip)
-    values (gen_random_uuid(), 900000000000000, 'shop', 'fetch', now(), '127.0.0.1')`
-  await expect(app.query(row)).rejects.toThrow('permission denied')
-  await app.end()
+test('a forged seal is named, and once it is deleted the chain of the others is whole', async () => {
+  await fetchSome(2)
+  await vault.seal()
+  await owner.query(`insert into audit_seals (seal_no, key_no, seqs, codes, position, gaps, sealed_at, mac)
+    select seal_no + 1, key_no, seqs, codes, position, gaps, sealed_at, mac from audit_seals`)
+  await fetchSome(2)
+  expect(await vault.seal()).toBe(2)
+  expect(await verify()).toMatchObject({ intact: false, problem: 'seal 2 was changed, or not made by the vault' })
+  await owner.query('delete from audit_seals where seal_no = 2')
+  expect(await verify()).toMatchObject({ intact: true, rows: 4, sealNo: 3 })
+})
+
+test('a log that an earlier release sealed, without codes of seals, is continued', async () => {
+  await fetchSome(2)
+  await vault.seal()
+  await owner.query('update audit_seals set mac = null')
+  await fetchSome(2)
+  expect(await vault.seal()).toBe(2)
+  expect(await verify()).toMatchObject({ intact: true, rows: 4, sealNo: 2 })
+  await expect(
+    owner.query(`insert into audit_seals (seal_no, key_no, seqs, codes, position, gaps, sealed_at)
+      select seal_no + 1, key_no, seqs, codes, position, gaps, sealed_at from audit_seals order by seal_no desc limit 1`),
+  ).rejects.toThrow('a seal follows the last one')
 })
 
 test('dropping months gives up instead of holding up fetches behind a long reader, such as a dump', async () => {
