@@ -3,6 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { createReadinessMetrics } from '@vault-and-tracker/service-kit/operational-metrics'
 import { withResources } from '@vault-and-tracker/service-kit/resources'
 import type { UnreadAnswers } from '@vault-and-tracker/service-kit/unread-answers'
 import type { Config } from './config.ts'
@@ -43,9 +44,11 @@ export function createContext(options: { config: Config; logger: Logger; clock: 
 
 async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
-  const { audit, refusals } = await createAuditParts(connections)
+  const { audit, refusals, checks: auditChecks } = await createAuditParts(connections)
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
-  const { metrics, background, unread, checks, keyring } = connections
+  const { metrics, background, unread, keyring } = connections
+  const checks = { ...connections.checks, ...auditChecks }
+  createReadinessMetrics(metrics.registry, checks)
   return {
     useCases: { ...useCases, audit, ...createConsoleParts(connections, useCases.projects) },
     rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),

@@ -1,4 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool, isRefusedValue } from '@vault-and-tracker/service-kit/postgres'
+import { ENDPOINTS } from '../src/app.ts'
+import { createAuditStore } from '../src/audit/audit.store.ts'
+import { createRefusals } from '../src/audit/refusals.ts'
+import type { Schema } from '../src/db/schema.ts'
 import { admin, createProject, type Key, newKey, send, signerAtClockOf } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
@@ -55,4 +61,98 @@ test('refused requests are gathered by address, and written at the stop at the l
     },
   ])
   expect(await listed('limit=1000')).toEqual([])
+})
+
+const MALFORMED = ['%00', 'x'.repeat(8_000), 'a%20b', '-', 'A'.repeat(64)]
+
+test('a malformed id in a path is 404 for every administrator, and the refused requests of others are stored', async () => {
+  const added = await admin(vault.url, 'POST', '/administrators', {
+    name: 'Limited',
+    role: 'auditor',
+    projects: ['shop'],
+  })
+  const { token } = added.body as { token: string }
+  const paths = ENDPOINTS.filter(({ access, path }) => access === 'admin' && path.includes('/:id'))
+  expect(paths.length).toBeGreaterThan(8)
+  vault.context.background.start()
+  for (const { method, path } of paths)
+    for (const id of MALFORMED) {
+      const url = `${vault.url}${path.replace(':id', id).replace(':fingerprint', '0'.repeat(32)).replace(':version', '1')}`
+      const { status, body } = await send(url, { method, headers: { Authorization: `Bearer ${token}` } })
+      expect([method, path, status, body]).toEqual([method, path, 404, expect.objectContaining({ error: 'not_found' })])
+      expect((await send(url, { method })).status).toBe(401)
+    }
+  await send(`${vault.url}/v1/admin/projects/other/keys`, { headers: { Authorization: `Bearer ${token}` } })
+  await vault.context.background.stop()
+  const refused = await listed('action=refused&projectId=other')
+  expect(refused).toMatchObject([{ actor: expect.stringMatching(/^administrator:/), detail: { forbidden: 1 } }])
+})
+
+/** Refusals on the log of the vault, apart from its own. */
+function refusalsOf({ fail }: { fail: () => boolean }) {
+  const logger = createLogger({ name: 'test', level: 'silent' })
+  const db = createKysely<Schema>(createPool({ url: vault.database.appUrl, name: 'test', size: 2, logger }))
+  const store = createAuditStore(db)
+  const clock = { now: () => vault.now() }
+  let dropped = 0
+  const refusals = createRefusals({
+    ...{ clock, addressKey: (address: string) => address, onDropped: () => (dropped += 1) },
+    isRefusedValue,
+    store: { append: (entries) => (fail() ? Promise.reject(new Error('no database')) : store.append(entries)) },
+  })
+  return { refusals, dropped: () => dropped, end: () => db.destroy() }
+}
+
+test('an entry that Postgres does not take is left out and counted, and all others are stored', async () => {
+  const { refusals, dropped, end } = refusalsOf({ fail: () => false })
+  for (let i = 0; i < 600; i++) {
+    const address = i === 300 ? 'no address' : `2001:db8:1:${i.toString(16)}::/64`
+    const projectId = i === 400 ? 'nul\u0000' : 'gathered'
+    refusals.note({ address, actor: 'unknown', projectId, code: 'forbidden' })
+  }
+  await refusals.writeAll()
+  expect(dropped()).toBe(2)
+  const [stored] = await vault.sql("select count(*)::int as n from audit where project_id = 'gathered'")
+  expect(stored).toEqual({ n: 598 })
+  await end()
+})
+
+test('what ten minutes without Postgres have gathered is stored afterwards, and until then it is not current', async () => {
+  let fail = true
+  const { refusals, end } = refusalsOf({ fail: () => fail })
+  for (let minute = 0; minute < 10; minute++) {
+    for (let i = 0; i < 999; i++)
+      refusals.note({
+        address: `2001:db8:2:${i.toString(16)}::/64`,
+        actor: 'unknown',
+        projectId: 'outage',
+        code: 'expired',
+      })
+    vault.advance(60_000)
+    await expect(refusals.writeEnded()).rejects.toThrow('no database')
+  }
+  expect(refusals.delayMs()).toBeGreaterThan(9 * 60_000)
+  fail = false
+  await refusals.writeEnded()
+  expect(refusals.delayMs()).toBe(0)
+  const [stored] = await vault.sql("select count(*)::int as n from audit where project_id = 'outage'")
+  expect(stored).toEqual({ n: 9_990 })
+  vault.advance(-600_000)
+  await end()
+})
+
+test('while refused requests cannot be stored the vault is not ready, and a metric tells for how long', async () => {
+  const metric = async () => {
+    const text = await (await fetch(`${vault.url}/metrics`)).text()
+    return Number(/^vault_refusals_delay_seconds (\S+)$/m.exec(text)?.[1])
+  }
+  await signed('shop', newKey())
+  expect(await metric()).toBe(0)
+  vault.advance(240_000)
+  expect(await metric()).toBeGreaterThan(100)
+  expect((await send(`${vault.url}/ready`)).body).toMatchObject({ ok: false, checks: { audit: 'failed' } })
+  vault.context.background.start()
+  await vault.context.background.stop()
+  expect((await send(`${vault.url}/ready`)).body).toMatchObject({ ok: true, checks: { audit: 'ok' } })
+  vault.advance(-240_000)
 })

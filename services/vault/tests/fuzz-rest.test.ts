@@ -20,6 +20,8 @@ const agent = new Agent({ keepAlive: true })
 
 beforeAll(async () => {
   vault = await startVault()
+  // So that what is recorded of refused requests is stored too.
+  vault.context.background.start()
 })
 
 afterAll(async () => {
@@ -65,7 +67,7 @@ test(
   async () => {
     const requests = fuzzedRequests({
       document: describeApi(),
-      ids: fc.constantFrom('shop', 'shop', 'other', '0190b6a0-0000-7000-8000-000000000000'),
+      ids: fc.constantFrom('shop', 'shop', 'other', '0190b6a0-0000-7000-8000-000000000000', '%00', 'x'.repeat(8_000)),
       files: fc.constant(Buffer.alloc(0)),
       headers: ['signature', 'signature-input', 'signature-agent', 'content-digest', 'x-forwarded-host'],
     })
@@ -78,7 +80,15 @@ test(
       seed: SEED,
       plugins: [fc.interruptAfterTimeLimit(LIMIT_MS, { failOnInterrupt: true })],
     })
+    await vault.context.background.stop()
     expect((await send(`${vault.url}/ready`)).status).toBe(200)
+    expect(
+      (
+        await send(`${vault.url}/v1/admin/audit?action=refused`, {
+          headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+        })
+      ).body,
+    ).not.toEqual([])
     expect(vault.logged()).not.toMatch(/"level":[56]0/)
   },
   LIMIT_MS + 100_000,

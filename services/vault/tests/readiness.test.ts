@@ -41,7 +41,7 @@ const put = () =>
     ...{ project: 'shop', key, method: 'PUT', url: `${vault.url}/v1/secrets` },
     body: { key: 'A', value: '1', env: 'production' },
   })
-const failed = (part: string) => [503, { postgres: 'ok', redis: 'ok', keyring: 'ok', [part]: 'failed' }]
+const failed = (part: string) => [503, { postgres: 'ok', redis: 'ok', keyring: 'ok', audit: 'ok', [part]: 'failed' }]
 
 const REDIS_FAULTS: readonly (readonly [string, () => Promise<unknown>, () => Promise<unknown>])[] = [
   ['is full', () => client.config('SET', 'maxmemory', '1'), () => client.config('SET', 'maxmemory', '0')],

@@ -42,8 +42,10 @@ export function createIdentifyAdministrator(deps: {
 
 /** Lets administrators use the endpoints that their role and their projects allow. */
 export function createAdministratorGuard(identify: IdentifyAdministrator): Guard<VaultSurface, Administrator> {
-  return async ({ method, path }, request, response) => {
+  return async ({ method, path, params }, request, response) => {
     const administrator = await identify(request, response)
+    // Before anything is recorded under it: a malformed id is one of nothing, for every administrator.
+    if (params?.safeParse(request.params).success === false) throw apiError('not_found')
     const { id } = request.params
     const project = path.startsWith('/v1/admin/projects/:id') && typeof id === 'string' ? id : undefined
     if (!mayUse(administrator, { method, path, project })) throw forbidden(administrator.actor, project ?? '')

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 
 /** Tells when the audit log was last found sealed. */
 export function createSealMetrics(registry: Registry): { sealed: (nowMs: number) => void } {
@@ -8,4 +8,22 @@ export function createSealMetrics(registry: Registry): { sealed: (nowMs: number)
     registers: [registry],
   })
   return { sealed: (nowMs) => timestamp.set(nowMs / 1000) }
+}
+
+/** Tells whether refused requests reach the audit log. */
+export function createRefusalMetrics(registry: Registry, delayMs: () => number): { dropped: () => void } {
+  new Gauge({
+    name: 'vault_refusals_delay_seconds',
+    help: 'For how long refused requests could not be written to the audit log. Alert when it is above a minute.',
+    registers: [registry],
+    collect() {
+      this.set(delayMs() / 1000)
+    },
+  })
+  const dropped = new Counter({
+    name: 'vault_refusals_dropped_total',
+    help: 'Entries of refused requests that Postgres did not accept. Anything but 0 is a bug.',
+    registers: [registry],
+  })
+  return { dropped: () => dropped.inc() }
 }

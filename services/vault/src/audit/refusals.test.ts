@@ -14,6 +14,8 @@ beforeEach(() => {
   refusals = createRefusals({
     clock,
     addressKey: (address) => address,
+    isRefusedValue: () => false,
+    onDropped: () => undefined,
     store: {
       append: (entries) => {
         if (fail) return Promise.reject(new Error('no database'))

@@ -54,6 +54,12 @@ const MOST_OF_A_MINUTE = 1_000
 /** While Postgres is unavailable, those of ten minutes are kept. */
 const MOST_OF_ALL = 10_000
 
+/** A statement takes 65,535 parameters; an entry has nine. */
+const MOST_AT_ONCE = 500
+
+/** Ended minutes are written every ten seconds: later than this, something is wrong. */
+const LATE_MS = 120_000
+
 /** The address and the actor of the entry for all others. */
 const OTHERS = { address: '0.0.0.0', actor: 'unknown', projectId: '' }
 
@@ -74,8 +80,12 @@ export function createRefusals(deps: {
   clock: Clock
   /** The address under which those of one subscriber are counted. */
   addressKey: (address: string) => string
+  /** Whether the store refused a value, as it will every time. */
+  isRefusedValue: (error: unknown) => boolean
+  /** Called for each entry that is left out because the store refuses it. */
+  onDropped: (error: unknown) => void
 }) {
-  const { store, clock, addressKey } = deps
+  const { store, clock, addressKey, isRefusedValue, onDropped } = deps
   const gathered = new Map<string, Gathered>()
   let current = { minute: 0, callers: 0 }
 
@@ -103,18 +113,41 @@ export function createRefusals(deps: {
     return { entry: { ...entry, requestedAt: new Date(last) }, projectId: who.projectId }
   }
 
+  /** Stores entries and removes them from `left`. Halves what is refused until only the refused entries are left out. */
+  async function append(entries: readonly (readonly [string, Gathered])[], left: Map<string, Gathered>): Promise<void> {
+    try {
+      await store.append(entries.map(([, each]) => toEntry(each)))
+    } catch (error) {
+      if (!isRefusedValue(error)) throw error
+      if (entries.length > 1) {
+        const middle = Math.ceil(entries.length / 2)
+        await append(entries.slice(0, middle), left)
+        await append(entries.slice(middle), left)
+        return
+      }
+      onDropped(error)
+    }
+    for (const [key] of entries) left.delete(key)
+  }
+
   /** Writes what `isDue` chooses; what could not be written stays. */
   async function write(isDue: (minute: number) => boolean): Promise<void> {
     const due = [...gathered].filter(([, { minute }]) => isDue(minute))
-    if (due.length === 0) return
     // What is refused meanwhile is gathered anew; where this fails, the entry of the same minute gives way to this one.
     for (const [key] of due) gathered.delete(key)
+    const left = new Map(due)
     try {
-      await store.append(due.map(([, each]) => toEntry(each)))
+      for (let i = 0; i < due.length; i += MOST_AT_ONCE) await append(due.slice(i, i + MOST_AT_ONCE), left)
     } catch (error) {
-      for (const [key, each] of due) gathered.set(key, each)
+      for (const [key, each] of left) gathered.set(key, each)
       throw error
     }
+  }
+
+  /** For how long the oldest minute that has ended could not be written, in milliseconds. */
+  function delayMs(): number {
+    const oldest = Math.min(...[...gathered.values()].map(({ minute }) => minute))
+    return oldest === Infinity ? 0 : Math.max(0, clock.now() - (oldest + 1) * MINUTE_MS)
   }
 
   return {
@@ -134,5 +167,11 @@ export function createRefusals(deps: {
 
     /** Writes everything, at the stop. */
     writeAll: (): Promise<void> => write(() => true),
+
+    delayMs,
+
+    /** @throws Error when refused requests could not be written for minutes */
+    check: (): Promise<void> =>
+      delayMs() < LATE_MS ? Promise.resolve() : Promise.reject(new Error('refused requests cannot be written')),
   }
 }

@@ -1,5 +1,7 @@
 import { addressKey } from '@vault-and-tracker/service-kit/client-address'
-import { createSealMetrics } from '../audit/audit.metrics.ts'
+import { errorCode } from '@vault-and-tracker/service-kit/errors'
+import { isRefusedValue } from '@vault-and-tracker/service-kit/postgres'
+import { createRefusalMetrics, createSealMetrics } from '../audit/audit.metrics.ts'
 import { createAuditStore } from '../audit/audit.store.ts'
 import { createAuditLog } from '../audit/audit-log.ts'
 import { createRefusals } from '../audit/refusals.ts'
@@ -33,7 +35,15 @@ export async function createAuditParts({ chainKeys, db, clock, logger, metrics, 
     },
     onForged: (sealNo) => onRefused('audit_seals', { sealNo }),
   })
-  const refusals = createRefusals({ store, clock, addressKey })
+  const refusals = createRefusals({
+    ...{ store, clock, addressKey, isRefusedValue },
+    onDropped: (error) => {
+      refusalMetrics.dropped()
+      // The message of Postgres would repeat the value.
+      logger.error({ sqlState: errorCode(error) }, 'an entry of refused requests was not accepted: it is left out')
+    },
+  })
+  const refusalMetrics = createRefusalMetrics(metrics.registry, refusals.delayMs)
   const onWriteError = (error: unknown) => logger.warn({ err: error }, 'could not note refused requests; it is retried')
   // Before the sealer, whose last pass seals what this one writes at the stop.
   background.add({
@@ -53,5 +63,5 @@ export async function createAuditParts({ chainKeys, db, clock, logger, metrics, 
     task: () => store.ensurePartitions(),
     onError: (error) => logger.warn({ err: error }, 'could not create the next partitions of the audit log'),
   })
-  return { audit: createAuditLog({ store, clock }), refusals }
+  return { audit: createAuditLog({ store, clock }), refusals, checks: { audit: refusals.check } }
 }

@@ -8,7 +8,6 @@ import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metr
 import {
   createBuildMetrics,
   createPoolMetrics,
-  createReadinessMetrics,
   createRedisMetrics,
 } from '@vault-and-tracker/service-kit/operational-metrics'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
@@ -125,7 +124,6 @@ export async function connect(start: Start): Promise<Connections> {
   createBuildMetrics(metrics.registry, build)
   createPoolMetrics(metrics.registry, pool, config.DATABASE_POOL_SIZE)
   createRedisMetrics(metrics.registry, { main: redis })
-  createReadinessMetrics(metrics.registry, checks)
   const refusedRows = createRefusedRowMetrics(metrics.registry)
   const onRefused: OnRefused = (table, place) => {
     refusedRows.refused(table)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { requireProject, touches } from '../admin/permissions.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
-import { idParams, OK, ok, time } from '../http/fields.ts'
+import { OK, ok, projectParams, time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { ENV } from '../secrets/secrets.ts'
 import { ACCESS, fingerprintOf, OVERLAP_MS, type ProjectKey } from './project-keys.ts'
@@ -114,7 +114,7 @@ export const projectEndpoints = [
     path: '/v1/admin/projects/:id',
     operationId: 'updateProject',
     summary: 'Set whether signatures of writes must cover the body',
-    params: idParams,
+    params: projectParams,
     body: z.strictObject({ requireContentDigest: z.boolean() }),
     answer: ok,
     errors: ['not_found', 'decryption_failed'],
@@ -133,7 +133,7 @@ export const projectEndpoints = [
     path: '/v1/admin/projects/:id',
     operationId: 'deleteProject',
     summary: 'Delete a project and all its secrets permanently',
-    params: idParams,
+    params: projectParams,
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { projects }) => {
@@ -147,7 +147,7 @@ export const projectEndpoints = [
     path: '/v1/admin/projects/:id/rotate',
     operationId: 'rotateProjectKey',
     summary: 'Replace the key; a private key that is generated is in this response only',
-    params: idParams,
+    params: projectParams,
     body: z.strictObject({
       publicKey: publicKey.optional(),
       overlap: z
@@ -178,7 +178,7 @@ export const projectEndpoints = [
     path: '/v1/admin/projects/:id/keys',
     operationId: 'listProjectKeys',
     summary: 'The valid keys of a project, the newest first',
-    params: idParams,
+    params: projectParams,
     answer: z.array(projectKey),
     errors: ['not_found'],
     handle: async ({ params, caller }, { projects, audit }) => {
@@ -206,7 +206,7 @@ export const projectEndpoints = [
     path: '/v1/admin/projects/:id/keys/:fingerprint',
     operationId: 'revokeProjectKey',
     summary: 'Revoke a key of a project at once',
-    params: idParams.extend({ fingerprint: z.string().regex(/^[0-9a-f]{32}$/) }),
+    params: projectParams.extend({ fingerprint: z.string().regex(/^[0-9a-f]{32}$/) }),
     answer: ok,
     errors: ['not_found', 'decryption_failed'],
     handle: async ({ params, caller }, { projects }) => {

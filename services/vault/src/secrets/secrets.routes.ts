@@ -1,7 +1,7 @@
 import { JsonText } from '@vault-and-tracker/rest'
 import { z } from 'zod'
 import type { AuditLog } from '../audit/audit-log.ts'
-import { idParams, OK, ok, time, uuid } from '../http/fields.ts'
+import { idParams, OK, ok, projectParams, time, uuid } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import type { ProjectSecrets } from './project-secrets.ts'
 import { DEFAULT_ENV, ENV, MAX_VALUE_BYTES, SECRET_KEY, type Secrets } from './secrets.ts'
@@ -68,7 +68,8 @@ export const secretEndpoints = [
     operationId: 'deleteOwnSecret',
     summary: 'Delete a secret of the signing project permanently',
     limit: 'none',
-    params: idParams,
+    // A key that may not write is told so, whatever the id.
+    params: z.object({ id: z.string() }),
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { projectSecrets }) => {
@@ -86,7 +87,7 @@ export const secretAdminEndpoints = [
     path: '/v1/admin/projects/:id/secrets',
     operationId: 'listSecrets',
     summary: 'The secrets of a project, without their values',
-    params: idParams,
+    params: projectParams,
     query: z.object({ env: env.optional() }),
     answer: z.array(secret),
     errors: ['not_found'],
