@@ -53,7 +53,8 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     bare: true,
-    meaning: 'Too many requests or failures from this address, or writes of this project; see Retry-After.',
+    meaning:
+      'Too many requests or failures from this address, or writes of this project or administrator; see Retry-After.',
   },
   internal_error: { status: 500, bare: false, meaning: 'A fault of the vault; the log has the reason.' },
   decryption_failed: {
@@ -65,7 +66,7 @@ export const ERRORS = {
     status: 503,
     bare: false,
     meaning:
-      'Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out.',
+      'Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out.',
   },
 } as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
 

@@ -81,6 +81,8 @@ test('a malformed id in a path is 404 for every administrator, and the refused r
       const { status, body } = await send(url, { method, headers: { Authorization: `Bearer ${token}` } })
       expect([method, path, status, body]).toEqual([method, path, 404, expect.objectContaining({ error: 'not_found' })])
       expect((await send(url, { method })).status).toBe(401)
+      const other = await send(url, { method: 'OPTIONS', headers: { Authorization: `Bearer ${token}` } })
+      expect([403, 405]).toContain(other.status)
     }
   await send(`${vault.url}/v1/admin/projects/other/keys`, { headers: { Authorization: `Bearer ${token}` } })
   await vault.context.background.stop()

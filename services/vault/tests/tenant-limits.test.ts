@@ -52,3 +52,22 @@ test('writes of one project are limited, and those of another are not held up', 
   expect(refused[0]?.headers.get('retry-after')).toMatch(/^\d+$/)
   expect((await put('calm', calm, 'A', '1')).status).toBe(200)
 })
+
+test('writes of one administrator are limited, and those of another are not held up', async () => {
+  await createProject(vault.url, 'administered')
+  const tokens: string[] = []
+  for (const name of ['Ada', 'Grace']) {
+    const { body } = await admin(vault.url, 'POST', '/administrators', { name, role: 'administrator' })
+    tokens.push((body as { token: string }).token)
+  }
+  const revoke = (token = '') =>
+    fetch(`${vault.url}/v1/admin/projects/administered/keys/${'0'.repeat(32)}`, {
+      ...{ method: 'DELETE', headers: { Authorization: `Bearer ${token}` } },
+    })
+  const answers = await Promise.all(Array.from({ length: 25 }, () => revoke(tokens[0])))
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([
+    ...Array.from({ length: 20 }, () => 404),
+    ...Array.from({ length: 5 }, () => 429),
+  ])
+  expect((await revoke(tokens[1])).status).toBe(404)
+})

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import { forbidden } from '../audit/refusals.ts'
 import { apiError } from '../errors.ts'
 import type { VaultSurface } from '../http/surface.ts'
+import { wantedWrite } from '../http/wanted-write.ts'
 import { bearerToken, type TokenCheck } from './admin-token.ts'
 import type { NamedAdministrator } from './administrators.ts'
 import { type Administrator, mayUse } from './permissions.ts'
@@ -19,36 +20,46 @@ export function createIdentifyAdministrator(deps: {
 }): IdentifyAdministrator {
   const { isToken, findByToken, limitFailures, addressOf } = deps
 
-  async function identify(request: Request): Promise<Administrator | undefined> {
+  async function identify(request: Request, response: Response): Promise<Administrator | undefined> {
     const address = addressOf(request)
     const token = bearerToken(request.headers.authorization)
     if (token === undefined) return undefined
-    if (isToken(token))
-      return { kind: 'administrator', actor: 'administrator', address, role: 'holder', projects: null }
+    const known = { kind: 'administrator', address, wanted: wantedWrite(response) } as const
+    if (isToken(token)) return { ...known, actor: 'administrator', role: 'holder', projects: null }
     const named = await findByToken(token)
     if (named === undefined) return undefined
     const { id, role, projects } = named
-    return { kind: 'administrator', actor: `administrator:${id}`, address, role, projects }
+    return { ...known, actor: `administrator:${id}`, role, projects }
   }
 
   return (request, response) =>
     limitFailures(request, response, async () => {
-      const administrator = await identify(request)
+      const administrator = await identify(request, response)
       if (administrator !== undefined) return administrator
       response.setHeader('WWW-Authenticate', 'Bearer')
       throw apiError('unauthorized')
     })
 }
 
-/** Lets administrators use the endpoints that their role and their projects allow. */
-export function createAdministratorGuard(identify: IdentifyAdministrator): Guard<VaultSurface, Administrator> {
+/**
+ * Lets administrators use the endpoints that their role and their projects allow.
+ *
+ * @param limitWrite counts a write of an administrator
+ */
+export function createAdministratorGuard(
+  identify: IdentifyAdministrator,
+  limitWrite: (actor: string, request: Request, response: Response) => Promise<void>,
+): Guard<VaultSurface, Administrator> {
   return async ({ method, path, params }, request, response) => {
     const administrator = await identify(request, response)
-    // Before anything is recorded under it: a malformed id is one of nothing, for every administrator.
-    if (params?.safeParse(request.params).success === false) throw apiError('not_found')
+    // A malformed id is one of nothing for every administrator, and nothing is recorded under it.
+    const isMalformed = params?.safeParse(request.params).success === false
+    if (isMalformed && request.method === method) throw apiError('not_found')
     const { id } = request.params
-    const project = path.startsWith('/v1/admin/projects/:id') && typeof id === 'string' ? id : undefined
+    const namesProject = path.startsWith('/v1/admin/projects/:id') && !isMalformed
+    const project = namesProject && typeof id === 'string' ? id : undefined
     if (!mayUse(administrator, { method, path, project })) throw forbidden(administrator.actor, project ?? '')
+    if (method !== 'GET') await limitWrite(administrator.actor, request, response)
     return administrator
   }
 }

@@ -1,4 +1,5 @@
 import { forbidden } from '../audit/refusals.ts'
+import type { Wanted } from '../limits/wanted.ts'
 
 /** What a named administrator may do: everything that is listed here, or only read. */
 export const ROLES = ['administrator', 'auditor'] as const
@@ -16,6 +17,8 @@ export type Administrator = {
   readonly role: Role | 'holder'
   /** The projects that they may touch; null for all. */
   readonly projects: readonly string[] | null
+  /** Whether they still wait for what they write. */
+  readonly wanted?: Wanted | undefined
 }
 
 /** An endpoint, as far as it decides who may use it; `project` is the one that its path names. */

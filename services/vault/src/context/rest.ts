@@ -84,20 +84,22 @@ export function createRest(
     addressOf: (request) => clientAddress(request, proxies),
   })
   const writers = new WeakMap<object, string>()
-  const writeLimit = createRateLimit({
-    name: 'vault-write',
-    redis,
-    limit: config.WRITE_RATE_LIMIT,
-    windowMs: 60_000,
-    logger,
-    keyOf: (request) => writers.get(request) ?? '',
-    createError: () => apiError('rate_limited'),
-    whenRedisIsUnavailable: 'refuse',
-  })
-  const limitWrite = (project: string, request: Request, response: Response): Promise<void> => {
-    writers.set(request, project)
-    return runMiddleware(writeLimit, request, response)
+  const writeLimit = (name: string, whenRedisIsUnavailable: 'allow' | 'refuse') => {
+    const limit = createRateLimit({
+      ...{ name, redis, logger, whenRedisIsUnavailable },
+      limit: config.WRITE_RATE_LIMIT,
+      windowMs: 60_000,
+      keyOf: (request) => writers.get(request) ?? '',
+      createError: () => apiError('rate_limited'),
+    })
+    return (writer: string, request: Request, response: Response): Promise<void> => {
+      writers.set(request, writer)
+      return runMiddleware(limit, request, response)
+    }
   }
+  const limitWrite = writeLimit('vault-write', 'refuse')
+  // A leaked key is to be revoked without Redis too.
+  const limitAdministrator = writeLimit('vault-admin-write', 'allow')
   const maxUnread = config.MAX_UNREAD_BYTES === 0 ? Infinity : config.MAX_UNREAD_BYTES
   const answers: Answers = {
     hasRoom: (projectUid) => unread.overdueBytesOf(projectUid) <= maxUnread,
@@ -112,7 +114,7 @@ export function createRest(
     serving: {
       ...READING,
       guards: {
-        admin: createAdministratorGuard(administrator),
+        admin: createAdministratorGuard(administrator, limitAdministrator),
         signature: createSignatureGuard({ signedRequests, proxies, fetchLimit, answers, limitWrite }),
       },
       // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.

@@ -3,6 +3,7 @@ import { createAdministrators } from '../admin/administrators.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { createDataKeyStore } from '../keyring/keyring.store.ts'
 import { createRowCodes } from '../keyring/row-codes.ts'
+import { createWriteTurns } from '../limits/write-turns.ts'
 import { createAuthenticProjects } from '../projects/authentic-projects.ts'
 import { createKeyUseStore } from '../projects/key-uses.store.ts'
 import { createKeyUses } from '../projects/key-uses.ts'
@@ -19,6 +20,9 @@ import type { Connections } from './connections.ts'
 
 /** How far behind `lastUsedAt` of a key is. */
 const NOTE_USES_EVERY_MS = 10_000
+
+/** Connections to Postgres that writes leave to everything else. */
+const FOR_READS = 2
 
 /** A data key stays in memory for up to six minutes after it was unwrapped. */
 const DROP_KEYS_EVERY_MS = 60_000
@@ -40,7 +44,8 @@ export async function createProjectsAndSecrets(connections: Connections) {
   })
   const signingProjects = createSigningProjects({ read: (name) => projects.findWithVerifyKeys(name), clock })
   const onChange = (name: string) => signingProjects.forget(name)
-  const projects = createProjects({ store: createProjectStore(db), authentic, dataKeys, clock, onChange })
+  const inTurn = createWriteTurns(Math.max(1, config.DATABASE_POOL_SIZE - FOR_READS))
+  const projects = createProjects({ store: createProjectStore(db), authentic, dataKeys, clock, inTurn, onChange })
   const decryption = createDecryptionMetrics(metrics.registry)
   const onDecryptionError = (error: unknown, place: object) => {
     decryption.failed()
@@ -51,7 +56,7 @@ export async function createProjectsAndSecrets(connections: Connections) {
     environments: config.MAX_ENVIRONMENTS,
     versions: config.MAX_VERSIONS,
   })
-  const secrets = createSecrets({ store, dataKeys, clock, onDecryptionError })
+  const secrets = createSecrets({ store, dataKeys, clock, inTurn, onDecryptionError })
   const uses = createKeyUses({ store: createKeyUseStore(db), clock })
   const onNoteError = (error: unknown) => logger.warn({ err: error }, 'could not note when keys were last used')
   background.add({

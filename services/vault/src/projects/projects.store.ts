@@ -3,6 +3,7 @@ import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import { lockKek } from '../db/kek-lock.store.ts'
 import { keyRow, readProject, readProjects, writeProject } from '../db/project-rows.store.ts'
 import type { Db } from '../db/schema.ts'
+import { wantedTransaction } from '../db/wanted-transaction.store.ts'
 import { apiError } from '../errors.ts'
 import type { ProjectStore } from './projects.ts'
 
@@ -13,9 +14,9 @@ export function createProjectStore(db: Db): ProjectStore {
 
     find: (name) => readProject(db, name),
 
-    create: async (project, dataKey, entry) => {
+    create: async (project, { wanted }, dataKey, entry) => {
       try {
-        await db.transaction().execute(async (trx) => {
+        await wantedTransaction(db, wanted, async (trx) => {
           await lockKek(trx, dataKey.kekId)
           await trx
             .insertInto('projects')
@@ -50,8 +51,8 @@ export function createProjectStore(db: Db): ProjectStore {
       }
     },
 
-    change: (name, decide, entryFor) =>
-      db.transaction().execute(async (trx) => {
+    change: (name, { wanted }, decide, entryFor) =>
+      wantedTransaction(db, wanted, async (trx) => {
         // Weaker than `for update`: secrets can be written meanwhile, and two rotations still wait for each other.
         const locked = await trx
           .selectFrom('projects')
@@ -68,8 +69,8 @@ export function createProjectStore(db: Db): ProjectStore {
         return true
       }),
 
-    remove: (name, entry) =>
-      db.transaction().execute(async (trx) => {
+    remove: (name, { wanted }, entry) =>
+      wantedTransaction(db, wanted, async (trx) => {
         const project = await trx
           .deleteFrom('projects')
           .where('name', '=', name)

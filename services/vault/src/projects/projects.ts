@@ -11,6 +11,8 @@ import { newId } from '@vault-and-tracker/service-kit/ids'
 import { type By, type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
+import type { Wanted } from '../limits/wanted.ts'
+import type { WriteTurns } from '../limits/write-turns.ts'
 import type { AuthenticProjects, SealedProject, StoredProject } from './authentic-projects.ts'
 import {
   applyChange,
@@ -42,20 +44,24 @@ export type SigningProject = {
   readonly keys: readonly { id: string; fingerprint: string; key: VerifyKey; notAfter: Date | null; scope: Scope }[]
 }
 
+/** Who changes a project, and whether they still wait for it. */
+export type Changing = By & { readonly wanted?: Wanted | undefined }
+
 /** Projects and their keys. Every writing method is one transaction together with its audit entry. */
 export type ProjectStore = {
   list(): Promise<readonly SealedProject[]>
   find(name: string): Promise<SealedProject | undefined>
   /** @throws ApiError project_exists */
-  create(project: SealedProject, dataKey: StoredDataKey, entry: NewEntry): Promise<void>
+  create(project: SealedProject, by: Changing, dataKey: StoredDataKey, entry: NewEntry): Promise<void>
   /** Locks the project, calls `decide` with it and writes the result. Returns false for an unknown project. */
   change(
     name: string,
+    by: Changing,
     decide: (project: SealedProject) => SealedProject,
     entryFor: (changed: SealedProject) => NewEntry,
   ): Promise<boolean>
   /** Deletes the project with its keys, data keys, secrets and versions. */
-  remove(name: string, entry: NewEntry): Promise<boolean>
+  remove(name: string, by: Changing, entry: NewEntry): Promise<boolean>
 }
 
 /** The projects of the vault. */
@@ -75,10 +81,26 @@ export function createProjects(deps: {
   authentic: AuthenticProjects
   dataKeys: DataKeys
   clock: Clock
+  inTurn: WriteTurns
   /** Called with the name of every project that this process changed. */
   onChange: (name: string) => void
 }) {
-  const { store, authentic, dataKeys, clock, onChange } = deps
+  const { store, authentic, dataKeys, clock, inTurn, onChange } = deps
+
+  const turnOf = (project: string, { actor, wanted }: Changing) => ({ owner: actor, project, wanted })
+
+  /** @throws ApiError not_found */
+  async function change(
+    name: string,
+    by: Changing,
+    decide: (project: SealedProject) => SealedProject,
+    entryFor: (changed: SealedProject) => NewEntry,
+  ): Promise<void> {
+    const isChanged =
+      isProjectName(name) && (await inTurn(turnOf(name, by), () => store.change(name, by, decide, entryFor)))
+    if (!isChanged) throw apiError('not_found')
+    onChange(name)
+  }
 
   return {
     /** All projects in the order of their names, each with its valid keys, the newest first. */
@@ -96,7 +118,7 @@ export function createProjects(deps: {
       publicKey: string
       requireContentDigest: boolean
       scope: Scope
-      by: By
+      by: Changing
     }): Promise<void> => {
       const publicKey = readPublicKey(input.publicKey)
       const now = new Date(clock.now())
@@ -114,7 +136,8 @@ export function createProjects(deps: {
         generation: 1,
         keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null, scope: input.scope, lastUsedAt: null }],
       }
-      await store.create(authentic.seal(project), await dataKeys.create(uid, 1), entry)
+      const dataKey = await dataKeys.create(uid, 1)
+      await inTurn(turnOf(input.name, input.by), () => store.create(authentic.seal(project), input.by, dataKey, entry))
       onChange(input.name)
     },
 
@@ -129,7 +152,7 @@ export function createProjects(deps: {
       publicKey: string | undefined
       overlapMs: number
       scope: Scope
-      by: By
+      by: Changing
     }): Promise<{ privateKey: string } | undefined> => {
       const pair = input.publicKey === undefined ? generateKeyPair() : undefined
       const publicKey =
@@ -150,13 +173,12 @@ export function createProjects(deps: {
             ...describeScope(scope),
           },
         })
-      if (!isProjectName(input.name) || !(await store.change(input.name, decide, entryFor))) throw apiError('not_found')
-      onChange(input.name)
+      await change(input.name, input.by, decide, entryFor)
       return pair && { privateKey: pair.privateJwk }
     },
 
     /** @throws ApiError not_found */
-    setRequireContentDigest: async (input: { name: string; required: boolean; by: By }): Promise<void> => {
+    setRequireContentDigest: async (input: { name: string; required: boolean; by: Changing }): Promise<void> => {
       const { name, required, by } = input
       const decide = (sealed: SealedProject) =>
         authentic.change(sealed, (project) =>
@@ -164,15 +186,15 @@ export function createProjects(deps: {
         )
       const entryFor = ({ generation }: SealedProject) =>
         newEntry(clock, { action: 'project.update', by, detail: { requireContentDigest: required, generation } })
-      if (!isProjectName(name) || !(await store.change(name, decide, entryFor))) throw apiError('not_found')
-      onChange(name)
+      await change(name, by, decide, entryFor)
     },
 
     /** @throws ApiError not_found */
-    remove: async (input: { name: string; by: By }): Promise<void> => {
-      const entry = newEntry(clock, { action: 'project.delete', by: input.by })
-      if (!isProjectName(input.name) || !(await store.remove(input.name, entry))) throw apiError('not_found')
-      onChange(input.name)
+    remove: async ({ name, by }: { name: string; by: Changing }): Promise<void> => {
+      const entry = newEntry(clock, { action: 'project.delete', by })
+      const isRemoved = isProjectName(name) && (await inTurn(turnOf(name, by), () => store.remove(name, by, entry)))
+      if (!isRemoved) throw apiError('not_found')
+      onChange(name)
     },
 
     /** The valid keys of a project, the newest first. @throws ApiError not_found */
@@ -183,15 +205,14 @@ export function createProjects(deps: {
     },
 
     /** Makes a valid key invalid for every replica, also where it is the only one. @throws ApiError not_found */
-    revokeKey: async (input: { name: string; fingerprint: string; by: By }): Promise<void> => {
+    revokeKey: async (input: { name: string; fingerprint: string; by: Changing }): Promise<void> => {
       const { name, fingerprint, by } = input
       const now = new Date(clock.now())
       const decide = (sealed: SealedProject) =>
         authentic.change(sealed, ({ keys }) => ({ keys: revokeKey(keys, fingerprint, now) }))
       const entryFor = ({ generation }: SealedProject) =>
         newEntry(clock, { action: 'key.revoke', by, detail: { fingerprint, generation } })
-      if (!isProjectName(name) || !(await store.change(name, decide, entryFor))) throw apiError('not_found')
-      onChange(name)
+      await change(name, by, decide, entryFor)
     },
 
     /** What signatures of the project are verified with; undefined for an unknown project. */

@@ -5,6 +5,7 @@ import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import { lockEnvironment, nextVersion, writeEnvironment } from '../db/environments.store.ts'
 import { markOf } from '../db/high-water-marks.store.ts'
 import type { Db } from '../db/schema.ts'
+import { wantedTransaction } from '../db/wanted-transaction.store.ts'
 import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import { allows } from '../projects/project-keys.ts'
@@ -47,7 +48,7 @@ export function createSecretStore(
     },
 
     put: (caller, secret, encrypt, entryFor) =>
-      db.transaction().execute(async (trx) => {
+      wantedTransaction(db, caller.wanted, async (trx) => {
         if (!(await lockCaller(trx, caller, secret.now, { covered: true }))) return 'stale'
         const dataKey = await reserveDataKey(trx, caller.projectUid)
         const before = await lockEnvironment(trx, caller.projectUid, secret.env)
@@ -78,7 +79,7 @@ export function createSecretStore(
       }),
 
     remove: (caller, id, now, entryFor) =>
-      db.transaction().execute(async (trx) => {
+      wantedTransaction(db, caller.wanted, async (trx) => {
         if (!(await lockCaller(trx, caller, now, { covered: false }))) return 'stale'
         const secret = await findSecret(trx, id, { projectUid: caller.projectUid, projects: null })
         if (secret === undefined) return 'absent'
@@ -91,8 +92,10 @@ export function createSecretStore(
         return 'deleted'
       }),
 
-    removeAny: (id, projects, entryFor) =>
-      db.transaction().execute(async (trx) => {
+    projectOf: async (id, projects) => (await findSecret(db, id, { projects }))?.name,
+
+    removeAny: (id, { projects, wanted }, entryFor) =>
+      wantedTransaction(db, wanted, async (trx) => {
         const secret = await findSecret(trx, id, { projects })
         if (secret === undefined || !(await lockProject(trx, secret.uid))) return false
         const before = await lockEnvironment(trx, secret.uid, secret.env)
@@ -142,8 +145,8 @@ export function createSecretStore(
       return { project: first.name, env: first.env, versions }
     },
 
-    restore: ({ id, version, projects, now }, reencrypt, entryFor) =>
-      db.transaction().execute(async (trx) => {
+    restore: ({ id, version, now }, { projects, wanted }, reencrypt, entryFor) =>
+      wantedTransaction(db, wanted, async (trx) => {
         const found = await findSecret(trx, id, { projects })
         if (found === undefined || !(await lockProject(trx, found.uid))) return undefined
         const dataKey = await reserveDataKey(trx, found.uid)

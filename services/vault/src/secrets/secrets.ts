@@ -6,11 +6,12 @@ import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue } from '../keyring/envelope.ts'
+import type { Wanted } from '../limits/wanted.ts'
+import type { WriteTurns } from '../limits/write-turns.ts'
 import type { Scope } from '../projects/project-keys.ts'
 import { isProjectName } from '../projects/projects.ts'
 import { createDecryptionReports, type NamedPlace } from './decryption-errors.ts'
 import type { StoredEnvironment } from './environments.ts'
-import { createWriteTurns } from './write-turns.ts'
 
 /**
  * The verified signer of a request. A store checks again, in the statement that does the work, that it is still valid.
@@ -29,6 +30,7 @@ export type Caller = {
   /** Names the key in the audit log. */
   readonly actor: string
   readonly address: string
+  readonly wanted?: Wanted | undefined
 }
 
 /** The project, its keys or its rules changed after the signature was verified: verify it again. */
@@ -71,7 +73,7 @@ export type SecretVersions = {
 export type Theirs = readonly string[] | null
 
 /** An administrator who acts on a secret by its id: those of other projects are unknown to them. */
-export type Acting = By & { readonly projects: Theirs }
+export type Acting = By & { readonly projects: Theirs; readonly wanted?: Wanted | undefined }
 
 /** Encrypts a value for the version that the transaction reserved, with the data key that it read. */
 export type EncryptForVersion = (version: number, dataKey: StoredDataKey) => Promise<Buffer>
@@ -105,15 +107,18 @@ export type SecretStore = {
   ): Promise<'stored' | Stale>
   /** Deletes a secret of the caller's project with all its versions, unless it is in an environment beyond their scope. */
   remove(caller: Caller, id: string, now: Date, entryFor: EntryForDeleted): Promise<Removal>
+  /** The name of the project of a secret, when it is one of these. */
+  projectOf(id: string, projects: Theirs): Promise<string | undefined>
   /** Deletes a secret of any of these projects. */
-  removeAny(id: string, projects: Theirs, entryFor: EntryForDeleted): Promise<boolean>
+  removeAny(id: string, by: Pick<Acting, 'projects' | 'wanted'>, entryFor: EntryForDeleted): Promise<boolean>
   /** Undefined when there is no such project. */
   listOf(project: string, env: string | undefined): Promise<readonly SecretMetadata[] | undefined>
   /** Newest first; undefined when there is no such secret. */
   versionsOf(id: string, projects: Theirs): Promise<SecretVersions | undefined>
   /** Adds a version with the value of an older one, which `reencrypt` encrypts for the new version. */
   restore(
-    wanted: { id: string; version: number; projects: Theirs; now: Date },
+    asked: { id: string; version: number; now: Date },
+    by: Pick<Acting, 'projects' | 'wanted'>,
     reencrypt: (old: StoredVersion, oldKey: StoredDataKey, version: number) => Promise<Buffer>,
     entryFor: (env: string, version: number, revision: number) => NewEntry,
   ): Promise<number | undefined>
@@ -142,9 +147,6 @@ export type StorageLimits = {
   readonly versions: number
 }
 
-/** The owner of administrators' writes: whose secret it is, the store finds out. */
-const ADMINISTRATORS = 'administrators'
-
 /** The largest version, as the column is an integer. */
 const MAX_VERSION = 2_147_483_647
 
@@ -153,16 +155,24 @@ export function createSecrets(deps: {
   store: SecretStore
   dataKeys: DataKeys
   clock: Clock
+  inTurn: WriteTurns
   /** Gets why a stored value does not decrypt, and the names of its place; never a value. */
   onDecryptionError: (error: unknown, place: NamedPlace) => void
 }) {
-  const { store, dataKeys, clock } = deps
+  const { store, dataKeys, clock, inTurn } = deps
   const { reportingErrors, reportingLaterErrors } = createDecryptionReports(deps.onDecryptionError)
-  const inTurn = createWriteTurns()
 
   function deletionEntry(secretId: string, by: By): EntryForDeleted {
     return ({ env, key, revision }) =>
       newEntry(clock, { action: 'delete', env, by, detail: { secretId, key, revision } })
+  }
+
+  const turnOf = ({ project, wanted }: Caller) => ({ owner: `project ${project}`, project, wanted })
+
+  /** Runs a write of an administrator to a secret in its turn; undefined where none of their projects has the secret. */
+  async function ofAdministrator<T>(id: string, by: Acting, work: () => Promise<T>): Promise<T | undefined> {
+    const project = isId(id) ? await store.projectOf(id, by.projects) : undefined
+    return project === undefined ? undefined : inTurn({ owner: by.actor, project, wanted: by.wanted }, work)
   }
 
   /** Waits for the data key of a value; undefined when its project was deleted in the meantime. */
@@ -216,7 +226,7 @@ export function createSecrets(deps: {
         newEntry(clock, { action: 'put', env, by: caller, detail: { secretId, key, version, revision } })
       // Before their turn: while a service of keys is away, all of them fail at once instead of one after the other.
       await reportingLaterErrors(placeOf(0), () => dataKeys.prepare(caller.projectUid))
-      return inTurn(caller.projectUid, () =>
+      return inTurn(turnOf(caller), () =>
         store.put(caller, { id: newId(), env, key, now: new Date(clock.now()) }, encrypt, entryFor),
       )
     },
@@ -224,14 +234,13 @@ export function createSecrets(deps: {
     /** An id of another project and text that is no id are `absent`, like an unknown id. */
     remove: async (caller: Caller, id: string): Promise<Removal> => {
       if (!isId(id)) return 'absent'
-      return inTurn(caller.projectUid, () => store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller)))
+      return inTurn(turnOf(caller), () => store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller)))
     },
 
     /** @throws ApiError not_found */
     removeAny: async (id: string, by: Acting): Promise<void> => {
-      const removed =
-        isId(id) && (await inTurn(ADMINISTRATORS, () => store.removeAny(id, by.projects, deletionEntry(id, by))))
-      if (!removed) throw apiError('not_found')
+      const removed = await ofAdministrator(id, by, () => store.removeAny(id, by, deletionEntry(id, by)))
+      if (removed !== true) throw apiError('not_found')
     },
 
     /** @throws ApiError not_found */
@@ -274,12 +283,10 @@ export function createSecrets(deps: {
           by,
           detail: { secretId: id, restored: version, version: next, revision },
         })
-      const restored =
-        isId(id) && version <= MAX_VERSION
-          ? await inTurn(ADMINISTRATORS, () =>
-              store.restore({ id, version, projects: by.projects, now: new Date(clock.now()) }, reencrypt, entryFor),
-            )
-          : undefined
+      if (version > MAX_VERSION) throw apiError('not_found')
+      const restored = await ofAdministrator(id, by, () =>
+        store.restore({ id, version, now: new Date(clock.now()) }, by, reencrypt, entryFor),
+      )
       if (restored === undefined) throw apiError('not_found')
       return restored
     },

@@ -9,6 +9,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { apiError } from '../errors.ts'
 import { readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
+import { wantedWrite } from '../http/wanted-write.ts'
 import type { SignedRequests, VerifiedCaller } from './signed-requests.ts'
 
 /** What waits to be read by the clients of a project. */
@@ -37,10 +38,8 @@ export function createSignatureGuard(deps: {
 
   /** Before a nonce is spent: the same request may be sent again. */
   function admitFetch(projectUid: string, response: Response): void {
-    if (!answers.hasRoom(projectUid)) {
-      response.setHeader('Retry-After', '1')
+    if (!answers.hasRoom(projectUid))
       throw apiError('unavailable', 'The project leaves too many of its answers unread; nothing was done.')
-    }
     answers.own(response, projectUid)
   }
 
@@ -54,7 +53,7 @@ export function createSignatureGuard(deps: {
     if (request.method === 'GET') admitFetch(authenticated.signer.uid, response)
     const body = await readBody(request)
     const address = clientAddress(request, proxies)
-    const caller = await signedRequests.accept(authenticated, { body, address, isWrite })
+    const caller = await signedRequests.accept(authenticated, { body, address, isWrite, wanted: wantedWrite(response) })
     // After the nonce: whoever has somebody's request and repeats it does not use up their writes.
     if (request.method !== 'GET') await limitWrite(caller.project, request, response)
     return caller

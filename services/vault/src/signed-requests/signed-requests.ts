@@ -12,6 +12,7 @@ import { createBatcher } from '@vault-and-tracker/service-kit/batch'
 import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { apiError, type ErrorCode } from '../errors.ts'
+import type { Wanted } from '../limits/wanted.ts'
 import type { Scope } from '../projects/project-keys.ts'
 import type { SigningProject } from '../projects/projects.ts'
 
@@ -54,6 +55,8 @@ export type ReceivedContent = {
   readonly address: string
   /** Whether a project may demand that the signature covers the body. */
   readonly isWrite: boolean
+  /** Whether the client still waits for a write. */
+  readonly wanted?: Wanted | undefined
 }
 
 /** A request whose signature was verified and is timely. Its body was not looked at. */
@@ -76,6 +79,7 @@ export type VerifiedCaller = {
   /** Names the key in the audit log. */
   readonly actor: string
   readonly address: string
+  readonly wanted?: Wanted | undefined
 }
 
 /** Checks signed requests. */
@@ -145,7 +149,7 @@ export function createSignedRequests(deps: {
      */
     accept: async (
       { timely, signer }: AuthenticatedRequest,
-      { body, address, isWrite }: ReceivedContent,
+      { body, address, isWrite, wanted }: ReceivedContent,
     ): Promise<VerifiedCaller> => {
       const required = isWrite && (await requiresDigest(signer, timely))
       const { claims } = translate(() => checkContent(timely, body, { required }))
@@ -165,6 +169,7 @@ export function createSignedRequests(deps: {
         isWrite,
         actor: `key:${key.fingerprint}`,
         address,
+        wanted,
       }
     },
 

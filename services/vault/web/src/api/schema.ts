@@ -634,7 +634,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -656,7 +656,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -762,7 +762,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -784,7 +784,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -893,7 +893,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -911,7 +911,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -976,7 +976,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -994,7 +994,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1123,7 +1123,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1141,7 +1141,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1217,7 +1217,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1235,7 +1235,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1335,7 +1335,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1357,7 +1357,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1490,7 +1490,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1512,7 +1512,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1588,7 +1588,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1606,7 +1606,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1671,7 +1671,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1689,7 +1689,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1766,7 +1766,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1788,7 +1788,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1866,7 +1866,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1884,7 +1884,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1960,7 +1960,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1978,7 +1978,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2054,7 +2054,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2072,7 +2072,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2153,7 +2153,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2175,7 +2175,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2245,7 +2245,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2263,7 +2263,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2328,7 +2328,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2346,7 +2346,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2450,7 +2450,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2468,7 +2468,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2544,7 +2544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2562,7 +2562,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2627,7 +2627,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2645,7 +2645,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2710,7 +2710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2728,7 +2728,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2796,7 +2796,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2814,7 +2814,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2879,7 +2879,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2897,7 +2897,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out. */
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
             503: {
                 headers: {
                     [name: string]: unknown;

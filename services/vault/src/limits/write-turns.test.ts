@@ -1,0 +1,112 @@
+import { expect, test } from '@jest/globals'
+import { createWanted, type Wanted } from './wanted.ts'
+import { createWriteTurns } from './write-turns.ts'
+
+const never = () => new Promise<never>(() => undefined)
+const patient = (): Wanted => ({ signal: new AbortController().signal, assert: () => undefined })
+const of = (owner: string, project: string, wanted = patient()) => ({ owner, project, wanted })
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Writes that run until they are told to end, in the order of their starts. */
+function writes(inTurn = createWriteTurns(8)) {
+  const started: string[] = []
+  const ends = new Map<string, () => void>()
+  return {
+    started,
+    write: (name: string, owner: string, project: string, wanted?: Wanted) =>
+      inTurn(of(owner, project, wanted), () => {
+        started.push(name)
+        return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
+      }),
+    end: async (name: string) => {
+      ends.get(name)?.()
+      await settled()
+    },
+  }
+}
+
+test('writes of one owner, and writes on one project, run one after another, also after a failure', async () => {
+  const inTurn = createWriteTurns(8)
+  const events: string[] = []
+  const write = (owner: string, project: string, name: string) =>
+    inTurn(of(owner, project), async () => {
+      events.push(`${name} begins`)
+      await settled()
+      events.push(`${name} ends`)
+      if (name === 'a1') throw new Error('fails')
+    })
+  await Promise.allSettled([write('a', '1', 'a1'), write('a', '2', 'a2'), write('b', '1', 'b1'), write('c', '3', 'c1')])
+  expect(events.indexOf('a2 begins')).toBeGreaterThan(events.indexOf('a1 ends'))
+  expect(events.indexOf('b1 begins')).toBeGreaterThan(events.indexOf('a1 ends'))
+  expect(events.indexOf('c1 begins')).toBeLessThan(events.indexOf('a1 ends'))
+})
+
+test('who waits on a project has their turns one after another, however much one of them asks for', async () => {
+  const { started, write, end } = writes()
+  for (const name of ['a1', 'a2', 'a3']) void write(name, 'administrator', 'shop')
+  void write('b1', 'other administrator', 'shop')
+  void write('c1', 'project shop', 'shop')
+  await settled()
+  for (const name of ['a1', 'b1', 'c1', 'a2', 'a3']) await end(name)
+  expect(started).toEqual(['a1', 'b1', 'c1', 'a2', 'a3'])
+})
+
+test('writes leave some connections to everything else', async () => {
+  const { started, write, end } = writes(createWriteTurns(2))
+  for (const name of ['a', 'b', 'c']) void write(name, name, name)
+  await settled()
+  expect(started).toEqual(['a', 'b'])
+  await end('b')
+  expect(started).toEqual(['a', 'b', 'c'])
+})
+
+test('an owner who has too many writes waiting is refused, and no other owner', async () => {
+  const inTurn = createWriteTurns(8)
+  for (let i = 0; i < 41; i++) void inTurn(of('a', 'a'), never)
+  await expect(inTurn(of('a', 'a'), never)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(inTurn(of('b', 'b'), () => Promise.resolve('written'))).resolves.toBe('written')
+})
+
+test('so many writes wait in total, and a place is given back whenever one ends or is given up', async () => {
+  const inTurn = createWriteTurns(1)
+  const { write, end } = writes(inTurn)
+  const first = write('first', 'first', 'first')
+  const clients: (() => void)[] = []
+  const impatient = () => createWanted((gone) => void clients.push(gone))
+  const held = Array.from({ length: 1_000 }, (_, i) => inTurn(of(String(i), String(i), impatient()), never))
+  await expect(inTurn(of('another', 'another'), never)).rejects.toMatchObject({ code: 'unavailable' })
+  for (const leave of clients) leave()
+  const refused = await Promise.allSettled(held)
+  expect(refused.filter(({ status }) => status === 'rejected')).toHaveLength(1_000)
+  const another = inTurn(of('another', 'another'), () => Promise.resolve('written'))
+  await end('first')
+  expect([await first, await another]).toEqual(['first', 'written'])
+})
+
+test('a write that was given up while it waited does not run; one that runs keeps its turn, and may not commit', async () => {
+  const { started, write, end } = writes()
+  let giveUp = (): void => undefined
+  const impatient = createWanted((gone) => (giveUp = gone))
+  const given = ['a', 'b'].map((name) =>
+    expect(write(name, 'shop', 'shop', impatient)).rejects.toMatchObject({ code: 'unavailable' }),
+  )
+  const later = write('c', 'shop', 'shop')
+  await settled()
+  giveUp()
+  await Promise.all(given)
+  expect(() => impatient.assert()).toThrow()
+  expect(started).toEqual(['a'])
+  await end('a')
+  await end('c')
+  expect(started).toEqual(['a', 'c'])
+  expect(await later).toBe('c')
+})
+
+test('a write is given up when its time is over', async () => {
+  const { started, write } = writes()
+  void write('a', 'shop', 'shop')
+  const late = createWanted(() => undefined, 1)
+  await expect(write('b', 'shop', 'shop', late)).rejects.toMatchObject({ code: 'unavailable' })
+  expect(() => late.assert()).toThrow()
+  expect(started).toEqual(['a'])
+})
