@@ -24,7 +24,7 @@ export const ERRORS = {
   expired: {
     status: 401,
     bare: true,
-    meaning: '`created` differs by more than five minutes from the clock of the vault.',
+    meaning: '`created` differs by more than five minutes from the clock of the vault, which is that of its Redis.',
   },
   replayed_nonce: { status: 401, bare: true, meaning: 'The nonce was used before.' },
   forbidden: {

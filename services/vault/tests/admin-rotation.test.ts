@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { admin, createProject, statusAndError as error, keyOf, newKey, signerAtClockOf } from './support/client.ts'
+import { admin, createProject, statusAndError as error, keyOf, newKey, signerOf } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 let vault: TestVault
@@ -12,7 +12,7 @@ afterAll(() => vault.stop())
 const MINUTE = 60_000
 
 /** A request signed at the time of the vault's clock. */
-const signed = signerAtClockOf(() => vault)
+const signed = signerOf(() => vault)
 
 test('a rotation hands out a private key once, and the old key works for ten minutes more', async () => {
   const old = await createProject(vault.url, 'rotating')

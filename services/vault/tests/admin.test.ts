@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { admin, createProject, statusAndError as error, send, signerAtClockOf } from './support/client.ts'
+import { admin, createProject, statusAndError as error, send, signerOf } from './support/client.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 let vault: TestVault
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => vault.stop())
 
 /** A request signed at the time of the vault's clock. */
-const signed = signerAtClockOf(() => vault)
+const signed = signerOf(() => vault)
 
 test.each([
   ['GET', '/projects'],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { admin, createProject, type Key, newKey, send, signerAtClockOf, statusAndError } from './support/client.ts'
+import { admin, createProject, type Key, newKey, send, signerOf, statusAndError } from './support/client.ts'
 import { rows } from './support/rows.ts'
 import { connectSql } from './support/sql.ts'
 import { startVault, type TestVault } from './support/vault.ts'
@@ -9,7 +9,7 @@ let key: Key
 let shopSecret: string
 let blogSecret: string
 
-const signed = signerAtClockOf(() => vault)
+const signed = signerOf(() => vault)
 
 beforeAll(async () => {
   vault = await startVault({ ADMIN_FAILURE_LIMIT: '1000' })

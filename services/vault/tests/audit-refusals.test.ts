@@ -5,7 +5,7 @@ import { ENDPOINTS } from '../src/app.ts'
 import { createAuditStore } from '../src/audit/audit.store.ts'
 import { createRefusals } from '../src/audit/refusals.ts'
 import type { Schema } from '../src/db/schema.ts'
-import { admin, createProject, type Key, newKey, send, signerAtClockOf } from './support/client.ts'
+import { admin, createProject, type Key, newKey, send, signerOf } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 let vault: TestVault
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => vault.stop())
 
-const signed = signerAtClockOf(() => vault)
+const signed = signerOf(() => vault)
 
 type Entry = { projectId: string; env: string | null; ip: string; actor: string; detail: Record<string, unknown> }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { newId } from '@vault-and-tracker/service-kit/ids'
-import { admin, createProject, type Key, send, signerAtClockOf, statusAndError } from './support/client.ts'
+import { admin, createProject, type Key, send, signerOf, statusAndError } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 const HOUR_MS = 3_600_000
@@ -9,7 +9,7 @@ const SECOND_SEAL = 2
 let vault: TestVault
 let shop: Key
 
-const signed = signerAtClockOf(() => vault)
+const signed = signerOf(() => vault)
 
 beforeAll(async () => {
   vault = await startVault()

@@ -15,7 +15,6 @@ const fingerprintOf = (key: Key) =>
 const fetchAs = (project: string, key: Key) =>
   signedSend({
     ...{ project, key, method: 'GET', url: `${vault.url}/v1/secrets` },
-    created: Math.floor(vault.now() / 1000),
   })
 const keysOf = async (project: string) => (await admin(vault.url, 'GET', `/projects/${project}/keys`)).body
 const FULL = { access: 'read-write', envs: null }
@@ -67,7 +66,7 @@ test('each entry of the audit log names the fingerprint or the administrator tha
   await fetchAs('acted', key)
   const url = `${vault.url}/v1/secrets`
   const body = { key: 'A', value: 'v', env: 'production' }
-  await signedSend({ project: 'acted', key, method: 'PUT', url, body, created: Math.floor(vault.now() / 1000) })
+  await signedSend({ project: 'acted', key, method: 'PUT', url, body })
   await admin(vault.url, 'PUT', '/projects/acted/rotate')
   const actorOf = async (action: string) => {
     const { body: entries } = await admin(vault.url, 'GET', `/audit?projectId=acted&action=${action}`)

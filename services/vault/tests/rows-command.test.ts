@@ -23,7 +23,6 @@ const request = (method = 'GET', body?: unknown) =>
     method,
     url: `${vault.url}/v1/secrets`,
     body,
-    created: Math.floor(vault.now() / 1000),
   })
 const put = (name: string, value: string) => request('PUT', { key: name, value, env: 'production' })
 const verify = async () => JSON.parse((await rows(vault, 'verify')).stdout) as { intact: boolean; problems: string[] }

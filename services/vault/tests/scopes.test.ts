@@ -19,7 +19,6 @@ function client(project: string, key: Key) {
       method,
       url: `${vault.url}/v1/secrets${path}`,
       body,
-      created: Math.floor(vault.now() / 1000),
     })
   return {
     get: (env: string) => send('GET', `?env=${env}`),

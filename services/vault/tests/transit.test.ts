@@ -49,7 +49,7 @@ const keys = (env: Record<string, string>, ...args: string[]) =>
   })
 
 const request = (vault: TestVault, project: string, key: Key, method: string, body?: unknown) =>
-  signedSend({ project, key, method, url: `${vault.url}/v1/secrets`, body, created: Math.floor(vault.now() / 1000) })
+  signedSend({ project, key, method, url: `${vault.url}/v1/secrets`, body })
 
 const put = (vault: TestVault, project: string, key: Key, name = 'A') =>
   request(vault, project, key, 'PUT', { key: name, value: `value of ${name}`, env: 'production' })

@@ -25,7 +25,7 @@ import { createChainKeyStore, createKekStore } from '../keyring/keyring.store.ts
 import type { Keyring } from '../keyring/keyring.ts'
 import type { OnRefused } from '../projects/authentic-projects.ts'
 import { createRefusedRowMetrics } from '../projects/projects.metrics.ts'
-import { createEpochStore } from '../signed-requests/nonce-memory.store.ts'
+import { createMemoryRecord } from '../signed-requests/nonce-memory.store.ts'
 import { createNonceMemory } from '../signed-requests/nonce-memory.ts'
 import { createNonceStore } from '../signed-requests/nonces.redis.ts'
 import type { NonceStore } from '../signed-requests/signed-requests.ts'
@@ -93,14 +93,15 @@ export async function connect(start: Start): Promise<Connections> {
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, corkWrites: true })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
-  const nonces = createNonceStore(redis)
+  const record = createMemoryRecord(db)
+  const nonces = createNonceStore(redis, record.ahead)
   const memory = createNonceMemory({
     keeper: nonces,
-    epochs: createEpochStore(db),
+    epochs: record,
     onLoss: () => logger.warn('Redis has lost nonces, or may have; requests that were signed before are refused'),
   })
-  // `created` has whole seconds: what is signed from the end of the start on was signed after the loss.
-  if ((await memory.open()).lost) await sleep(1_000)
+  // What is signed from the end of the start on is accepted: `created` has whole seconds, and is a second after the loss.
+  if ((await memory.open()).lost) await sleep(2_000)
   const background = createBackground()
   background.add({
     everyMs: CHECK_MEMORY_EVERY_MS,

@@ -7,6 +7,7 @@ import { nonceMemory } from './migrations/0004-nonce-memory.ts'
 import { droppedVersions } from './migrations/0005-dropped-versions.ts'
 import { repeatedPrunings } from './migrations/0006-repeated-prunings.ts'
 import { tampering } from './migrations/0007-tampering.ts'
+import { runTime } from './migrations/0008-run-time.ts'
 
 /**
  * Brings the vault's database to the newest schema. A new migration is added at the end, a released one never changed.
@@ -20,6 +21,7 @@ export const migrate: Migrate = createMigrate({
     '0005-dropped-versions': droppedVersions,
     '0006-repeated-prunings': repeatedPrunings,
     '0007-tampering': tampering,
+    '0008-run-time': runTime,
   },
   grants,
 })

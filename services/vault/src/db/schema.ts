@@ -108,6 +108,7 @@ export type Schema = {
   nonce_memory: {
     is_only: Generated<boolean>
     epoch: string
+    ahead_until: Generated<number>
   }
   audit_prunings: {
     month: Date

@@ -21,6 +21,16 @@ export type EpochStore = {
   add(epoch: string): Promise<string>
 }
 
+/**
+ * Up to which time requests were dated ahead, in milliseconds, where the nonces are not. It only grows: what was accepted
+ * and lost was not dated later.
+ */
+export type AheadRecord = {
+  read(): Promise<number>
+  /** @returns what is recorded then, which is not less */
+  raise(untilMs: number): Promise<number>
+}
+
 /** Keeps watch over the memory of spent nonces. */
 export type NonceMemory = {
   /** To be called before the first request. */

@@ -23,18 +23,20 @@ const ABSENT_TTL_MS = 1_000
 const MAX_CACHED = 10_000
 
 /** A nonce of a key. Nonces belong to a key and not to a project: one that is registered again has the same ones. */
-export type Nonce = Pick<TimelyRequest['claims'], 'publicKeyHex' | 'nonce'>
+export type Nonce = Pick<TimelyRequest['claims'], 'publicKeyHex' | 'nonce' | 'created'>
 
 /**
- * Whether a nonce was unspent, whichever replica is asked; and for how long the store has lost nothing, in milliseconds,
- * Infinity where it never has.
+ * Whether a nonce was unspent, whichever replica is asked. One that may have been forgotten counts as replayed. A request
+ * has expired when it was created too long before or after the time of the store, and then its nonce is not spent.
  */
-export type Spent = { readonly unspent: boolean; readonly memoryMs: number }
+export type Verdict = 'unspent' | 'replayed' | 'expired'
 
 /** Remembers spent nonces for longer than any signature is valid. */
 export type NonceStore = {
   /** Spends nonces in one call. @returns what came of each, in their order */
-  spend(nonces: readonly Nonce[]): Promise<readonly Spent[]>
+  spend(nonces: readonly Nonce[]): Promise<readonly (Verdict | Promise<Verdict>)[]>
+  /** What time it is for the store, in milliseconds, as far as is known without asking it. */
+  now(): number
 }
 
 /** A call to the nonce store costs more than a nonce in it: they wait for the requests whose signatures are being verified. */
@@ -100,7 +102,7 @@ export function createSignedRequests(deps: {
   const { signingProjects, nonces, clock, onUse } = deps
   const fetches = createPending()
   const signatures = createPending()
-  const spend = createBatcher<Nonce, Spent>((waiting) => nonces.spend(waiting), {
+  const spend = createBatcher<Nonce, Verdict>((waiting) => nonces.spend(waiting), {
     ...SHARED,
     isReady: () => signatures.count() === 0,
   })
@@ -124,21 +126,22 @@ export function createSignedRequests(deps: {
     return (await signingProjects.find(known.name, true))?.requireContentDigest ?? true
   }
 
-  /** A request from before a loss may have been accepted already: that it was not can no longer be known. */
   async function spendNonce({ publicKeyHex, nonce, created }: TimelyRequest['claims']): Promise<void> {
-    const { unspent, memoryMs } = await spend({ publicKeyHex, nonce })
-    if (!unspent || created * 1000 < clock.now() - memoryMs) throw apiError('replayed_nonce')
+    const verdict = await spend({ publicKeyHex, nonce, created })
+    if (verdict === 'expired') throw apiError('expired')
+    if (verdict === 'replayed') throw apiError('replayed_nonce')
   }
 
   return {
     /**
-     * The first step, before the body is read: checks the signature and its time against what is cached of the project.
+     * The first step, before the body is read: checks the signature against what is cached of the project, and its time
+     * against what is known of that of the nonces, which decides in the end.
      *
      * @throws ApiError missing_signature, unknown_project, invalid_signature, expired
      */
     authenticate: async (message: ReceivedMessage): Promise<AuthenticatedRequest> => {
       const [verified, signer] = await signatures.during(() => verifySignature(message))
-      return { timely: translate(() => checkWindow(verified, clock.now())), signer }
+      return { timely: translate(() => checkWindow(verified, nonces.now())), signer }
     },
 
     /**

@@ -99,12 +99,10 @@ export async function signedSend(
   return send(input.url, withJson({ method: input.method, headers }, input.body))
 }
 
-/** Sends requests to `/v1/secrets`, signed at the time of the vault's clock. The vault may be started later. */
-export function signerAtClockOf(vault: () => TestVault) {
-  return (project: string, key: Key, method = 'GET', body?: unknown): Promise<Answer> => {
-    const created = Math.floor(vault().now() / 1000)
-    return signedSend({ project, key, method, url: `${vault().url}/v1/secrets`, created, body })
-  }
+/** Sends requests to `/v1/secrets`, signed now: the time of a signature is judged by Redis. The vault may be started later. */
+export function signerOf(vault: () => TestVault) {
+  return (project: string, key: Key, method = 'GET', body?: unknown): Promise<Answer> =>
+    signedSend({ project, key, method, url: `${vault().url}/v1/secrets`, body })
 }
 
 /** The status of an answer and the code of its error, to be compared with one `expect`. */

@@ -586,7 +586,7 @@ export interface operations {
              *
              *     `invalid_signature`: The signature, its headers, its key or the digest is wrong.
              *
-             *     `expired`: `created` differs by more than five minutes from the clock of the vault.
+             *     `expired`: `created` differs by more than five minutes from the clock of the vault, which is that of its Redis.
              *
              *     `replayed_nonce`: The nonce was used before.
              */
@@ -714,7 +714,7 @@ export interface operations {
              *
              *     `invalid_signature`: The signature, its headers, its key or the digest is wrong.
              *
-             *     `expired`: `created` differs by more than five minutes from the clock of the vault.
+             *     `expired`: `created` differs by more than five minutes from the clock of the vault, which is that of its Redis.
              *
              *     `replayed_nonce`: The nonce was used before.
              */
@@ -836,7 +836,7 @@ export interface operations {
              *
              *     `invalid_signature`: The signature, its headers, its key or the digest is wrong.
              *
-             *     `expired`: `created` differs by more than five minutes from the clock of the vault.
+             *     `expired`: `created` differs by more than five minutes from the clock of the vault, which is that of its Redis.
              *
              *     `replayed_nonce`: The nonce was used before.
              */

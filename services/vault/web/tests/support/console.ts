@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { launchChromium, VIEWS, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
-import { admin, createProject, type Key, signerAtClockOf } from '../../../tests/support/client.ts'
+import { admin, createProject, type Key, signerOf } from '../../../tests/support/client.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from '../../../tests/support/vault.ts'
 
 export { ADMIN_TOKEN, VIEWS, type Visit }
@@ -70,7 +70,7 @@ export async function stored({ page, context }: Visit): Promise<string> {
 
 /** Projects with secrets and keys of several scopes, some requests, and some that were refused. */
 export async function fillVault(vault: TestVault): Promise<{ shop: Key }> {
-  const signed = signerAtClockOf(() => vault)
+  const signed = signerOf(() => vault)
   const shop = await createProject(vault.url, 'shop')
   await createProject(vault.url, 'billing-service', { scope: { access: 'read', envs: ['production'] } })
   await createProject(vault.url, 'newsletter', { requireContentDigest: true })

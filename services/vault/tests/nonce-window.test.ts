@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { testRedis, withClient } from '@vault-and-tracker/dev-env'
+import { newId } from '@vault-and-tracker/service-kit/ids'
+import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { Redis } from 'ioredis'
+import type { Db, Schema } from '../src/db/schema.ts'
+import { createMemoryRecord } from '../src/signed-requests/nonce-memory.store.ts'
+import { createNonceMemory } from '../src/signed-requests/nonce-memory.ts'
+import { createNonceStore } from '../src/signed-requests/nonces.redis.ts'
+import { createVaultDatabase } from './support/vault.ts'
+
+/** Instead of five minutes, so that its ends can be waited for. */
+const WINDOW_MS = 1_500
+
+let database: Awaited<ReturnType<typeof createVaultDatabase>>
+let db: Db
+let redis: Redis
+
+beforeAll(async () => {
+  database = await createVaultDatabase()
+  const logger = createLogger({ name: 'test', level: 'silent' })
+  db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 4, logger }))
+  redis = new Redis((await testRedis()).url)
+})
+afterAll(async () => {
+  redis.disconnect()
+  await db.destroy()
+  await database.drop()
+})
+
+/** The nonces of a replica. */
+async function replica() {
+  const record = createMemoryRecord(db)
+  const store = createNonceStore(redis, record.ahead, WINDOW_MS)
+  const memory = createNonceMemory({ keeper: store, epochs: record, onLoss: () => undefined })
+  await memory.open()
+  const spend = async (createdMs: number, nonce = newId()) => {
+    const [verdict] = await store.spend([{ publicKeyHex: 'key', nonce, created: createdMs / 1000 }])
+    return verdict
+  }
+  return { store, spend }
+}
+
+async function redisMs(): Promise<number> {
+  const [seconds = 0, microseconds = 0] = await redis.time()
+  return seconds * 1000 + Math.floor(microseconds / 1000)
+}
+
+test('a nonce is spent once from the first to the last moment at which its request is valid, at every replica', async () => {
+  const [one, two] = [await replica(), await replica()]
+  const nonce = newId()
+  const created = (await redisMs()) + WINDOW_MS
+  expect(await one.spend(created, nonce)).toBe('unspent')
+  const verdicts: unknown[] = []
+  while ((await redisMs()) < created + WINDOW_MS - 10) {
+    verdicts.push(await one.spend(created, nonce), await two.spend(created, nonce))
+    await sleep(25)
+  }
+  expect(verdicts.length).toBeGreaterThan(50)
+  expect(new Set(verdicts)).toEqual(new Set(['replayed']))
+  await sleep(30)
+  expect([await one.spend(created, nonce), await two.spend(created, nonce)]).toEqual(['expired', 'expired'])
+  const [kept = ''] = await redis.keys(`*${nonce}`)
+  expect(await redis.pttl(kept)).toBeGreaterThan(30_000)
+})
+
+test('what is created before or after the window has expired and spends nothing', async () => {
+  const { spend, store } = await replica()
+  const now = await redisMs()
+  expect(Math.abs(store.now() - now)).toBeLessThan(1_000)
+  const nonce = newId()
+  expect([await spend(now - WINDOW_MS - 1, nonce), await spend(now + WINDOW_MS + 1_000, nonce)]).toEqual([
+    'expired',
+    'expired',
+  ])
+  expect(await spend(await redisMs(), nonce)).toBe('unspent')
+})
+
+test('after a loss nothing that was accepted before it is accepted again, whatever it was dated; then all is', async () => {
+  const [one, two] = [await replica(), await replica()]
+  const now = await redisMs()
+  const before = [-WINDOW_MS + 400, -200, 0, 700, WINDOW_MS - 100].map((offset) => ({
+    created: now + offset,
+    nonce: newId(),
+  }))
+  for (const { created, nonce } of before) expect(await one.spend(created, nonce)).toBe('unspent')
+  await redis.flushall()
+  const again = new Set<unknown>()
+  while ((await redisMs()) < now + 2 * WINDOW_MS) {
+    for (const { created, nonce } of before)
+      again.add(await two.spend(created, nonce)).add(await one.spend(created, nonce))
+    await sleep(20)
+  }
+  expect(again).toEqual(new Set(['replayed', 'expired']))
+  for (;;) if ((await two.spend(await redisMs())) === 'unspent') break
+  for (;;) if ((await one.spend(await redisMs())) === 'unspent') break
+}, 60_000)
+
+test('where nothing was dated ahead, what is signed a second after a loss is accepted', async () => {
+  await withClient(database.adminUrl, (client) => client.query('delete from nonce_memory'))
+  await redis.flushall()
+  const one = await replica()
+  await redis.flushall()
+  const lost = await redisMs()
+  expect(await one.spend(lost)).toBe('replayed')
+  await sleep(1_050)
+  const verdicts: unknown[] = []
+  while (verdicts.length < 50 && !verdicts.includes('unspent')) {
+    verdicts.push(await one.spend(await redisMs()))
+    await sleep(10)
+  }
+  expect(verdicts).toContain('unspent')
+  expect(await one.spend(lost)).toBe('replayed')
+})
