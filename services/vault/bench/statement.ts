@@ -44,7 +44,7 @@ export async function statementOf(caller: Caller): Promise<{ config: Omit<Statem
   return { config, values }
 }
 
-const NO_LIMITS = { environmentBytes: Infinity, environments: Infinity, versions: Infinity }
+const NO_LIMITS = { environmentBytes: Infinity, secrets: Infinity, environments: Infinity, versions: Infinity }
 
 /** A fetch changes no environment. */
 const NEVER_ASKED = {

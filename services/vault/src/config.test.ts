@@ -31,6 +31,7 @@ test('defaults are those of the documentation', () => {
     SIGNATURE_FAILURE_LIMIT: 100,
     ADMIN_FAILURE_LIMIT: 10,
     WRITE_RATE_LIMIT: 600,
+    MAX_SECRETS: 2_000,
     MAX_ENVIRONMENT_BYTES: 4_194_304,
     MAX_ENVIRONMENTS: 100,
     MAX_VERSIONS: 100,

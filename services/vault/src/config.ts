@@ -88,6 +88,7 @@ const serviceEnv = z.object({
   ADMIN_FAILURE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 10 }),
   WRITE_RATE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 600 }),
   MAX_ENVIRONMENT_BYTES: integer({ min: 65_536, max: 64 * 1024 ** 2, fallback: 4 * 1024 ** 2 }),
+  MAX_SECRETS: integer({ min: 1, max: 10_000, fallback: 2_000 }),
   MAX_UNREAD_BYTES: integer({ min: 0, max: 1024 ** 3, fallback: 64 * 1024 ** 2 }),
   MAX_ENVIRONMENTS: integer({ min: 1, max: 10_000, fallback: 100 }),
   MAX_VERSIONS: integer({ min: 1, max: 100_000, fallback: 100 }),

@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 const request = (project: string, key: Key, method = 'GET', body?: unknown) =>
-  signedSend({ project, key, method, url: `${vault.url}/v1/secrets`, body, created: Math.floor(vault.now() / 1000) })
+  signedSend({ project, key, method, url: `${vault.url}/v1/secrets`, body })
 
 const put = (project: string, key: Key, name: string, value: string) =>
   request(project, key, 'PUT', { key: name, value, env: 'production' })

@@ -33,6 +33,26 @@ test('a project has so many environments and no more, and may write to those it 
   expect((await put('wide', key, 'B', '1', 'two')).status).toBe(200)
 })
 
+test('an environment has so many secrets and no more, and those it has can be written', async () => {
+  const few = await vault.replica({ MAX_SECRETS: '3' })
+  const key = await createProject(few.url, 'many')
+  const write = (name: string, env = 'production') =>
+    signedSend({
+      project: 'many',
+      key,
+      method: 'PUT',
+      url: `${few.url}/v1/secrets`,
+      body: { key: name, value: '1', env },
+    })
+  for (const name of ['A', 'B', 'C']) expect((await write(name)).status).toBe(200)
+  expect(statusAndError(await write('D'))).toEqual([413, 'payload_too_large'])
+  expect((await write('C')).status).toBe(200)
+  expect((await write('D', 'staging')).status).toBe(200)
+  const { body } = await admin(few.url, 'GET', '/projects/many/secrets?env=production')
+  expect((body as { key: string }[]).map(({ key: name }) => name)).toEqual(['A', 'B', 'C'])
+  await few.stop()
+})
+
 test('a secret keeps its newest versions', async () => {
   const key = await createProject(vault.url, 'deep')
   for (let n = 1; n <= 5; n++) await put('deep', key, 'A', String(n))

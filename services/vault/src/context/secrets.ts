@@ -51,8 +51,9 @@ export async function createProjectsAndSecrets(connections: Connections) {
     decryption.failed()
     logger.error({ err: error, ...place }, 'a stored value does not decrypt')
   }
+  const limits = { environmentBytes: config.MAX_ENVIRONMENT_BYTES, secrets: config.MAX_SECRETS }
   const store = createSecretStore(db, pool, environments, {
-    environmentBytes: config.MAX_ENVIRONMENT_BYTES,
+    ...limits,
     environments: config.MAX_ENVIRONMENTS,
     versions: config.MAX_VERSIONS,
   })
@@ -69,9 +70,8 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const countPending = signedRequests.countPendingFetches
   createPendingFetchMetrics(metrics.registry, countPending)
   const fetch = createBatchedFetch({
-    ...{ store, environments, clock, countPending },
+    ...{ store, environments, clock, countPending, limits },
     decrypt: secrets.decrypt,
-    environmentBytes: config.MAX_ENVIRONMENT_BYTES,
   })
   const administrators = createAdministrators({ store: createAdministratorStore(db), codes, onRefused, clock })
   return {

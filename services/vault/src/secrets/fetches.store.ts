@@ -65,12 +65,17 @@ export async function readAll(pool: Pool, fetches: readonly Fetch[]): Promise<re
 function answersOf(fetches: readonly Fetch[], rows: readonly ReadAllRow[]): readonly (StoredValues | Stale)[] {
   type Answer = { values: StoredValue[]; stored: StoredValues['stored'] }
   const byPlace = new Map<string, Answer>()
-  const answers = fetches.map((): Answer | Stale => 'stale')
-  for (const [n, key, number, bytes] of rows) {
-    const { caller, env } = fetches[n - 1] ?? {}
-    const place = `${String(caller?.projectUid)}/${String(env)}`
+  // There may be thousands of rows: what they share is found once.
+  const found = fetches.map(({ caller, env }): Answer => {
+    const place = `${caller.projectUid}/${env}`
     const answer = byPlace.get(place) ?? { values: [], stored: undefined }
     byPlace.set(place, answer)
+    return answer
+  })
+  const answers = fetches.map((): Answer | Stale => 'stale')
+  for (const [n, key, number, bytes] of rows) {
+    const answer = found[n - 1]
+    if (answer === undefined) continue
     answers[n - 1] = answer
     if (key !== null) answer.values.push({ key, version: number, blob: bytes ?? MISSING })
     else if (number !== null && bytes !== null) answer.stored = { revision: number, code: bytes }

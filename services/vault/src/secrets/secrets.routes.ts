@@ -92,9 +92,12 @@ export const secretAdminEndpoints = [
     answer: z.array(secret),
     errors: ['not_found'],
     handle: async ({ params, query, caller }, { secrets, audit }) => {
-      const listed = await secrets.listOf(params.id, query.env)
+      const pieces: Buffer[] = []
+      for await (const page of secrets.listOf(params.id, query.env))
+        if (page.length > 0)
+          pieces.push(Buffer.from((pieces.length === 0 ? '[' : ',') + JSON.stringify(page).slice(1, -1)))
       await audit.noteRead(caller, { what: 'secrets', projectId: params.id, env: query.env })
-      return listed.map((each) => ({ ...each, updatedAt: each.updatedAt.toISOString() }))
+      return new JsonText(Buffer.concat([...pieces, Buffer.from(pieces.length === 0 ? '[]' : ']')]))
     },
   }),
   endpoint({

@@ -12,7 +12,7 @@ import { allows } from '../projects/project-keys.ts'
 import type { Environments, StoredEnvironment } from './environments.ts'
 import { readAll } from './fetches.store.ts'
 import type { Caller, SecretStore, StorageLimits, Theirs } from './secrets.ts'
-import { dropOldVersions, requireFewEnvironments, requireSpace } from './storage-limits.store.ts'
+import { dropOldVersions, requireFewEnvironments, requireFewSecrets, requireSpace } from './storage-limits.store.ts'
 
 /**
  * Secrets in Postgres. Every transaction that changes an environment locks the project, then, where a value is
@@ -52,6 +52,8 @@ export function createSecretStore(
         if (!(await lockCaller(trx, caller, secret.now, { covered: true }))) return 'stale'
         const dataKey = await reserveDataKey(trx, caller.projectUid)
         const before = await lockEnvironment(trx, caller.projectUid, secret.env)
+        const isNew = before.current.every(({ key }) => key !== secret.key)
+        if (isNew) requireFewSecrets(before.current, limits)
         const version = await nextVersion(trx, before, secret.key)
         const { id } = await trx
           .insertInto('secrets')
@@ -69,7 +71,7 @@ export function createSecretStore(
           .returning('id')
           .executeTakeFirstOrThrow()
         await addVersion(trx, { id, version, dataKey, blob: await encrypt(version, dataKey), now: secret.now })
-        if (id === secret.id) await requireFewEnvironments(trx, caller.projectUid, limits)
+        if (isNew) await requireFewEnvironments(trx, caller.projectUid, limits)
         await requireSpace(trx, caller.projectUid, secret.env, limits)
         await dropOldVersions(trx, id, version, limits)
         const project = { uid: caller.projectUid, name: caller.project }
@@ -106,23 +108,23 @@ export function createSecretStore(
         return true
       }),
 
-    listOf: async (project, env) => {
+    findProject: async (name) =>
+      (await db.selectFrom('projects').select('uid').where('name', '=', name).executeTakeFirst())?.uid,
+
+    listAfter: async (projectUid, env, after, limit) => {
       const rows = await db
-        .selectFrom('projects as p')
-        .leftJoin('secrets as s', (join) =>
-          env === undefined
-            ? join.onRef('s.project_uid', '=', 'p.uid')
-            : join.onRef('s.project_uid', '=', 'p.uid').on('s.env', '=', env),
+        .selectFrom('secrets')
+        .select(['id', 'key', 'env', 'updated_at as updatedAt'])
+        .where('project_uid', '=', projectUid)
+        .$if(env !== undefined, (query) => query.where('env', '=', env ?? ''))
+        .$if(after !== undefined, (query) =>
+          query.where((eb) => eb(eb.refTuple('env', 'key'), '>', eb.tuple(after?.env ?? '', after?.key ?? ''))),
         )
-        .select(['s.id', 's.key', 's.env', 's.updated_at'])
-        .where('p.name', '=', project)
-        .orderBy('s.env')
-        .orderBy('s.key')
+        .orderBy('env')
+        .orderBy('key')
+        .limit(limit)
         .execute()
-      if (rows.length === 0) return undefined
-      return rows.flatMap(({ id, key, env: of, updated_at: updatedAt }) =>
-        id === null || key === null || of === null || updatedAt === null ? [] : [{ id, key, env: of, updatedAt }],
-      )
+      return rows
     },
 
     versionsOf: async (id, projects) => {

@@ -111,8 +111,15 @@ export type SecretStore = {
   projectOf(id: string, projects: Theirs): Promise<string | undefined>
   /** Deletes a secret of any of these projects. */
   removeAny(id: string, by: Pick<Acting, 'projects' | 'wanted'>, entryFor: EntryForDeleted): Promise<boolean>
-  /** Undefined when there is no such project. */
-  listOf(project: string, env: string | undefined): Promise<readonly SecretMetadata[] | undefined>
+  /** The uid of a project, undefined when there is none. */
+  findProject(name: string): Promise<string | undefined>
+  /** Secrets in the order of environments and names, after one of them. */
+  listAfter(
+    projectUid: string,
+    env: string | undefined,
+    after: Pick<SecretMetadata, 'env' | 'key'> | undefined,
+    limit: number,
+  ): Promise<readonly SecretMetadata[]>
   /** Newest first; undefined when there is no such secret. */
   versionsOf(id: string, projects: Theirs): Promise<SecretVersions | undefined>
   /** Adds a version with the value of an older one, which `reencrypt` encrypts for the new version. */
@@ -142,10 +149,23 @@ export const MAX_VALUE_BYTES = 65_536
 export type StorageLimits = {
   /** Of one environment: its names and encrypted values together. */
   readonly environmentBytes: number
+  /** Of one environment. */
+  readonly secrets: number
   readonly environments: number
   /** Of one secret; the oldest are dropped. */
   readonly versions: number
 }
+
+/** What a secret costs memory and the thread in addition to its bytes, as a number of bytes. */
+const ROW_BYTES = 2_048
+
+/** What it costs to hold and to decrypt secrets: many small ones cost more than their bytes. */
+export function costOf(bytes: number, secrets: number): number {
+  return bytes + secrets * ROW_BYTES
+}
+
+/** Secrets that are read and written to a listing before other requests have their turn. */
+const LISTED_AT_ONCE = 1_000
 
 /** The largest version, as the column is an integer. */
 const MAX_VERSION = 2_147_483_647
@@ -243,11 +263,16 @@ export function createSecrets(deps: {
       if (removed !== true) throw apiError('not_found')
     },
 
-    /** @throws ApiError not_found */
-    listOf: async (project: string, env: string | undefined): Promise<readonly SecretMetadata[]> => {
-      const listed = isProjectName(project) ? await store.listOf(project, env) : undefined
-      if (listed === undefined) throw apiError('not_found')
-      return listed
+    /** In pieces, since a project may have very many secrets. @throws ApiError not_found */
+    listOf: async function* (project: string, env: string | undefined): AsyncGenerator<readonly SecretMetadata[]> {
+      const uid = isProjectName(project) ? await store.findProject(project) : undefined
+      if (uid === undefined) throw apiError('not_found')
+      for (let after: SecretMetadata | undefined; ; ) {
+        const page = await store.listAfter(uid, env, after, LISTED_AT_ONCE)
+        yield page
+        after = page.at(-1)
+        if (page.length < LISTED_AT_ONCE) return
+      }
     },
 
     /** @throws ApiError not_found */

@@ -26,6 +26,12 @@ export async function requireSpace(trx: Db, projectUid: string, env: string, lim
     )
 }
 
+/** @throws ApiError payload_too_large when the environment, as it was before, takes no more secrets */
+export function requireFewSecrets(before: readonly unknown[], limits: StorageLimits): void {
+  if (before.length >= limits.secrets)
+    throw apiError('payload_too_large', `The environment would have more than ${String(limits.secrets)} secrets.`)
+}
+
 /** @throws ApiError payload_too_large when the project has got too many environments */
 export async function requireFewEnvironments(trx: Db, projectUid: string, limits: StorageLimits): Promise<void> {
   const { count } = await trx
