@@ -18,7 +18,7 @@ import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
-import { checkWrites } from '../db/write-check.store.ts'
+import { checkWrites, createDiskCheck } from '../db/write-check.store.ts'
 import { type ChainKeys, createChainKeys } from '../keyring/chain-keys.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
 import { createChainKeyStore, createKekStore } from '../keyring/keyring.store.ts'
@@ -108,8 +108,12 @@ export async function connect(start: Start): Promise<Connections> {
     task: () => memory.check(),
     onError: (error) => logger.warn({ err: error }, 'could not check the memory of Redis; it is retried'),
   })
+  const checkDisk = createDiskCheck(db)
   const checks: Checks = {
-    postgres: () => checkWrites(db),
+    postgres: async () => {
+      await checkWrites(db)
+      await checkDisk()
+    },
     redis: () => memory.check(),
     keyring: async () => {
       assertMatches(keyring, await keks.list())

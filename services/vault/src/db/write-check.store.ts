@@ -23,3 +23,29 @@ export async function checkWrites(db: Db): Promise<void> {
     )
     select from projects p left join project_keys k on k.project_uid = p.uid limit 0`.execute(db)
 }
+
+/** How often the disk is written to, however often somebody asks whether it is full. */
+const EVERY_MS = 5_000
+
+/**
+ * Checks that the disk of the database has room. What `checkWrites` does needs none, and a row fits into a page that is
+ * there already, so this sorts a megabyte in a temporary file, which leaves nothing behind.
+ *
+ * @returns a check, which fails with the error of Postgres when the disk is full
+ */
+export function createDiskCheck(db: Db): () => Promise<void> {
+  let last: { readonly at: number; readonly result: Promise<void> } | undefined
+
+  const write = (): Promise<void> =>
+    db.transaction().execute(async (trx) => {
+      await sql`set local work_mem = '64kB'`.execute(trx)
+      await sql`select count(*) from (
+        select repeat(md5(n::text), 16) as filler from generate_series(1, 2000) as n order by 1 offset 0
+      ) as sorted`.execute(trx)
+    })
+
+  return () => {
+    if (last === undefined || performance.now() - last.at >= EVERY_MS) last = { at: performance.now(), result: write() }
+    return last.result
+  }
+}
