@@ -61,14 +61,24 @@ export function replaceKey(keys: readonly ProjectKey[], add: ProjectKey, now: Da
   const valid = keys.filter((key) => !isExpired(key, now))
   if (valid.some((key) => Buffer.compare(key.publicKey, add.publicKey) === 0))
     throw apiError('invalid_request', 'The project has this key already.')
-  const newestFirst = valid.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
-  const kept = overlapMs === 0 ? [] : newestFirst.slice(0, MAX_VALID_KEYS - 1)
+  const kept = overlapMs === 0 ? [] : valid.toSorted(newestFirst).slice(0, MAX_VALID_KEYS - 1)
   const notAfter = new Date(now.getTime() + overlapMs)
   return {
     add,
     end: kept.filter((key) => key.notAfter === null).map((key) => ({ id: key.id, notAfter })),
     forget: keys.filter((key) => !kept.includes(key)).map((key) => key.id),
   }
+}
+
+/** The scope of the key that a rotation replaces: the newest valid one or, when none is valid, the one that was so last. */
+export function replacedScope(keys: readonly ProjectKey[], now: Date): Scope {
+  const valid = keys.filter((key) => !isExpired(key, now))
+  const [newest] = (valid.length > 0 ? valid : keys).toSorted(newestFirst)
+  return newest?.scope ?? FULL_SCOPE
+}
+
+function newestFirst(a: ProjectKey, b: ProjectKey): number {
+  return b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1)
 }
 
 /** The keys after a change. */

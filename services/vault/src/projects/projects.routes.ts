@@ -13,19 +13,16 @@ const publicKey = z
   .transform((key) => (typeof key === 'string' ? key : ''))
   .meta({ type: 'string', description: '64 hex digits, or a JWK as a JSON string' })
 
-const scope = z
-  .strictObject({
-    access: z.enum(ACCESS).default('read-write'),
-    envs: z
-      .array(z.string().regex(ENV, 'must be names of environments'))
-      .min(1)
-      .max(100)
-      .nullable()
-      .default(null)
-      .meta({ description: 'null for all environments' }),
-  })
-  .default({ access: 'read-write', envs: null })
-  .meta({ description: 'what the key may do; without it everything' })
+const scope = z.strictObject({
+  access: z.enum(ACCESS).default('read-write'),
+  envs: z
+    .array(z.string().regex(ENV, 'must be names of environments'))
+    .min(1)
+    .max(100)
+    .nullable()
+    .default(null)
+    .meta({ description: 'null for all environments' }),
+})
 
 const project = z
   .strictObject({
@@ -97,7 +94,9 @@ export const projectEndpoints = [
         ),
       publicKey,
       requireContentDigest: z.boolean().default(false),
-      scope,
+      scope: scope
+        .default({ access: 'read-write', envs: null })
+        .meta({ description: 'what the key may do; without it everything' }),
     }),
     status: 201,
     answer: ok.extend({ id: z.string() }),
@@ -156,7 +155,7 @@ export const projectEndpoints = [
         .max(OVERLAP_MS / 1000)
         .default(OVERLAP_MS / 1000)
         .meta({ description: 'seconds that replaced keys stay valid at most' }),
-      scope,
+      scope: scope.optional().meta({ description: 'what the key may do; without it what the replaced key may' }),
     }),
     bodyIsOptional: true,
     answer: ok.extend({ privateKey: z.string().optional() }),

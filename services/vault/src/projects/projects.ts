@@ -20,6 +20,7 @@ import {
   fingerprintOf,
   isExpired,
   type ProjectKey,
+  replacedScope,
   replaceKey,
   revokeKey,
   type Scope,
@@ -144,33 +145,35 @@ export function createProjects(deps: {
     /**
      * Replaces the key. Without `publicKey` a key pair is generated; the private key is returned and not stored.
      *
-     * @param input `overlapMs` is the time in milliseconds for which replaced keys stay valid
+     * @param input `overlapMs` is the time in milliseconds for which replaced keys stay valid; without `scope` the key
+     *   has that of the one it replaces
      * @throws ApiError not_found, invalid_public_key, invalid_request when the project has the key already
      */
     rotate: async (input: {
       name: string
       publicKey: string | undefined
       overlapMs: number
-      scope: Scope
+      scope: Scope | undefined
       by: Changing
     }): Promise<{ privateKey: string } | undefined> => {
       const pair = input.publicKey === undefined ? generateKeyPair() : undefined
       const publicKey =
         pair === undefined ? readPublicKey(input.publicKey ?? '') : Buffer.from(pair.publicKeyHex, 'hex')
       const now = new Date(clock.now())
-      const { scope } = input
-      const added = { id: newId(), publicKey, createdAt: now, notAfter: null, scope, lastUsedAt: null }
+      const id = newId()
       const decide = (sealed: SealedProject) =>
-        authentic.change(sealed, ({ keys }) => ({
-          keys: applyChange(keys, replaceKey(keys, added, now, input.overlapMs)),
-        }))
-      const entryFor = ({ generation }: SealedProject) =>
+        authentic.change(sealed, ({ keys }) => {
+          const scope = input.scope ?? replacedScope(keys, now)
+          const added = { id, publicKey, createdAt: now, notAfter: null, scope, lastUsedAt: null }
+          return { keys: applyChange(keys, replaceKey(keys, added, now, input.overlapMs)) }
+        })
+      const entryFor = ({ generation, keys }: SealedProject) =>
         newEntry(clock, {
           action: 'rotate',
           by: input.by,
           detail: {
             ...{ publicKey: publicKeyToHex(publicKey), overlapSeconds: input.overlapMs / 1000, generation },
-            ...describeScope(scope),
+            ...describeScope(keys.find((key) => key.id === id)?.scope ?? FULL_SCOPE),
           },
         })
       await change(input.name, input.by, decide, entryFor)

@@ -1387,13 +1387,7 @@ export interface operations {
                      * @default 600
                      */
                     overlap?: number;
-                    /**
-                     * @description what the key may do; without it everything
-                     * @default {
-                     *       "access": "read-write",
-                     *       "envs": null
-                     *     }
-                     */
+                    /** @description what the key may do; without it what the replaced key may */
                     scope?: {
                         /**
                          * @default read-write
