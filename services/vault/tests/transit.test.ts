@@ -190,6 +190,44 @@ test('a wrapped data key that was changed, or moved to another project, opens no
   expect((await read(await start(transit()), 'blog', blog)).status).toBe(500)
 })
 
+test('a service that returns another data key corrupts nothing: neither reads nor writes use it', async () => {
+  const vault = await start(transit())
+  const shop = await createProject(vault.url, 'shop')
+  await put(vault, 'shop', shop)
+  const empty = await createProject(vault.url, 'empty')
+  const lied = await start(transit())
+  service.mode = 'lies'
+  for (const [project, key] of [
+    ['shop', shop],
+    ['empty', empty],
+  ] as const)
+    expect(statusAndError(await put(lied, project, key, 'B'))).toEqual([500, 'decryption_failed'])
+  expect(statusAndError(await read(lied, 'shop', shop))).toEqual([500, 'decryption_failed'])
+  await expect(start(transit())).rejects.toThrow()
+  service.mode = 'answers'
+  const honest = await start(transit())
+  expect((await put(honest, 'shop', shop, 'B')).status).toBe(200)
+  expect((await read(honest, 'shop', shop)).body).toEqual({ A: 'value of A', B: 'value of B' })
+})
+
+test('a data key of an earlier release gets its check value with the next write, if it is the right one', async () => {
+  const vault = await start(transit())
+  const shop = await createProject(vault.url, 'shop')
+  await put(vault, 'shop', shop)
+  // Format, algorithm, and the id with its length; then the 16 bytes of the check value.
+  await vault.sql(`update project_deks set wrapped =
+    overlay(substring(wrapped from 1 for 3 + length(kek_id)) placing '\\x02' from 2) || substring(wrapped from 20 + length(kek_id))`)
+  const lied = await start(transit())
+  service.mode = 'lies'
+  expect(statusAndError(await put(lied, 'shop', shop, 'B'))).toEqual([500, 'decryption_failed'])
+  service.mode = 'answers'
+  const honest = await start(transit())
+  expect((await put(honest, 'shop', shop, 'B')).status).toBe(200)
+  const [stored] = await honest.sql('select get_byte(wrapped, 1) as algorithm from project_deks')
+  expect(stored).toEqual({ algorithm: 3 })
+  expect((await read(await start(transit()), 'shop', shop)).body).toEqual({ A: 'value of A', B: 'value of B' })
+})
+
 test('another key under the same name, or one that cannot be used, refuses the start in words', async () => {
   await start(transit())
   service.rotate()

@@ -33,6 +33,8 @@ beforeEach(async () => {
     clock,
     store: {
       findDataKey: (_project, dekV) => Promise.resolve(stored.get(dekV)),
+      findValue: () => Promise.resolve(undefined),
+      replaceWrapped: () => Promise.resolve(),
       findNewestDataKey: () => Promise.resolve(stored.get(Math.max(...stored.keys()))),
     },
   })

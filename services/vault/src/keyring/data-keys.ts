@@ -1,7 +1,8 @@
 import { generateKeySync, type KeyObject } from 'node:crypto'
 import { createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { isRemote, type Keyring, KeyringError, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
+import { decryptValue, type ValuePlace } from './envelope.ts'
+import { isRemote, type Keyring, KeyringError, unwrapKey, type WrappedKey, withCheck, wrapKey } from './keyring.ts'
 
 /** A project's data key as it is stored. */
 export type StoredDataKey = WrappedKey & { readonly dekV: number }
@@ -12,6 +13,10 @@ export type DataKeyStore = {
   findDataKey(projectUid: string, dekV: number): Promise<StoredDataKey | undefined>
   /** The newest key of a project, which encrypts its values; undefined when the project was deleted. */
   findNewestDataKey(projectUid: string): Promise<StoredDataKey | undefined>
+  /** Any value that a key has encrypted; undefined when there is none. */
+  findValue(projectUid: string, dekV: number): Promise<{ place: ValuePlace; blob: Buffer } | undefined>
+  /** Stores other bytes of the same wrapped key, unless it was changed. */
+  replaceWrapped(projectUid: string, key: StoredDataKey, wrapped: Buffer): Promise<void>
 }
 
 /** The data keys of projects, unwrapped on demand. */
@@ -26,7 +31,7 @@ export type DataKeys = {
    *   UnavailableError when a service does not respond
    */
   unwrap(projectUid: string, stored: StoredDataKey): Promise<KeyObject>
-  /** Unwraps the key that the next write of a project uses, so that no transaction waits for a service. */
+  /** Unwraps the key that the next write of a project uses, so that no transaction waits for a service, and checks it. */
   prepare(projectUid: string): Promise<void>
   /** The unwrapped key by its version, at once where it is cached; undefined when it is not stored any more. */
   find(projectUid: string, dekV: number): Lookup<KeyObject>
@@ -79,6 +84,15 @@ export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; cl
     return key
   }
 
+  /** Of a key of an earlier release, a value that it decrypts shows that it is the right one; then it can be checked. */
+  async function addCheck(projectUid: string, stored: StoredDataKey, key: KeyObject): Promise<void> {
+    const checked = withCheck(keyring, stored, dataKeyOwner(projectUid, stored.dekV), key)
+    if (checked === undefined) return
+    const value = await store.findValue(projectUid, stored.dekV)
+    if (value !== undefined) decryptValue(key, value.place, value.blob)
+    await store.replaceWrapped(projectUid, stored, checked)
+  }
+
   return {
     unwrap,
 
@@ -90,7 +104,7 @@ export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; cl
     prepare: async (projectUid) => {
       if (!isRemote(keyring)) return
       const newest = await store.findNewestDataKey(projectUid)
-      if (newest !== undefined) await unwrap(projectUid, newest)
+      if (newest !== undefined) await addCheck(projectUid, newest, await unwrap(projectUid, newest))
     },
 
     find: (projectUid, dekV) => byVersion.get(`${projectUid}/${dekV}`),

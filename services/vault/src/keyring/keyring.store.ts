@@ -26,6 +26,28 @@ export function createDataKeyStore(db: Db): DataKeyStore {
         .executeTakeFirst()
       return row && { dekV: row.dek_v, kekId: row.kek_id, wrapped: row.wrapped }
     },
+
+    findValue: async (projectUid, dekV) => {
+      const row = await db
+        .selectFrom('secrets as s')
+        .innerJoin('secret_versions as v', 'v.secret_id', 's.id')
+        .select(['s.env', 's.key', 'v.version', 'v.blob'])
+        .where('s.project_uid', '=', projectUid)
+        .where('v.dek_v', '=', dekV)
+        .limit(1)
+        .executeTakeFirst()
+      return row && { place: { projectUid, env: row.env, key: row.key, version: row.version }, blob: row.blob }
+    },
+
+    replaceWrapped: async (projectUid, key, wrapped) => {
+      await db
+        .updateTable('project_deks')
+        .set({ wrapped })
+        .where('project_uid', '=', projectUid)
+        .where('dek_v', '=', key.dekV)
+        .where('wrapped', '=', key.wrapped)
+        .execute()
+    },
   }
 }
 

@@ -50,6 +50,8 @@ export type KeyProvider = {
   unwrap(keys: readonly OwnedWrappedKey[]): Promise<readonly KeyObject[]>
   /** Wraps what it has wrapped again with the active key, where it can without showing the data keys to this process. */
   rewrap?(keys: readonly OwnedWrappedKey[]): Promise<readonly Buffer[]>
+  /** What is stored of a key with a value to check it by, where an earlier release stored none; undefined where it has one. */
+  withCheck?(stored: OwnedWrappedKey, key: KeyObject): Buffer | undefined
   /** Fails when it could neither wrap nor unwrap now. @throws UnavailableError, KeyringError */
   check(): Promise<void>
 }
@@ -101,6 +103,16 @@ export async function wrapKey(keyring: Keyring, key: KeyObject, owner: DataKeyOw
  */
 export async function unwrapKey(keyring: Keyring, stored: WrappedKey, owner: DataKeyOwner): Promise<KeyObject> {
   return first(await providerOf(keyring, stored.kekId).unwrap([{ ...stored, owner }]))
+}
+
+/** What is stored of a key with a value to check it by, where it has none; undefined where it needs none. */
+export function withCheck(
+  keyring: Keyring,
+  stored: WrappedKey,
+  owner: DataKeyOwner,
+  key: KeyObject,
+): Buffer | undefined {
+  return providerOf(keyring, stored.kekId).withCheck?.({ ...stored, owner }, key)
 }
 
 /**

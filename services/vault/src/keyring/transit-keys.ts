@@ -1,6 +1,14 @@
-import { createHash, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { DecryptionError } from './envelope.ts'
-import { type KeyName, type KeyProvider, KeyringError, type OwnedKey, ownerOf, wrapHeader } from './keyring.ts'
+import {
+  type KeyName,
+  type KeyProvider,
+  KeyringError,
+  type OwnedKey,
+  ownerOf,
+  type WrappedKey,
+  wrapHeader,
+} from './keyring.ts'
 import { encodeColumns } from './row-codes.ts'
 
 /** A key of the service: the time at which each of its versions was made, in seconds since the Unix epoch. */
@@ -21,8 +29,14 @@ export type TransitClient = {
   rewrap(ciphertexts: readonly string[], version: number): Promise<readonly string[]>
 }
 
-/** Encrypted by a service: the format of the ciphertext is its own. */
-const ALGORITHM = 2
+/**
+ * Encrypted by a service: the format of the ciphertext is its own. The check value of the data key stands before it, which
+ * the service never sees: another key that it returns by mistake is recognised before anything is encrypted with it.
+ */
+const ALGORITHM = 3
+/** That of earlier releases, without a check value. */
+const UNCHECKED = 2
+const CHECK_LENGTH = 16
 
 /** The types of keys that authenticate what they encrypt. Without that, what a data key belongs to would bind nothing. */
 const TYPES = ['aes256-gcm96', 'aes128-gcm96', 'chacha20-poly1305', 'xchacha20-poly1305']
@@ -78,10 +92,10 @@ export async function createTransitKeys(client: TransitClient, name: string): Pr
     return createHash('sha256').update(text).digest('hex').slice(0, 16)
   }
 
-  function toWrapped(ciphertext: string): Buffer {
+  function toWrapped(ciphertext: string, check: Buffer | undefined): Buffer {
     if (!ciphertext.startsWith(`vault:v${String(newest)}:`))
       throw new KeyringError([`the transit key ${name} encrypted with another version than ${String(newest)}`])
-    return Buffer.concat([wrapHeader(ALGORITHM, activeId), Buffer.from(ciphertext)])
+    return join(activeId, { check, ciphertext })
   }
 
   return {
@@ -94,21 +108,35 @@ export async function createTransitKeys(client: TransitClient, name: string): Pr
       const plaintexts = dataKeys.map(withOwner)
       const ciphertexts = await client.encrypt(plaintexts, newest)
       for (const plaintext of plaintexts) plaintext.fill(0)
-      return ciphertexts.map(toWrapped)
+      return ciphertexts.map((ciphertext, i) => toWrapped(ciphertext, dataKeys[i] && checkOf(dataKeys[i])))
     },
 
     unwrap: async (stored) => {
-      const plaintexts = await client.decrypt(stored.map(({ kekId, wrapped }) => ciphertextOf(kekId, wrapped)))
+      const parts = stored.map(partsOf)
+      const plaintexts = await client.decrypt(parts.map(({ ciphertext }) => ciphertext))
       return plaintexts.map((plaintext, i) => {
         const { owner } = stored[i] ?? {}
         if (owner === undefined) throw new KeyringError([`the transit key ${name} answered more than it was asked for`])
-        return withoutOwner(plaintext, digestOf(owner))
+        const key = withoutOwner(plaintext, digestOf(owner))
+        const check = parts[i]?.check
+        if (check !== undefined && !timingSafeEqual(check, checkOf({ key, owner })))
+          throw new DecryptionError('the transit service returned another key than it was given')
+        return key
       })
     },
 
+    withCheck: (stored, key) => {
+      const { check, ciphertext } = partsOf(stored)
+      return check === undefined ? join(stored.kekId, { check: checkOf({ ...stored, key }), ciphertext }) : undefined
+    },
+
     rewrap: async (stored) => {
-      const ciphertexts = stored.map(({ kekId, wrapped }) => ciphertextOf(kekId, wrapped))
-      return (await client.rewrap(ciphertexts, newest)).map(toWrapped)
+      const parts = stored.map(partsOf)
+      const ciphertexts = await client.rewrap(
+        parts.map(({ ciphertext }) => ciphertext),
+        newest,
+      )
+      return ciphertexts.map((ciphertext, i) => toWrapped(ciphertext, parts[i]?.check))
     },
 
     check: async () => {
@@ -140,9 +168,28 @@ function withoutOwner(plaintext: Buffer, digest: Buffer): KeyObject {
   return key
 }
 
-function ciphertextOf(kekId: string, wrapped: Buffer): string {
+/** A check value reveals nothing about the key, which is random. */
+function checkOf({ key, owner }: OwnedKey): Buffer {
+  const whole = createHmac('sha256', key)
+    .update('vault/data-key-check/1')
+    .update(ownerOf(owner, Buffer.alloc(0)))
+    .digest()
+  return whole.subarray(0, CHECK_LENGTH)
+}
+
+type Parts = { readonly check: Buffer | undefined; readonly ciphertext: string }
+
+function join(kekId: string, { check, ciphertext }: Parts): Buffer {
+  const header = wrapHeader(check === undefined ? UNCHECKED : ALGORITHM, kekId)
+  return Buffer.concat([header, ...(check === undefined ? [] : [check]), Buffer.from(ciphertext)])
+}
+
+function partsOf({ kekId, wrapped }: WrappedKey): Parts {
   const header = wrapHeader(ALGORITHM, kekId)
-  if (!wrapped.subarray(0, header.length).equals(header))
+  const start = wrapped.subarray(0, header.length)
+  const rest = wrapped.subarray(header.length)
+  if (start.equals(wrapHeader(UNCHECKED, kekId))) return { check: undefined, ciphertext: rest.toString('latin1') }
+  if (!start.equals(header) || rest.length < CHECK_LENGTH)
     throw new DecryptionError('the wrapped data key has an unknown format')
-  return wrapped.subarray(header.length).toString('latin1')
+  return { check: rest.subarray(0, CHECK_LENGTH), ciphertext: rest.subarray(CHECK_LENGTH).toString('latin1') }
 }

@@ -94,7 +94,7 @@ export function createSecretStore(
         return 'deleted'
       }),
 
-    projectOf: async (id, projects) => (await findSecret(db, id, { projects }))?.name,
+    projectOf: (id, projects) => findSecret(db, id, { projects }),
 
     removeAny: (id, { projects, wanted }, entryFor) =>
       wantedTransaction(db, wanted, async (trx) => {

@@ -107,8 +107,8 @@ export type SecretStore = {
   ): Promise<'stored' | Stale>
   /** Deletes a secret of the caller's project with all its versions, unless it is in an environment beyond their scope. */
   remove(caller: Caller, id: string, now: Date, entryFor: EntryForDeleted): Promise<Removal>
-  /** The name of the project of a secret, when it is one of these. */
-  projectOf(id: string, projects: Theirs): Promise<string | undefined>
+  /** The project of a secret, when it is one of these. */
+  projectOf(id: string, projects: Theirs): Promise<{ uid: string; name: string } | undefined>
   /** Deletes a secret of any of these projects. */
   removeAny(id: string, by: Pick<Acting, 'projects' | 'wanted'>, entryFor: EntryForDeleted): Promise<boolean>
   /** The uid of a project, undefined when there is none. */
@@ -190,9 +190,16 @@ export function createSecrets(deps: {
   const turnOf = ({ project, wanted }: Caller) => ({ owner: `project ${project}`, project, wanted })
 
   /** Runs a write of an administrator to a secret in its turn; undefined where none of their projects has the secret. */
-  async function ofAdministrator<T>(id: string, by: Acting, work: () => Promise<T>): Promise<T | undefined> {
+  async function ofAdministrator<T>(
+    id: string,
+    by: Acting,
+    work: () => Promise<T>,
+    prepare?: (project: { uid: string; name: string }) => Promise<void>,
+  ): Promise<T | undefined> {
     const project = isId(id) ? await store.projectOf(id, by.projects) : undefined
-    return project === undefined ? undefined : inTurn({ owner: by.actor, project, wanted: by.wanted }, work)
+    if (project === undefined) return undefined
+    await prepare?.(project)
+    return inTurn({ owner: by.actor, project: project.name, wanted: by.wanted }, work)
   }
 
   /** Waits for the data key of a value; undefined when its project was deleted in the meantime. */
@@ -309,8 +316,13 @@ export function createSecrets(deps: {
           detail: { secretId: id, restored: version, version: next, revision },
         })
       if (version > MAX_VERSION) throw apiError('not_found')
-      const restored = await ofAdministrator(id, by, () =>
-        store.restore({ id, version, now: new Date(clock.now()) }, by, reencrypt, entryFor),
+      const prepare = ({ uid, name }: { uid: string; name: string }) =>
+        reportingLaterErrors({ projectUid: uid, project: name, env: '', key: '', version }, () => dataKeys.prepare(uid))
+      const restored = await ofAdministrator(
+        id,
+        by,
+        () => store.restore({ id, version, now: new Date(clock.now()) }, by, reencrypt, entryFor),
+        prepare,
       )
       if (restored === undefined) throw apiError('not_found')
       return restored

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 /** What the server does with the next requests. */
-type Mode = 'answers' | 'hangs' | 'drops' | { status: number; times: number }
+type Mode = 'answers' | 'hangs' | 'drops' | 'lies' | { status: number; times: number }
 
 /** A server with the transit API as OpenBao publishes it (api-docs/secret/transit), with keys in memory. */
 export type TransitServer = {
@@ -62,9 +62,16 @@ export async function startTransitServer(name: string, namespace?: string): Prom
     }
   }
 
+  /** Another data key for the same owner, as a service gives that mixes up its own records. */
+  function another(plaintext: string): string {
+    return Buffer.concat([Buffer.from(plaintext, 'base64').subarray(0, -32), randomBytes(32)]).toString('base64')
+  }
+
   const OPERATIONS: Record<string, (item: Item) => object> = {
     encrypt: ({ plaintext = '', key_version: version }) => ({ ciphertext: encrypt(plaintext, version) }),
-    decrypt: ({ ciphertext }) => ({ plaintext: decrypt(ciphertext) }),
+    decrypt: ({ ciphertext }) => ({
+      plaintext: server.mode === 'lies' ? another(decrypt(ciphertext)) : decrypt(ciphertext),
+    }),
     rewrap: ({ ciphertext, key_version: version }) => ({ ciphertext: encrypt(decrypt(ciphertext), version) }),
   }
 
