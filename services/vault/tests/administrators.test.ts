@@ -133,6 +133,80 @@ test('an administrator of some projects sees and touches these alone', async () 
   expect((await as(grace, 'POST', `/secrets/${shopSecret}/versions/1/restore`)).status).toBe(200)
 })
 
+test('an administrator of some projects has no access to another project of the same name', async () => {
+  const key = await createProject(vault.url, 'gone')
+  const linus = await add({ name: 'Linus', role: 'administrator', projects: ['gone', 'shop'] })
+  await signed('gone', key, 'PUT', { key: 'A', value: 'v', env: 'production' })
+  expect((await as(linus, 'GET', '/projects/gone/secrets')).status).toBe(200)
+  await admin(vault.url, 'DELETE', '/projects/gone')
+  const register = { name: 'gone', publicKey: newKey().publicKeyHex }
+  expect(statusAndError(await as(linus, 'POST', '/projects', register))).toEqual(FORBIDDEN)
+  const next = await createProject(vault.url, 'gone')
+  await signed('gone', next, 'PUT', { key: 'A', value: 'v', env: 'production' })
+  const secret = await secretOf('gone')
+  const replica = await vault.replica()
+  for (const { url } of [vault, replica]) {
+    for (const [method, path] of [
+      ['GET', '/projects/gone/secrets'],
+      ['GET', '/projects/gone/keys'],
+      ['GET', '/audit?projectId=gone'],
+      ['GET', '/activity?projectId=gone'],
+      ['PUT', '/projects/gone/rotate'],
+      ['DELETE', '/projects/gone'],
+    ] as const)
+      expect([path, ...(statusAndError(await as(linus, method, path, undefined, url)) as unknown[])]).toEqual([
+        path,
+        ...FORBIDDEN,
+      ])
+    for (const [method, path] of [
+      ['GET', `/secrets/${secret}/versions`],
+      ['DELETE', `/secrets/${secret}`],
+      ['POST', `/secrets/${secret}/versions/1/restore`],
+    ] as const)
+      expect((await as(linus, method, path, undefined, url)).status).toBe(404)
+    expect((await as(linus, 'GET', '/projects', undefined, url)).body).toMatchObject([{ id: 'shop' }])
+    expect((await as(linus, 'GET', '/overview', undefined, url)).body).toMatchObject({ projects: 1, secrets: 1 })
+  }
+  await replica.stop()
+  const listed = (await admin(vault.url, 'GET', '/administrators')).body as { id: string; projects: string[] }[]
+  expect(listed.find(({ id }) => id === linus.id)?.projects).toEqual(['gone', 'shop'])
+})
+
+test('an administrator is bound to the first project of a name that is registered later, whoever registers it', async () => {
+  const margaret = await add({ name: 'Margaret', role: 'administrator', projects: ['first-own', 'first-other'] })
+  const register = (name: string) => ({ name, publicKey: newKey().publicKeyHex })
+  expect((await as(margaret, 'POST', '/projects', register('first-own'))).status).toBe(201)
+  expect((await admin(vault.url, 'POST', '/projects', register('first-other'))).status).toBe(201)
+  for (const name of ['first-own', 'first-other']) {
+    expect((await as(margaret, 'GET', `/projects/${name}/keys`)).status).toBe(200)
+    await admin(vault.url, 'DELETE', `/projects/${name}`)
+    await createProject(vault.url, name)
+    expect(statusAndError(await as(margaret, 'GET', `/projects/${name}/keys`))).toEqual(FORBIDDEN)
+  }
+})
+
+test('the administrators of an earlier release are bound at the start, and a binding that somebody else wrote binds nothing', async () => {
+  const early = await add({ name: 'Early', role: 'auditor', projects: ['shop'] })
+  await vault.sql('delete from administrator_projects where administrator_id = $1', [early.id])
+  expect(statusAndError(await as(early, 'GET', '/projects/shop/keys'))).toEqual(FORBIDDEN)
+  const upgraded = await vault.replica()
+  expect((await as(early, 'GET', '/projects/shop/keys', undefined, upgraded.url)).status).toBe(200)
+  await upgraded.stop()
+  const other = await add({ name: 'Other', role: 'auditor', projects: ['shop', 'nothing-here'] })
+  const runtime = await connectSql(vault.database.appUrl)
+  await expect(runtime('delete from administrator_projects')).rejects.toThrow('permission denied')
+  await expect(runtime('update administrator_projects set project_uid = gen_random_uuid()')).rejects.toThrow(
+    'permission denied',
+  )
+  await runtime(
+    `insert into administrator_projects select $1, p.name, p.uid, '\\x00' from projects p where p.name = 'blog'`,
+    [other.id],
+  )
+  await runtime.end()
+  expect(statusAndError(await as(other, 'GET', '/projects/blog/keys'))).toEqual(FORBIDDEN)
+  expect((await as(other, 'GET', '/projects/shop/keys')).status).toBe(200)
+})
+
 test('a token ends at its expiry', async () => {
   const expiresAt = new Date(vault.now() + 60_000).toISOString()
   const temporary = await add({ name: 'Temp', role: 'auditor', expiresAt })

@@ -5,7 +5,7 @@ import { apiError } from '../errors.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { wantedWrite } from '../http/wanted-write.ts'
 import { bearerToken, type TokenCheck } from './admin-token.ts'
-import type { NamedAdministrator } from './administrators.ts'
+import type { SignedInAdministrator } from './administrators.ts'
 import { type Administrator, mayUse } from './permissions.ts'
 
 /** Finds out which administrator makes a request. A missing token and a wrong one get the same answer. */
@@ -14,7 +14,7 @@ export type IdentifyAdministrator = (request: Request, response: Response) => Pr
 /** Lets requests with an admin token in: the one of the configuration, or that of a named administrator. */
 export function createIdentifyAdministrator(deps: {
   isToken: TokenCheck
-  findByToken: (token: string) => Promise<NamedAdministrator | undefined>
+  findByToken: (token: string) => Promise<SignedInAdministrator | undefined>
   limitFailures: Around
   addressOf: (request: Request) => string
 }): IdentifyAdministrator {
@@ -25,11 +25,11 @@ export function createIdentifyAdministrator(deps: {
     const token = bearerToken(request.headers.authorization)
     if (token === undefined) return undefined
     const known = { kind: 'administrator', address, wanted: wantedWrite(response) } as const
-    if (isToken(token)) return { ...known, actor: 'administrator', role: 'holder', projects: null }
+    if (isToken(token)) return { ...known, actor: 'administrator', role: 'holder', projects: null, unbound: [] }
     const named = await findByToken(token)
     if (named === undefined) return undefined
-    const { id, role, projects } = named
-    return { ...known, actor: `administrator:${id}`, role, projects }
+    const { id, role, bound: projects, unbound } = named
+    return { ...known, actor: `administrator:${id}`, role, projects, unbound }
   }
 
   return (request, response) =>

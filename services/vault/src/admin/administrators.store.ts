@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { findAdministrator, readAdministrators } from '../db/administrator-rows.store.ts'
 import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import type { Db } from '../db/schema.ts'
+import type { AdministratorProjectRow } from '../keyring/row-codes.ts'
 import type { AdministratorStore } from './administrators.ts'
 
 /** Any number that nothing else in this database uses. */
@@ -47,5 +48,39 @@ export function createAdministratorStore(db: Db): AdministratorStore {
         if (removed !== undefined) await insertAuditEntry(trx, entry, NO_PROJECT)
         return removed !== undefined
       }),
+
+    projectsOf: async (administratorId) => {
+      const rows = await db
+        .selectFrom('administrator_projects as b')
+        .leftJoin('projects as p', (join) => join.onRef('p.uid', '=', 'b.project_uid').onRef('p.name', '=', 'b.name'))
+        .select(['b.name', 'b.project_uid', 'b.code', 'p.uid'])
+        .where('b.administrator_id', '=', administratorId)
+        .execute()
+      return rows.map(({ name, project_uid: projectUid, code, uid }) => ({
+        ...{ administratorId, name, projectUid, code },
+        exists: uid !== null,
+      }))
+    },
+
+    unboundProjects: async () => {
+      const { rows } = await sql<AdministratorProjectRow>`
+        select a.id as "administratorId", p.name, p.uid as "projectUid"
+        from administrators a join projects p on p.name = any(a.projects)
+        where not exists (select from administrator_projects b where b.administrator_id = a.id and b.name = p.name)`.execute(
+        db,
+      )
+      return rows
+    },
+
+    bind: async (rows) => {
+      const values = rows.map(({ administratorId, name, projectUid, code }) => ({
+        ...{ administrator_id: administratorId, name, project_uid: projectUid, code },
+      }))
+      await db
+        .insertInto('administrator_projects')
+        .values(values)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    },
   }
 }

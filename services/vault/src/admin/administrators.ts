@@ -3,12 +3,24 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/ids'
 import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
-import { type AdministratorRow, isCode, type RowCodes } from '../keyring/row-codes.ts'
+import { type AdministratorProjectRow, type AdministratorRow, isCode, type RowCodes } from '../keyring/row-codes.ts'
 import type { OnRefused } from '../projects/authentic-projects.ts'
+import type { ProjectRef } from '../projects/projects.ts'
 import { ROLES, type Role } from './permissions.ts'
 
 /** A named administrator. Only the hash of their token is kept. */
 export type NamedAdministrator = AdministratorRow & { readonly role: Role }
+
+/** An administrator with the projects that their names stand for. */
+export type SignedInAdministrator = NamedAdministrator & {
+  /** Null for all. */
+  readonly bound: readonly ProjectRef[] | null
+  /** Names that no project ever had since they were given. */
+  readonly unbound: readonly string[]
+}
+
+/** The row of a project that an administrator was given. Anybody may have written it. */
+export type SealedAdministratorProject = AdministratorProjectRow & { readonly code: Buffer }
 
 /** The row of an administrator with its code. Anybody may have written it. */
 export type SealedAdministrator = AdministratorRow & { readonly code: Buffer }
@@ -20,6 +32,12 @@ export type AdministratorStore = {
   /** Returns false when there are so many administrators already. */
   create(administrator: SealedAdministrator, most: number, entry: NewEntry): Promise<boolean>
   remove(id: string, entry: NewEntry): Promise<boolean>
+  /** The projects that an administrator was given, and whether they are there still. */
+  projectsOf(administratorId: string): Promise<readonly (SealedAdministratorProject & { readonly exists: boolean })[]>
+  /** The projects whose names administrators were given and which they are not bound to, nor to another one of the name. */
+  unboundProjects(): Promise<readonly AdministratorProjectRow[]>
+  /** Binds administrators to projects, unless they are bound to one of the name. */
+  bind(rows: readonly SealedAdministratorProject[]): Promise<void>
 }
 
 /** The named administrators of the vault. */
@@ -33,7 +51,7 @@ const MOST = 1_000
 /** Adds, lists, removes and recognises named administrators. */
 export function createAdministrators(deps: {
   store: AdministratorStore
-  codes: Pick<RowCodes, 'administrator'>
+  codes: Pick<RowCodes, 'administrator' | 'administratorProject'>
   onRefused: OnRefused
   clock: Clock
 }) {
@@ -47,7 +65,32 @@ export function createAdministrators(deps: {
     return undefined
   }
 
+  /** A name is bound to the first project that has it. Another project of the name, after a deletion, is another one. */
+  async function bindUnbound(): Promise<void> {
+    const rows = await store.unboundProjects()
+    if (rows.length > 0) await store.bind(rows.map((row) => ({ ...row, code: codes.administratorProject(row) })))
+  }
+
+  async function withProjects(administrator: NamedAdministrator): Promise<SignedInAdministrator> {
+    const { id, projects } = administrator
+    if (projects === null) return { ...administrator, bound: null, unbound: [] }
+    const rows = await store.projectsOf(id)
+    const names = new Set(rows.map(({ name }) => name))
+    const bound = rows.filter((row) => {
+      const isAuthentic = isCode(codes.administratorProject(row), row.code)
+      if (!isAuthentic) onRefused('administrators', { administrator: id, project: row.name })
+      return isAuthentic && row.exists
+    })
+    return {
+      ...administrator,
+      bound: bound.map(({ name, projectUid }) => ({ name, uid: projectUid })),
+      unbound: projects.filter((name) => !names.has(name)),
+    }
+  }
+
   return {
+    bindUnbound,
+
     /** All administrators, the expired ones too, in the order in which they were added. */
     list: async (): Promise<readonly NamedAdministrator[]> => (await store.list()).flatMap((row) => open(row) ?? []),
 
@@ -77,6 +120,7 @@ export function createAdministrators(deps: {
       })
       if (!(await store.create({ ...row, code: codes.administrator(row) }, MOST, entry)))
         throw apiError('invalid_request', `There are ${String(MOST)} administrators already.`)
+      await bindUnbound()
       return { id: row.id, token }
     },
 
@@ -87,11 +131,12 @@ export function createAdministrators(deps: {
     },
 
     /** Whose token it is; undefined for a token of nobody, or one that has expired. */
-    findByToken: async (token: string): Promise<NamedAdministrator | undefined> => {
+    findByToken: async (token: string): Promise<SignedInAdministrator | undefined> => {
       const row = await store.findByTokenHash(hashOf(token))
       const found = row && open(row)
       if (found === undefined) return undefined
-      return found.expiresAt === null || found.expiresAt.getTime() > clock.now() ? found : undefined
+      const isExpired = found.expiresAt !== null && found.expiresAt.getTime() <= clock.now()
+      return isExpired ? undefined : withProjects(found)
     },
   }
 }

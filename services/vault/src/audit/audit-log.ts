@@ -37,6 +37,7 @@ export function createAuditLog(deps: { store: Pick<AuditStore, 'list' | 'append'
      */
     list: async (query: {
       projectIds: readonly string[] | undefined
+      projectUids?: readonly string[] | undefined
       action: Action | undefined
       before: string | undefined
       limit: number

@@ -1,6 +1,6 @@
 import { isId } from '@vault-and-tracker/service-kit/ids'
 import { z } from 'zod'
-import { requireProject } from '../admin/permissions.ts'
+import { requireProject, visibleTo } from '../admin/permissions.ts'
 import { time, uuid } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { PROJECT_NAME } from '../projects/projects.ts'
@@ -50,8 +50,7 @@ export const auditEndpoints = [
     answer: z.array(entry),
     handle: async ({ query: { projectId, action, before, limit }, caller }, { audit }) => {
       if (projectId !== undefined) requireProject(caller, projectId)
-      const projectIds = projectId === undefined ? (caller.projects ?? undefined) : [projectId]
-      const entries = await audit.list({ projectIds, action, before, limit })
+      const entries = await audit.list({ ...visibleTo(caller, projectId), action, before, limit })
       await audit.noteRead(caller, { what: 'audit', ...(projectId !== undefined && { projectId }) })
       return entries.map(({ requestedAt, address, ...rest }) => ({
         ...rest,

@@ -6,7 +6,7 @@ import { ACTIONS, type Action, type AuditStore, type Detail, LISTED_ACTIONS } fr
 /** The log in Postgres, with one partition for each month. */
 export function createAuditStore(db: Db): AuditStore {
   return {
-    list: async ({ projectIds, actions, before, limit }) => {
+    list: async ({ projectIds, projectUids, actions, before, limit }) => {
       const rows = await db
         .selectFrom('audit')
         .select([
@@ -21,6 +21,9 @@ export function createAuditStore(db: Db): AuditStore {
         ])
         .where('action', 'in', actions)
         .$if(projectIds !== undefined, (query) => query.where('project_id', 'in', projectIds ?? []))
+        .$if(projectUids !== undefined, (query) =>
+          query.where((eb) => eb.or([eb('project_uid', 'is', null), eb('project_uid', 'in', projectUids ?? [])])),
+        )
         // The number is the database's: whoever may add entries could choose an id that stays the newest for ever.
         .$if(before !== undefined, (query) =>
           query.where('seq', '<', (eb) =>

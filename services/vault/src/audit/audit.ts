@@ -67,6 +67,8 @@ export type ListedEntry = {
 export type AuditQuery = {
   /** Only entries of these projects. */
   readonly projectIds: readonly string[] | undefined
+  /** Of several projects of a name only these, and what names no project by its uid. */
+  readonly projectUids?: readonly string[] | undefined
   readonly actions: readonly Action[]
   /** Only entries older than the one with this id. */
   readonly before: string | undefined

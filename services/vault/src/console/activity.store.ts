@@ -9,7 +9,10 @@ import type { ActivityStore, CountedHour } from './activity.ts'
 export function createActivityStore(db: Db): ActivityStore {
   return {
     countHours: async ({ since, until, projects, most }) => {
-      const ofProjects = projects === undefined ? sql`` : sql`and project_id = any(${[...projects]}::text[])`
+      const { projectIds, projectUids } = projects
+      const ofNames = projectIds === undefined ? sql`` : sql`and project_id = any(${[...projectIds]}::text[])`
+      const ofUids =
+        projectUids === undefined ? sql`` : sql`and coalesce(project_uid = any(${[...projectUids]}::uuid[]), true)`
       // The detail of refused requests is their number by code, and the time of the first.
       const { rows } = await sql<CountedHour>`
         select (floor(extract(epoch from requested_at) / 3600) * 3600000)::bigint as start,
@@ -22,7 +25,7 @@ export function createActivityStore(db: Db): ActivityStore {
         from (
           select requested_at, action, actor, case when action = 'refused' then detail end as detail
           from audit
-          where id >= ${lowestIdOf(since)} and id < ${lowestIdOf(until)} ${ofProjects}
+          where id >= ${lowestIdOf(since)} and id < ${lowestIdOf(until)} ${ofNames} ${ofUids}
           order by id desc
           limit ${most}
         ) as newest

@@ -15,7 +15,7 @@ function activity(hours: readonly CountedHour[], most: number) {
 }
 
 test('a range is its whole hours up to now, and an hour without entries has none', async () => {
-  const hours = await activity([hour(0, 3), hour(2, 5)], 100).of('24h', undefined)
+  const hours = await activity([hour(0, 3), hour(2, 5)], 100).of('24h', { projectIds: undefined })
   expect(hours).toHaveLength(24)
   expect(hours[0]?.start).toEqual(new Date(current - 23 * HOUR_MS))
   expect(hours.slice(-3).map(({ fetches }) => fetches)).toEqual([5, 0, 3])
@@ -23,6 +23,6 @@ test('a range is its whole hours up to now, and an hour without entries has none
 })
 
 test('where not all entries are counted, hours before the counted ones are unknown, and so is the oldest', async () => {
-  const hours = await activity([hour(0, 3), hour(2, 5)], 8).of('24h', undefined)
+  const hours = await activity([hour(0, 3), hour(2, 5)], 8).of('24h', { projectIds: undefined })
   expect(hours.slice(-4).map(({ fetches }) => fetches)).toEqual([null, null, 0, 3])
 })

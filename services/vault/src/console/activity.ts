@@ -1,4 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { AuditQuery } from '../audit/audit.ts'
 
 /** The times that can be looked at, in hours. */
 export const RANGES = { '24h': 24, '7d': 168 } as const
@@ -27,19 +28,17 @@ export type CountedHour = {
   readonly refused: number
 }
 
+/** Whose entries are counted; undefined for all. */
+type Visible = Pick<AuditQuery, 'projectIds' | 'projectUids'>
+
 /** Counts entries of the audit log. */
 export type ActivityStore = {
   /**
    * The hours with entries of a span of time.
    *
-   * @param query `most` of the newest entries are counted, so that the work is bounded; `projects` undefined for all
+   * @param query `most` of the newest entries are counted, so that the work is bounded; `projects` whose entries are counted
    */
-  countHours(query: {
-    since: Date
-    until: Date
-    projects: readonly string[] | undefined
-    most: number
-  }): Promise<readonly CountedHour[]>
+  countHours(query: { since: Date; until: Date; projects: Visible; most: number }): Promise<readonly CountedHour[]>
 }
 
 /** The requests over time. */
@@ -55,7 +54,7 @@ export function createActivity(deps: { store: ActivityStore; clock: Clock; most?
   const { store, clock, most = MOST_ENTRIES } = deps
   return {
     /** The whole hours of a range up to now, oldest first. Hours before the newest entries that are counted are null. */
-    of: async (range: Range, projects: readonly string[] | undefined): Promise<readonly HourOfActivity[]> => {
+    of: async (range: Range, projects: Visible): Promise<readonly HourOfActivity[]> => {
       const current = Math.floor(clock.now() / HOUR_MS) * HOUR_MS
       const first = current - (RANGES[range] - 1) * HOUR_MS
       const counted = await store.countHours({

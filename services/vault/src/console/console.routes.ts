@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ROLES, requireProject } from '../admin/permissions.ts'
+import { ROLES, requireProject, visibleTo } from '../admin/permissions.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import { time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
@@ -74,8 +74,11 @@ export const consoleEndpoints = [
         projects: z.array(z.string()).nullable().meta({ description: 'null for all' }),
       })
       .meta({ id: 'SignedInAdministrator' }),
-    handle: ({ caller: { actor, role, projects } }) =>
-      Promise.resolve({ actor, role, projects: projects === null ? null : [...projects] }),
+    handle: ({ caller: { actor, role, projects, unbound } }) =>
+      Promise.resolve({
+        ...{ actor, role },
+        projects: projects === null ? null : [...projects.map(({ name }) => name), ...unbound],
+      }),
   }),
   endpoint({
     ...admin,
@@ -117,8 +120,7 @@ export const consoleEndpoints = [
       }),
     handle: async ({ caller, query: { projectId, range } }, { activity, audit }) => {
       if (projectId !== undefined) requireProject(caller, projectId)
-      const projects = projectId === undefined ? (caller.projects ?? undefined) : [projectId]
-      const hours = await activity.of(range, projects)
+      const hours = await activity.of(range, visibleTo(caller, projectId))
       await audit.noteRead(caller, { what: 'activity', ...(projectId !== undefined && { projectId }) })
       return { items: hours.map(({ start, ...counts }) => ({ start: start.toISOString(), ...counts })) }
     },

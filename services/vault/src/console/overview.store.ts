@@ -5,12 +5,11 @@ import type { OverviewStore } from './overview.ts'
 /** What the overview reads from Postgres. */
 export function createOverviewStore(db: Db): OverviewStore {
   return {
-    countSecrets: async (projects) => {
+    countSecrets: async (projectUids) => {
       const { count } = await db
-        .selectFrom('secrets as s')
-        .innerJoin('projects as p', 'p.uid', 's.project_uid')
+        .selectFrom('secrets')
         .select(({ fn }) => fn.countAll<number>().as('count'))
-        .$if(projects !== undefined, (query) => query.where('p.name', 'in', projects ?? []))
+        .$if(projectUids !== undefined, (query) => query.where('project_uid', 'in', projectUids ?? []))
         .executeTakeFirstOrThrow()
       return count
     },

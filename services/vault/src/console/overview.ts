@@ -13,8 +13,8 @@ export type SealState = {
 
 /** The reads of the overview. */
 export type OverviewStore = {
-  /** @param projects undefined for all */
-  countSecrets(projects: readonly string[] | undefined): Promise<number>
+  /** @param projectUids undefined for all */
+  countSecrets(projectUids: readonly string[] | undefined): Promise<number>
   sealState(most: number): Promise<SealState>
 }
 
@@ -31,7 +31,7 @@ export function createOverview(deps: { store: OverviewStore; projects: Pick<Proj
     of: async (administrator: Pick<Administrator, 'projects'>) => {
       const [all, secrets, seal] = await Promise.all([
         projects.list(),
-        store.countSecrets(administrator.projects ?? undefined),
+        store.countSecrets(administrator.projects?.map(({ uid }) => uid)),
         store.sealState(MOST_UNSEALED),
       ])
       const shown = all.filter(({ name }) => touches(administrator, name))

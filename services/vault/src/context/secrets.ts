@@ -44,8 +44,20 @@ export async function createProjectsAndSecrets(connections: Connections) {
   })
   const signingProjects = createSigningProjects({ read: (name) => projects.findWithVerifyKeys(name), clock })
   const onChange = (name: string) => signingProjects.forget(name)
+  const administrators = createAdministrators({ store: createAdministratorStore(db), codes, onRefused, clock })
+  // Those of an earlier release, or of a replica of one.
+  await administrators.bindUnbound()
+  const onCreate = () => administrators.bindUnbound()
   const inTurn = createWriteTurns(Math.max(1, config.DATABASE_POOL_SIZE - FOR_READS))
-  const projects = createProjects({ store: createProjectStore(db), authentic, dataKeys, clock, inTurn, onChange })
+  const projects = createProjects({
+    store: createProjectStore(db),
+    authentic,
+    dataKeys,
+    clock,
+    inTurn,
+    onCreate,
+    onChange,
+  })
   const decryption = createDecryptionMetrics(metrics.registry)
   const onDecryptionError = (error: unknown, place: object) => {
     decryption.failed()
@@ -73,7 +85,6 @@ export async function createProjectsAndSecrets(connections: Connections) {
     ...{ store, environments, clock, countPending, limits },
     decrypt: secrets.decrypt,
   })
-  const administrators = createAdministrators({ store: createAdministratorStore(db), codes, onRefused, clock })
   return {
     useCases: {
       administrators,

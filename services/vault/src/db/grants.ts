@@ -31,7 +31,7 @@ export function grants(role: string): readonly string[] {
       grant insert (id, project_uid, project_id, action, env, requested_at, ip, detail, actor) on audit to ${role}`,
     `grant select on audit to ${role}`,
     `grant select, insert, delete on administrators to ${role}`,
-    `grant select, insert on audit_seals to ${role}`,
+    `grant select, insert on audit_seals, administrator_projects to ${role}`,
     `grant select on audit_prunings, high_water_marks, removed_secrets to ${role}`,
     `grant usage on sequence audit_seq to ${role}`,
     `grant execute on function audit_ensure_partitions(integer), drop_old_versions(uuid, integer) to ${role}`,

@@ -48,6 +48,12 @@ export type Schema = {
     key: string
     version: number
   }
+  administrator_projects: {
+    administrator_id: string
+    name: string
+    project_uid: string
+    code: Buffer
+  }
   keks: {
     kek_id: string
     fingerprint: string

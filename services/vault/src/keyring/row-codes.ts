@@ -37,6 +37,13 @@ export type AdministratorRow = {
   readonly expiresAt: Date | null
 }
 
+/** A project that a named administrator was given by its name. */
+export type AdministratorProjectRow = {
+  readonly administratorId: string
+  readonly name: string
+  readonly projectUid: string
+}
+
 /** Makes the codes of rows that decide access. */
 export type RowCodes = ReturnType<typeof createRowCodes>
 
@@ -74,6 +81,9 @@ export function createRowCodes(chainKey: KeyObject) {
         ...[row.id, row.name, Buffer.from(row.tokenHash).toString('hex'), row.role],
         ...[listOf(row.projects), timeOf(row.createdAt), timeOf(row.expiresAt)],
       ]),
+
+    administratorProject: ({ administratorId, name, projectUid }: AdministratorProjectRow): Buffer =>
+      codeOf('administrator-project', [administratorId, name, projectUid]),
   }
 }
 

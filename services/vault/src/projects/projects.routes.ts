@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { requireProject, touches } from '../admin/permissions.ts'
+import { requireName, touches } from '../admin/permissions.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import { OK, ok, projectParams, time } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
@@ -102,7 +102,7 @@ export const projectEndpoints = [
     answer: ok.extend({ id: z.string() }),
     errors: ['invalid_public_key', 'project_exists'],
     handle: async ({ body, caller }, { projects }) => {
-      requireProject(caller, body.name)
+      requireName(caller, body.name)
       await projects.create({ ...body, by: caller })
       return { ...OK, id: body.name }
     },

@@ -5,7 +5,7 @@ import { keyRow, readProject, readProjects, writeProject } from '../db/project-r
 import type { Db } from '../db/schema.ts'
 import { wantedTransaction } from '../db/wanted-transaction.store.ts'
 import { apiError } from '../errors.ts'
-import type { ProjectStore } from './projects.ts'
+import type { ProjectStore, Theirs } from './projects.ts'
 
 /** Projects in Postgres. */
 export function createProjectStore(db: Db): ProjectStore {
@@ -51,13 +51,14 @@ export function createProjectStore(db: Db): ProjectStore {
       }
     },
 
-    change: (name, { wanted }, decide, entryFor) =>
+    change: (name, { wanted, projects }, decide, entryFor) =>
       wantedTransaction(db, wanted, async (trx) => {
         // Weaker than `for update`: secrets can be written meanwhile, and two rotations still wait for each other.
         const locked = await trx
           .selectFrom('projects')
           .select('uid')
           .where('name', '=', name)
+          .$if(isLimited(projects), (query) => query.where('uid', 'in', uidsOf(projects)))
           .forNoKeyUpdate()
           .executeTakeFirst()
         if (locked === undefined) return false
@@ -69,15 +70,25 @@ export function createProjectStore(db: Db): ProjectStore {
         return true
       }),
 
-    remove: (name, { wanted }, entry) =>
+    remove: (name, { wanted, projects }, entry) =>
       wantedTransaction(db, wanted, async (trx) => {
         const project = await trx
           .deleteFrom('projects')
           .where('name', '=', name)
+          .$if(isLimited(projects), (query) => query.where('uid', 'in', uidsOf(projects)))
           .returning(['uid', 'name'])
           .executeTakeFirst()
         if (project !== undefined) await insertAuditEntry(trx, entry, project)
         return project !== undefined
       }),
   }
+}
+
+/** While a change waited for its turn, the project may have given way to another one of its name. */
+function isLimited(projects: Theirs | undefined): boolean {
+  return projects !== undefined && projects !== null
+}
+
+function uidsOf(projects: Theirs | undefined): readonly string[] {
+  return (projects ?? []).map(({ uid }) => uid)
 }

@@ -45,8 +45,14 @@ export type SigningProject = {
   readonly keys: readonly { id: string; fingerprint: string; key: VerifyKey; notAfter: Date | null; scope: Scope }[]
 }
 
-/** Who changes a project, and whether they still wait for it. */
-export type Changing = By & { readonly wanted?: Wanted | undefined }
+/** A project by its name and by what tells it from another one of the name. */
+export type ProjectRef = { readonly uid: string; readonly name: string }
+
+/** The projects that an administrator may touch; null for all. */
+export type Theirs = readonly ProjectRef[] | null
+
+/** Who changes a project, which of them they may, and whether they still wait for it. */
+export type Changing = By & { readonly wanted?: Wanted | undefined; readonly projects?: Theirs }
 
 /** Projects and their keys. Every writing method is one transaction together with its audit entry. */
 export type ProjectStore = {
@@ -83,10 +89,12 @@ export function createProjects(deps: {
   dataKeys: DataKeys
   clock: Clock
   inTurn: WriteTurns
+  /** Called after a project was registered. */
+  onCreate?: () => Promise<void>
   /** Called with the name of every project that this process changed. */
   onChange: (name: string) => void
 }) {
-  const { store, authentic, dataKeys, clock, inTurn, onChange } = deps
+  const { store, authentic, dataKeys, clock, inTurn, onCreate, onChange } = deps
 
   const turnOf = (project: string, { actor, wanted }: Changing) => ({ owner: actor, project, wanted })
 
@@ -139,6 +147,7 @@ export function createProjects(deps: {
       }
       const dataKey = await dataKeys.create(uid, 1)
       await inTurn(turnOf(input.name, input.by), () => store.create(authentic.seal(project), input.by, dataKey, entry))
+      await onCreate?.()
       onChange(input.name)
     },
 

@@ -9,9 +9,10 @@ import { wantedTransaction } from '../db/wanted-transaction.store.ts'
 import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import { allows } from '../projects/project-keys.ts'
+import type { Theirs } from '../projects/projects.ts'
 import type { Environments, StoredEnvironment } from './environments.ts'
 import { readAll } from './fetches.store.ts'
-import type { Caller, SecretStore, StorageLimits, Theirs } from './secrets.ts'
+import type { Caller, SecretStore, StorageLimits } from './secrets.ts'
 import { dropOldVersions, requireFewEnvironments, requireFewSecrets, requireSpace } from './storage-limits.store.ts'
 
 /**
@@ -134,7 +135,7 @@ export function createSecretStore(
         .innerJoin('secret_versions as v', 'v.secret_id', 's.id')
         .select(['v.version', 'v.created_at', 's.version as current', 's.env', 'p.name'])
         .where('s.id', '=', id)
-        .$if(projects !== null, (query) => query.where('p.name', 'in', projects ?? []))
+        .$if(projects !== null, (query) => query.where('p.uid', 'in', uidsOf(projects)))
         .orderBy('v.version', 'desc')
         .execute()
       const [first] = rows
@@ -214,7 +215,7 @@ function findSecret(trx: Db, id: string, { projectUid, projects }: { projectUid?
     .select(['p.uid', 'p.name', 's.env', 's.key'])
     .where('s.id', '=', id)
     .$if(projectUid !== undefined, (query) => query.where('p.uid', '=', projectUid ?? ''))
-    .$if(projects !== null, (query) => query.where('p.name', 'in', projects ?? []))
+    .$if(projects !== null, (query) => query.where('p.uid', 'in', uidsOf(projects)))
     .executeTakeFirst()
 }
 
@@ -222,6 +223,10 @@ function findSecret(trx: Db, id: string, { projectUid, projects }: { projectUid?
 async function lockProject(trx: Db, uid: string): Promise<boolean> {
   const row = await trx.selectFrom('projects').select('uid').where('uid', '=', uid).forKeyShare().executeTakeFirst()
   return row !== undefined
+}
+
+function uidsOf(projects: Theirs): readonly string[] {
+  return (projects ?? []).map(({ uid }) => uid)
 }
 
 /** The version that is remembered of a deleted secret is the one that the code of its environment covers. */

@@ -9,7 +9,7 @@ import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue } from '.
 import type { Wanted } from '../limits/wanted.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
 import type { Scope } from '../projects/project-keys.ts'
-import { isProjectName } from '../projects/projects.ts'
+import { isProjectName, type Theirs } from '../projects/projects.ts'
 import { createDecryptionReports, type NamedPlace } from './decryption-errors.ts'
 import type { StoredEnvironment } from './environments.ts'
 
@@ -68,9 +68,6 @@ export type SecretVersions = {
   readonly env: string
   readonly versions: readonly VersionMetadata[]
 }
-
-/** The projects that an administrator may touch; null for all. */
-export type Theirs = readonly string[] | null
 
 /** An administrator who acts on a secret by its id: those of other projects are unknown to them. */
 export type Acting = By & { readonly projects: Theirs; readonly wanted?: Wanted | undefined }
