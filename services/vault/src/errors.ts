@@ -54,7 +54,7 @@ export const ERRORS = {
     status: 429,
     bare: true,
     meaning:
-      'Too many requests or failures from this address, or writes of this project or administrator; see Retry-After.',
+      'Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After.',
   },
   internal_error: { status: 500, bare: false, meaning: 'A fault of the vault; the log has the reason.' },
   decryption_failed: {

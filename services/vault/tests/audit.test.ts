@@ -62,6 +62,10 @@ test.each([
   'limit=1&limit=2',
   'before=x',
   'action=reads',
+  'since=yesterday',
+  'env=',
+  'key=',
+  'actor=',
   'projectId[]=a',
 ])('a listing with %s is a malformed request', async (query) => {
   const answer = await admin(vault.url, 'GET', `/audit?${query}`)
@@ -88,6 +92,37 @@ test('further actions are recorded with what they were about, and listed when as
   expect((await listed('action=project.update'))[0]).toMatchObject({ detail: { requireContentDigest: true } })
   expect((await listed('action=project.delete'))[0]).toMatchObject({ projectId: 'busy' })
   expect(await listed('action=fetch&projectId=busy')).toEqual([])
+})
+
+test('a listing of all actions is narrowed by who acted, environment, key and time', async () => {
+  const mine = await createProject(vault.url, 'writer')
+  const send = (method: string, path: string, body?: unknown) =>
+    signedSend({ project: 'writer', key: mine, method, url: `${vault.url}/v1${path}`, body })
+  for (const env of ['one', 'two'])
+    for (const name of ['A', 'B']) await send('PUT', '/secrets', { key: name, value: 'v', env })
+  await send('GET', '/secrets?env=one')
+  const list = async (query: string) =>
+    (await listed(`action=all&projectId=writer&${query}`)).map(({ action }) => action)
+  const everything = await list('')
+  expect(everything).toEqual(expect.arrayContaining(['project.create', 'put', 'fetch']))
+  expect(await list('env=one&key=A')).toEqual(['put'])
+  expect(await list('env=one')).toEqual(['fetch', 'put', 'put'])
+  const [fetched] = (await listed('action=all&projectId=writer&env=one&limit=1')) as { actor?: string }[]
+  expect(fetched?.actor).toMatch(/^key:/)
+  expect(await list(`actor=${encodeURIComponent(String(fetched?.actor))}`)).toEqual([
+    'fetch',
+    'put',
+    'put',
+    'put',
+    'put',
+  ])
+  expect(await list('actor=administrator&env=one')).toEqual([])
+  expect(await list(`since=${encodeURIComponent(new Date(vault.now() + 60_000).toISOString())}`)).toEqual([])
+  expect(await list(`since=${encodeURIComponent(new Date(vault.now() - 60_000).toISOString())}&env=two&key=B`)).toEqual(
+    ['put'],
+  )
+  // The listing that the specification has takes the filters too.
+  expect((await listed('projectId=writer&env=one')).map(({ action }) => action)).toEqual(['fetch'])
 })
 
 test('a rare action is found by an index of its own', async () => {

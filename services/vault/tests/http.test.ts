@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type Answer, admin, createProject, newKey, send, signedSend } from './support/client.ts'
+import { type Answer, admin, createProject, type Key, newKey, send, signedSend } from './support/client.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 let vault: TestVault
@@ -50,8 +50,8 @@ test.each([
 })
 
 test.each([
-  ['POST', '/v1/secrets', 'GET, PUT'],
-  ['OPTIONS', '/v1/secrets', 'GET, PUT'],
+  ['POST', '/v1/secrets', 'GET, PUT, DELETE'],
+  ['OPTIONS', '/v1/secrets', 'GET, PUT, DELETE'],
   ['GET', '/v1/secrets/x', 'DELETE'],
   ['PUT', '/v1/admin/projects', 'GET, POST'],
   ['GET', '/v1/admin/projects/x', 'PATCH, DELETE'],
@@ -140,23 +140,33 @@ test('fetches beyond the limit of an address are refused until the minute is ove
   }
 })
 
-test('an address that fails too often is blocked from signed requests, with a good signature too', async () => {
+test('failures block their project behind an address, and no other until the address has ten times as many', async () => {
   const strict = await vault.replica({ SIGNATURE_FAILURE_LIMIT: '3' })
   try {
-    const key = await createProject(strict.url, 'noisy')
+    const [key, healthy] = [await createProject(strict.url, 'noisy'), await createProject(strict.url, 'healthy')]
     const url = `${strict.url}/v1/secrets`
-    expect((await signedSend({ project: 'noisy', key, method: 'GET', url })).status).toBe(200)
-    const statuses = []
-    for (let i = 0; i < 5; i++)
-      statuses.push((await signedSend({ project: 'noisy', key: newKey(), method: 'GET', url })).status)
-    expect(statuses).toEqual([401, 401, 401, 429, 429])
+    const fetchAs = async (project: string, own: Key): Promise<number> =>
+      (await signedSend({ project, key: own, method: 'GET', url })).status
+    const failures = async (project: string, times: number): Promise<readonly number[]> => {
+      const statuses = []
+      for (let i = 0; i < times; i++) statuses.push(await fetchAs(project, newKey()))
+      return statuses
+    }
+    expect(await failures('noisy', 5)).toEqual([401, 401, 401, 429, 429])
     const blocked = await signedSend({ project: 'noisy', key, method: 'GET', url })
     expect([blocked.status, blocked.body]).toEqual([429, { error: 'rate_limited' }])
     expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await admin(strict.url, 'GET', '/projects')).status).toBe(200)
+    // A revoked watcher goes on; the application beside it does not notice.
+    await failures('noisy', 40)
+    expect(await fetchAs('healthy', healthy)).toBe(200)
+    // Guessed names share one count, and count for the address.
+    expect(await failures('unknown', 3)).toEqual([401, 401, 401])
+    expect(new Set([...(await failures('unknown', 12)), ...(await failures('another', 12))])).toEqual(new Set([429]))
+    expect(await fetchAs('healthy', healthy)).toBe(429)
     strict.advance(61_000)
-    const created = Math.floor(Date.now() / 1000)
-    expect((await signedSend({ project: 'noisy', key, method: 'GET', url, created })).status).toBe(200)
+    expect(await fetchAs('healthy', healthy)).toBe(200)
+    expect(await fetchAs('noisy', key)).toBe(200)
   } finally {
     await strict.stop()
   }

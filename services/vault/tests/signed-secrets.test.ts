@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
-import { type Answer, admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
+import { type Answer, admin, createProject, type Key, newKey, send, signedSend, signHeaders } from './support/client.ts'
 import { rows } from './support/rows.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
@@ -196,6 +196,39 @@ test('a secret of another project, an unknown and a malformed id are equally not
   expect((await signedSend(own)).status).toBe(404)
 })
 
+test('a project deletes a secret by its key and environment, within the scope of the key that signs', async () => {
+  const own = await createProject(vault.url, 'tidy')
+  const remove = (name: string, env: string, with_ = own) =>
+    signedSend({
+      ...{ project: 'tidy', key: with_, method: 'DELETE' },
+      url: `${url}?${new URLSearchParams({ key: name, env }).toString()}`,
+    })
+  const names = ['A b/é&', '__proto__']
+  for (const env of ['production', 'staging'])
+    for (const name of names) await put({ key: name, value: 'x', env }, { project: 'tidy', with: own })
+  for (const name of names) expect(await remove(name, 'staging')).toMatchObject({ status: 200, body: { ok: true } })
+  const left = (await admin(vault.url, 'GET', '/projects/tidy/secrets')).body
+  expect((left as { env: string }[]).map(({ env }) => env)).toEqual(['production', 'production'])
+  expect(await remove('A b/é&', 'staging')).toMatchObject({ status: 404, body: { error: 'not_found' } })
+  for (const query of ['', '?key=A', '?env=staging', '?key=&env=staging', '?key=A&env='])
+    expect((await signedSend({ project: 'tidy', key: own, method: 'DELETE', url: `${url}${query}` })).status).toBe(400)
+  const [entry] = (await admin(vault.url, 'GET', '/audit?action=delete&projectId=tidy')).body as object[]
+  expect(entry).toMatchObject({
+    env: 'staging',
+    detail: { key: '__proto__', secretId: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+  })
+
+  const next = newKey()
+  const scope = { access: 'write', envs: ['staging'] }
+  await admin(vault.url, 'PUT', '/projects/tidy/rotate', { publicKey: next.publicKeyHex, overlap: 0, scope })
+  expect(await remove('A b/é&', 'production', next)).toMatchObject({ status: 403, body: { error: 'forbidden' } })
+})
+
+test('a PUT answers the version that it stored', async () => {
+  for (const version of [1, 2])
+    expect((await put({ key: 'COUNTED', value: 'x', env: 'versions' })).body).toEqual({ ok: true, version })
+})
+
 test('a covered digest has to be that of the body; where a project requires one, a write needs it', async () => {
   const own = await createProject(vault.url, 'strict', { requireContentDigest: true })
   const signingKey = importPrivateKey(JSON.stringify(own.privateKey.export({ format: 'jwk' })))
@@ -222,7 +255,7 @@ test('a covered digest has to be that of the body; where a project requires one,
     expect((await write(digestHeaders(digest), text.replace('"v"', '"w"'))).body).toEqual({
       error: 'invalid_signature',
     })
-    expect((await write(digestHeaders(digest), text)).body).toEqual({ ok: true })
+    expect((await write(digestHeaders(digest), text)).body).toMatchObject({ ok: true })
   }
   expect((await signedSend({ project: 'strict', key: own, method: 'GET', url })).status).toBe(200)
 

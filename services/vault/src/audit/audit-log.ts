@@ -1,5 +1,13 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { type Action, type AuditStore, type By, LISTED_ACTIONS, type ListedEntry, newEntry } from './audit.ts'
+import {
+  type Action,
+  type AuditFilters,
+  type AuditStore,
+  type By,
+  LISTED_ACTIONS,
+  type ListedEntry,
+  newEntry,
+} from './audit.ts'
 
 /** What an administrator reads: the list, and the project that it is of; without one it is of several. */
 export type Read = {
@@ -33,16 +41,18 @@ export function createAuditLog(deps: { store: Pick<AuditStore, 'list' | 'append'
     /**
      * Lists entries, newest first.
      *
-     * @param query `action` undefined lists fetches and rotations; `before` is the id of an entry, which is not listed
+     * @param query `action` undefined lists fetches and rotations, `all` every action; `before` is the id of an entry, which is not listed
      */
     list: async (query: {
       projectIds: readonly string[] | undefined
       projectUids?: readonly string[] | undefined
-      action: Action | undefined
+      action: Action | 'all' | undefined
+      filters: AuditFilters
       before: string | undefined
       limit: number
     }): Promise<readonly ListedEntry[]> => {
       const { action, ...rest } = query
+      if (action === 'all') return store.list({ ...rest, actions: undefined })
       if (action !== undefined) return store.list({ ...rest, actions: [action] })
       return (await store.list({ ...rest, actions: LISTED_ACTIONS })).map(asSpecified)
     },

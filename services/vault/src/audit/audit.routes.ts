@@ -4,6 +4,7 @@ import { requireProject, visibleTo } from '../admin/permissions.ts'
 import { time, uuid } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { PROJECT_NAME } from '../projects/projects.ts'
+import { ENV, SECRET_KEY } from '../secrets/secrets.ts'
 import { ACTIONS } from './audit.ts'
 import type { AuditLog } from './audit-log.ts'
 
@@ -34,10 +35,14 @@ export const auditEndpoints = [
     method: 'GET',
     path: '/v1/admin/audit',
     operationId: 'listAuditEntries',
-    summary: 'The audit log, newest first: fetches and rotations, or one other action',
+    summary: 'The audit log, newest first: fetches and rotations, or one other action, or all',
     query: z.object({
       projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
-      action: z.enum(ACTIONS, `must be one of ${ACTIONS.join(', ')}`).optional(),
+      action: z.enum([...ACTIONS, 'all'], `must be all, or one of ${ACTIONS.join(', ')}`).optional(),
+      actor: z.string().min(1, 'must not be empty').max(200, 'must have at most 200 characters').optional(),
+      env: z.string().regex(ENV, 'must be the name of an environment').optional(),
+      key: z.string().regex(SECRET_KEY, 'must be the key of a secret').optional(),
+      since: z.iso.datetime('must be a time such as 2026-01-31T12:00:00Z').optional(),
       before: z.string().refine(isId, 'must be the id of an entry').optional(),
       limit: z
         .string()
@@ -48,9 +53,11 @@ export const auditEndpoints = [
         .meta({ type: 'integer', minimum: 1, maximum: 1000, default: 100 }),
     }),
     answer: z.array(entry),
-    handle: async ({ query: { projectId, action, before, limit }, caller }, { audit }) => {
+    handle: async ({ query, caller }, { audit }) => {
+      const { projectId, action, before, limit, since, actor, env, key } = query
       if (projectId !== undefined) requireProject(caller, projectId)
-      const entries = await audit.list({ ...visibleTo(caller, projectId), action, before, limit })
+      const filters = { actor, env, key, since: since === undefined ? undefined : new Date(since) }
+      const entries = await audit.list({ ...visibleTo(caller, projectId), action, filters, before, limit })
       await audit.noteRead(caller, { what: 'audit', ...(projectId !== undefined && { projectId }) })
       return entries.map(({ requestedAt, address, ...rest }) => ({
         ...rest,

@@ -1,12 +1,12 @@
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { insertAuditEntries } from '../db/audit-entries.store.ts'
-import type { Db } from '../db/schema.ts'
-import { ACTIONS, type Action, type AuditStore, type Detail, LISTED_ACTIONS } from './audit.ts'
+import type { Db, Schema } from '../db/schema.ts'
+import { ACTIONS, type Action, type AuditFilters, type AuditStore, type Detail, LISTED_ACTIONS } from './audit.ts'
 
 /** The log in Postgres, with one partition for each month. */
 export function createAuditStore(db: Db): AuditStore {
   return {
-    list: async ({ projectIds, projectUids, actions, before, limit }) => {
+    list: async ({ projectIds, projectUids, actions, filters, before, limit }) => {
       const rows = await db
         .selectFrom('audit')
         .select([
@@ -19,7 +19,8 @@ export function createAuditStore(db: Db): AuditStore {
           'detail',
           sql<string>`host(ip)`.as('address'),
         ])
-        .where('action', 'in', actions)
+        .where((eb) => eb.and(conditionsOf(eb, filters)))
+        .$if(actions !== undefined, (query) => query.where('action', 'in', actions ?? []))
         .$if(projectIds !== undefined, (query) => query.where('project_id', 'in', projectIds ?? []))
         .$if(projectUids !== undefined, (query) =>
           query.where((eb) => eb.or([eb('project_uid', 'is', null), eb('project_uid', 'in', projectUids ?? [])])),
@@ -61,6 +62,26 @@ export function createAuditStore(db: Db): AuditStore {
       await sql`select audit_ensure_partitions()`.execute(db)
     },
   }
+}
+
+/** The first id of a day earlier spares older partitions: an id has the time of its process, an entry that of its request. */
+function conditionsOf(eb: ExpressionBuilder<Schema, 'audit'>, { actor, env, key, since }: AuditFilters) {
+  return [
+    ...(actor === undefined ? [] : [eb('actor', '=', actor)]),
+    ...(env === undefined ? [] : [eb('env', '=', env)]),
+    ...(key === undefined ? [] : [eb(sql<string>`detail->>'key'`, '=', key)]),
+    ...(since === undefined
+      ? []
+      : [eb('requested_at', '>=', since), eb('id', '>=', firstIdOf(since.getTime() - DAY_MS))]),
+  ]
+}
+
+const DAY_MS = 86_400_000
+
+/** A UUIDv7 begins with its time. */
+function firstIdOf(ms: number): string {
+  const time = Math.max(0, ms).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
 }
 
 function toAction(text: string): Action {

@@ -58,9 +58,19 @@ export type ListedEntry = {
   readonly env: string | null
   readonly requestedAt: Date
   readonly address: string
-  /** Only in listings of one action. Null in entries of releases that did not record it. */
+  /** Not in the listing without `action=`. Null in entries of releases that did not record it. */
   readonly actor?: string | null
   readonly detail?: Detail | null
+}
+
+/** What narrows a listing, each where it is given. */
+export type AuditFilters = {
+  readonly actor?: string | undefined
+  readonly env?: string | undefined
+  /** The key of the secret that an entry is about. */
+  readonly key?: string | undefined
+  /** Only entries of this time and later. */
+  readonly since?: Date | undefined
 }
 
 /** Which entries to list, newest first. */
@@ -69,7 +79,9 @@ export type AuditQuery = {
   readonly projectIds: readonly string[] | undefined
   /** Of several projects of a name only these, and what names no project by its uid. */
   readonly projectUids?: readonly string[] | undefined
-  readonly actions: readonly Action[]
+  /** Undefined for all. */
+  readonly actions: readonly Action[] | undefined
+  readonly filters: AuditFilters
   /** Only entries older than the one with this id. */
   readonly before: string | undefined
   readonly limit: number

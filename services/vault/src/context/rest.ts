@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { type Around, type InputProblem, readQuery, runMiddleware, type Serving } from '@vault-and-tracker/rest'
+import { type InputProblem, readQuery, runMiddleware, type Serving } from '@vault-and-tracker/rest'
 import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
-import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
+import type { ErrorRequestHandler, RequestHandler } from 'express'
 import {
   createAdministratorGuard,
   createIdentifyAdministrator,
@@ -18,11 +18,14 @@ import { createAuthorities } from '../http/authorities.ts'
 import { parseJsonBody, readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
-import { createFailureGuard } from '../limits/failure-limit.guard.ts'
+import { type CountedLimit, createFailureGuard } from '../limits/failure-limit.guard.ts'
 import { createFailureLimit } from '../limits/failure-limit.ts'
-import { type Answers, createSignatureGuard } from '../signed-requests/signed-requests.guard.ts'
-import type { SignedRequests } from '../signed-requests/signed-requests.ts'
+import { type Answers, createSignatureGuard, receivedMessage } from '../signed-requests/signed-requests.guard.ts'
+import { claimedProject, type SignedRequests } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
+
+/** An address is blocked when so many of its projects have as many failures as each may have. */
+const PROJECTS_PER_ADDRESS = 10
 
 /** The REST surface: how requests are guarded and read. */
 export type Rest = {
@@ -44,68 +47,70 @@ export function createRest(
   const { proxies } = config
   const authentication = createAuthenticationMetrics(metrics.registry)
 
-  const sharedLimit = (name: string, limit: number, windowMs: number) =>
-    createRateLimit({
-      name: `vault-${name}`,
-      redis,
-      limit,
-      windowMs,
-      logger,
-      keyOf: (request) => addressKey(clientAddress(request, proxies)),
-      createError: () => apiError('rate_limited'),
-      whenRedisIsUnavailable: 'refuse',
-    })
-  const failureLimit = (
+  const shared = {
+    redis,
+    logger,
+    createError: () => apiError('rate_limited'),
+    whenRedisIsUnavailable: 'refuse',
+  } as const
+  /** Counts requests by a key that is only known later than the request. */
+  const limitByKey = (
     name: string,
     limit: number,
     windowMs: number,
-    isAttempt: (request: IncomingMessage) => boolean,
-  ): Around =>
-    createFailureGuard({
-      limit: createFailureLimit({
-        limit,
-        windowMs,
-        clock,
-        onBlocked: (address) => logger.warn({ address, limit: name }, 'too many failures: address blocked'),
-      }),
-      countShared: sharedLimit(name, limit, windowMs),
-      proxies,
-      isFailure: (error, request) => {
-        if (!isApiError(error) || ERRORS[error.code].status !== 401) return false
-        authentication.failed(error.code)
-        return isAttempt(request)
-      },
+    whenRedisIsUnavailable: 'allow' | 'refuse' = 'refuse',
+  ): CountedLimit['countShared'] => {
+    const keys = new WeakMap<object, string>()
+    const limiter = createRateLimit({
+      ...shared,
+      ...{ name: `vault-${name}`, limit, windowMs, whenRedisIsUnavailable, keyOf: (request) => keys.get(request) ?? '' },
     })
+    return (key, request, response) => {
+      keys.set(request, key)
+      return runMiddleware(limiter, request, response)
+    }
+  }
+  const failureLimit = (name: string, limit: number, windowMs: number): CountedLimit => ({
+    limit: createFailureLimit({
+      limit,
+      windowMs,
+      clock,
+      onBlocked: (client) => {
+        const [address, project] = client.split(' ')
+        logger.warn({ address, project, limit: name }, 'too many failures: address blocked')
+      },
+    }),
+    countShared: limitByKey(name, limit, windowMs),
+  })
+  const isFailure = (error: unknown): boolean => {
+    if (!isApiError(error) || ERRORS[error.code].status !== 401) return false
+    authentication.failed(error.code)
+    return true
+  }
 
   const administrator = createIdentifyAdministrator({
     isToken: createTokenCheck([config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN]),
     findByToken: administrators.findByToken,
-    limitFailures: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000, hasToken),
+    limitFailures: createFailureGuard({
+      perAddress: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000),
+      proxies,
+      isFailure: (error, request) => isFailure(error) && hasToken(request),
+    }),
     addressOf: (request) => clientAddress(request, proxies),
   })
-  const writers = new WeakMap<object, string>()
-  const writeLimit = (name: string, whenRedisIsUnavailable: 'allow' | 'refuse') => {
-    const limit = createRateLimit({
-      ...{ name, redis, logger, whenRedisIsUnavailable },
-      limit: config.WRITE_RATE_LIMIT,
-      windowMs: 60_000,
-      keyOf: (request) => writers.get(request) ?? '',
-      createError: () => apiError('rate_limited'),
-    })
-    return (writer: string, request: Request, response: Response): Promise<void> => {
-      writers.set(request, writer)
-      return runMiddleware(limit, request, response)
-    }
-  }
-  const limitWrite = writeLimit('vault-write', 'refuse')
-  // A leaked key is to be revoked without Redis too.
-  const limitAdministrator = writeLimit('vault-admin-write', 'allow')
   const maxUnread = config.MAX_UNREAD_BYTES === 0 ? Infinity : config.MAX_UNREAD_BYTES
   const answers: Answers = {
     hasRoom: (projectUid) => unread.overdueBytesOf(projectUid) <= maxUnread,
     own: (response, projectUid) => unread.own(response, projectUid),
   }
-  const fetchLimit = sharedLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
+  const fetchLimit = createRateLimit({
+    ...shared,
+    ...{ name: 'vault-fetch', limit: config.FETCH_RATE_LIMIT, windowMs: 60_000 },
+    keyOf: (request) => addressKey(clientAddress(request, proxies)),
+  })
+  const limitWrite = limitByKey('write', config.WRITE_RATE_LIMIT, 60_000)
+  // A leaked key can be revoked while Redis is unavailable.
+  const limitAdministrator = limitByKey('admin-write', config.WRITE_RATE_LIMIT, 60_000, 'allow')
 
   return {
     administrator,
@@ -119,7 +124,20 @@ export function createRest(
       },
       // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.
       around: {
-        signature: failureLimit('signature-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000, () => true),
+        signature: createFailureGuard({
+          perAddress: failureLimit(
+            'address-signature-failures',
+            config.SIGNATURE_FAILURE_LIMIT * PROJECTS_PER_ADDRESS,
+            60_000,
+          ),
+          perProject: {
+            ...failureLimit('signature-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000),
+            projectOf: (request) => claimedProject(receivedMessage(request, proxies)),
+            isProject: signedRequests.isProject,
+          },
+          proxies,
+          isFailure,
+        }),
       },
     },
   }

@@ -26,7 +26,7 @@ function secretsOf(storedUid: string, confirm: () => Promise<VerifiedCaller>) {
       return Promise.resolve(projectUid === storedUid ? result : ('stale' as const))
     }
   const secrets = createProjectSecrets({
-    secrets: { put: answer('stored' as const), remove: answer('absent' as const) },
+    secrets: { put: answer(1), remove: answer('absent' as const) },
     fetch: answer({ json: '{}' }),
     confirm,
   })
@@ -45,7 +45,7 @@ test('a stale caller is confirmed, and acts as the one that was confirmed', asyn
   const { secrets, asked } = secretsOf('stored', confirmed)
   expect(await secrets.fetch(caller, 'production')).toEqual({ json: '{}' })
   await secrets.put(caller, { env: 'production', key: 'A', value: '1' })
-  await expect(secrets.remove(caller, 'id')).rejects.toMatchObject({ code: 'not_found' })
+  await expect(secrets.remove(caller, { id: 'id' })).rejects.toMatchObject({ code: 'not_found' })
   expect(asked).toEqual(['cached', 'stored', 'cached', 'stored', 'cached', 'stored'])
 })
 

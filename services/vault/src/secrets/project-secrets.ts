@@ -3,7 +3,7 @@ import { apiError } from '../errors.ts'
 import { allows } from '../projects/project-keys.ts'
 import type { VerifiedCaller } from '../signed-requests/signed-requests.ts'
 import type { BatchedFetch, Fetched } from './batched-fetch.ts'
-import type { Secrets, Stale } from './secrets.ts'
+import type { SecretReference, Secrets, Stale } from './secrets.ts'
 
 /** What a project does with its own secrets, by signed requests. */
 export type ProjectSecrets = ReturnType<typeof createProjectSecrets>
@@ -12,7 +12,7 @@ export type ProjectSecrets = ReturnType<typeof createProjectSecrets>
 const MAX_CONFIRMATIONS = 5
 
 /** What a caller wants to do; `env` is undefined where the store finds out. */
-type Wanted = { readonly access: 'read' | 'write'; readonly env: string | undefined }
+type Intent = { readonly access: 'read' | 'write'; readonly env: string | undefined }
 
 /**
  * Acts for verified callers, within the scope of their key. A signature is verified against a cached project, and each
@@ -30,7 +30,7 @@ export function createProjectSecrets(deps: {
 
   async function whileCurrent<T>(
     caller: VerifiedCaller,
-    { access, env }: Wanted,
+    { access, env }: Intent,
     action: (caller: VerifiedCaller) => Promise<T | Stale>,
   ): Promise<T> {
     if (!allows(caller.scope, access, env)) throw forbidden(caller.actor, caller.project)
@@ -56,15 +56,14 @@ export function createProjectSecrets(deps: {
     fetch: (caller: VerifiedCaller, env: string): Promise<Fetched> =>
       whileCurrent(caller, { access: 'read', env }, (current) => fetch(current, env)),
 
-    /** Creates a secret or overwrites its value. @throws ApiError forbidden, unknown_project, invalid_signature */
-    put: async (caller: VerifiedCaller, secret: { env: string; key: string; value: string }): Promise<void> => {
-      await whileCurrent(caller, { access: 'write', env: secret.env }, (current) => secrets.put(current, secret))
-    },
+    /** Creates a secret or overwrites its value. @returns the number of the version @throws ApiError forbidden, unknown_project, invalid_signature */
+    put: (caller: VerifiedCaller, secret: { env: string; key: string; value: string }): Promise<number> =>
+      whileCurrent(caller, { access: 'write', env: secret.env }, (current) => secrets.put(current, secret)),
 
     /** Deletes a secret. @throws ApiError forbidden, not_found, unknown_project, invalid_signature */
-    remove: async (caller: VerifiedCaller, id: string): Promise<void> => {
-      const wanted = { access: 'write', env: undefined } as const
-      const removal = await whileCurrent(caller, wanted, (current) => secrets.remove(current, id))
+    remove: async (caller: VerifiedCaller, wanted: SecretReference): Promise<void> => {
+      const intent = { access: 'write', env: 'env' in wanted ? wanted.env : undefined } as const
+      const removal = await whileCurrent(caller, intent, (current) => secrets.remove(current, wanted))
       if (removal === 'forbidden') throw forbidden(caller.actor, caller.project)
       if (removal === 'absent') throw apiError('not_found')
     },

@@ -10,6 +10,8 @@ const env = z
   .string()
   .regex(ENV, 'must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or digit')
 
+const secretKey = z.string().regex(SECRET_KEY, 'must be 1 to 256 characters without control characters')
+
 const secret = z
   .strictObject({ id: uuid, key: z.string(), env: z.string(), updatedAt: time })
   .meta({ id: 'SecretMetadata', description: 'A secret without its value' })
@@ -48,16 +50,31 @@ export const secretEndpoints = [
     summary: 'Create a secret or overwrite its value',
     limit: 'none',
     body: z.strictObject({
-      key: z.string().regex(SECRET_KEY, 'must be 1 to 256 characters without control characters'),
+      key: secretKey,
       value: z
         .string()
         .refine((value) => Buffer.byteLength(value) <= MAX_VALUE_BYTES, 'must have at most 64 KiB as UTF-8'),
       env,
     }),
-    answer: ok,
+    answer: ok.extend({ version: z.int() }),
     errors: ['decryption_failed'],
-    handle: async ({ body, caller }, { projectSecrets }) => {
-      await projectSecrets.put(caller, body)
+    handle: async ({ body, caller }, { projectSecrets }) => ({
+      ...OK,
+      version: await projectSecrets.put(caller, body),
+    }),
+  }),
+  ownEndpoint({
+    ...signed,
+    method: 'DELETE',
+    path: '/v1/secrets',
+    operationId: 'deleteOwnSecretByKey',
+    summary: 'Delete a secret of the signing project permanently, by its key',
+    limit: 'none',
+    query: z.object({ key: secretKey, env }),
+    answer: ok,
+    errors: ['not_found'],
+    handle: async ({ query, caller }, { projectSecrets }) => {
+      await projectSecrets.remove(caller, query)
       return OK
     },
   }),
@@ -73,7 +90,7 @@ export const secretEndpoints = [
     answer: ok,
     errors: ['not_found'],
     handle: async ({ params, caller }, { projectSecrets }) => {
-      await projectSecrets.remove(caller, params.id)
+      await projectSecrets.remove(caller, { id: params.id })
       return OK
     },
   }),

@@ -12,7 +12,7 @@ import { allows } from '../projects/project-keys.ts'
 import type { Theirs } from '../projects/projects.ts'
 import type { Environments, StoredEnvironment } from './environments.ts'
 import { readAll } from './fetches.store.ts'
-import type { Caller, SecretStore, StorageLimits } from './secrets.ts'
+import type { Caller, SecretReference, SecretStore, StorageLimits } from './secrets.ts'
 import { dropOldVersions, requireFewEnvironments, requireFewSecrets, requireSpace } from './storage-limits.store.ts'
 
 /**
@@ -78,28 +78,28 @@ export function createSecretStore(
         const project = { uid: caller.projectUid, name: caller.project }
         const entry = (revision: number) => entryFor(id, version, revision)
         await finish(trx, before, { key: secret.key, version }, project, entry)
-        return 'stored'
+        return version
       }),
 
-    remove: (caller, id, now, entryFor) =>
+    remove: (caller, wanted, now, entryFor) =>
       wantedTransaction(db, caller.wanted, async (trx) => {
         if (!(await lockCaller(trx, caller, now, { covered: false }))) return 'stale'
-        const secret = await findSecret(trx, id, { projectUid: caller.projectUid, projects: null })
+        const secret = await findSecret(trx, wanted, { projectUid: caller.projectUid, projects: null })
         if (secret === undefined) return 'absent'
         if (!allows(caller.scope, 'write', secret.env)) return 'forbidden'
         const before = await lockEnvironment(trx, secret.uid, secret.env)
-        if (!(await deleteSecret(trx, id, before))) return 'absent'
+        if (!(await deleteSecret(trx, secret.id, before))) return 'absent'
         await finish(trx, before, { key: secret.key, version: undefined }, secret, (revision) =>
           entryFor({ ...secret, revision }),
         )
         return 'deleted'
       }),
 
-    projectOf: (id, projects) => findSecret(db, id, { projects }),
+    projectOf: (id, projects) => findSecret(db, { id }, { projects }),
 
     removeAny: (id, { projects, wanted }, entryFor) =>
       wantedTransaction(db, wanted, async (trx) => {
-        const secret = await findSecret(trx, id, { projects })
+        const secret = await findSecret(trx, { id }, { projects })
         if (secret === undefined || !(await lockProject(trx, secret.uid))) return false
         const before = await lockEnvironment(trx, secret.uid, secret.env)
         if (!(await deleteSecret(trx, id, before))) return false
@@ -150,7 +150,7 @@ export function createSecretStore(
 
     restore: ({ id, version, now }, { projects, wanted }, reencrypt, entryFor) =>
       wantedTransaction(db, wanted, async (trx) => {
-        const found = await findSecret(trx, id, { projects })
+        const found = await findSecret(trx, { id }, { projects })
         if (found === undefined || !(await lockProject(trx, found.uid))) return undefined
         const dataKey = await reserveDataKey(trx, found.uid)
         const before = await lockEnvironment(trx, found.uid, found.env)
@@ -207,13 +207,13 @@ async function lockCaller(trx: Db, caller: Caller, now: Date, rule: { covered: b
   return row !== undefined
 }
 
-/** A secret by its id, with its project, among those of one project, or of some by their names. */
-function findSecret(trx: Db, id: string, { projectUid, projects }: { projectUid?: string; projects: Theirs }) {
+/** A secret with its project, among those of one project, or of some by their names. */
+function findSecret(trx: Db, wanted: SecretReference, { projectUid, projects }: { projectUid?: string; projects: Theirs }) {
   return trx
     .selectFrom('secrets as s')
     .innerJoin('projects as p', 'p.uid', 's.project_uid')
-    .select(['p.uid', 'p.name', 's.env', 's.key'])
-    .where('s.id', '=', id)
+    .select(['s.id', 'p.uid', 'p.name', 's.env', 's.key'])
+    .where((eb) => eb.and('id' in wanted ? { 's.id': wanted.id } : { 's.env': wanted.env, 's.key': wanted.key }))
     .$if(projectUid !== undefined, (query) => query.where('p.uid', '=', projectUid ?? ''))
     .$if(projects !== null, (query) => query.where('p.uid', 'in', uidsOf(projects)))
     .executeTakeFirst()

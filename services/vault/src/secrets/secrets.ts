@@ -75,8 +75,11 @@ export type Acting = By & { readonly projects: Theirs; readonly wanted?: Wanted 
 /** Encrypts a value for the version that the transaction reserved, with the data key that it read. */
 export type EncryptForVersion = (version: number, dataKey: StoredDataKey) => Promise<Buffer>
 
+/** A secret of a caller's project: by its id, or by its place. */
+export type SecretReference = { readonly id: string } | { readonly env: string; readonly key: string }
+
 /** Makes the audit entry of a deleted secret. */
-export type EntryForDeleted = (deleted: { env: string; key: string; revision: number }) => NewEntry
+export type EntryForDeleted = (deleted: { id: string; env: string; key: string; revision: number }) => NewEntry
 
 /** A version to restore, read while its secret is locked. `dataKey` encrypts the restored value. */
 export type StoredVersion = StoredValue & {
@@ -95,15 +98,15 @@ export type SecretStore = {
   readAll(fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]>
   /** Whether a project exists. */
   hasProject(projectUid: string): Promise<boolean>
-  /** Adds a version, and the secret if it is new. `entryFor` makes the audit entry for the reserved version. */
+  /** Adds a version, and the secret if it is new. Returns its number. `entryFor` makes the audit entry for the reserved version. */
   put(
     caller: Caller,
     secret: { id: string; env: string; key: string; now: Date },
     encrypt: EncryptForVersion,
     entryFor: (secretId: string, version: number, revision: number) => NewEntry,
-  ): Promise<'stored' | Stale>
+  ): Promise<number | Stale>
   /** Deletes a secret of the caller's project with all its versions, unless it is in an environment beyond their scope. */
-  remove(caller: Caller, id: string, now: Date, entryFor: EntryForDeleted): Promise<Removal>
+  remove(caller: Caller, wanted: SecretReference, now: Date, entryFor: EntryForDeleted): Promise<Removal>
   /** The project of a secret, when it is one of these. */
   projectOf(id: string, projects: Theirs): Promise<{ uid: string; name: string } | undefined>
   /** Deletes a secret of any of these projects. */
@@ -179,9 +182,9 @@ export function createSecrets(deps: {
   const { store, dataKeys, clock, inTurn } = deps
   const { reportingErrors, reportingLaterErrors } = createDecryptionReports(deps.onDecryptionError)
 
-  function deletionEntry(secretId: string, by: By): EntryForDeleted {
-    return ({ env, key, revision }) =>
-      newEntry(clock, { action: 'delete', env, by, detail: { secretId, key, revision } })
+  function deletionEntry(by: By): EntryForDeleted {
+    return ({ id, env, key, revision }) =>
+      newEntry(clock, { action: 'delete', env, by, detail: { secretId: id, key, revision } })
   }
 
   const turnOf = ({ project, wanted }: Caller) => ({ owner: `project ${project}`, project, wanted })
@@ -231,7 +234,7 @@ export function createSecrets(deps: {
       )
     },
 
-    put: async (caller: Caller, secret: { env: string; key: string; value: string }): Promise<'stored' | Stale> => {
+    put: async (caller: Caller, secret: { env: string; key: string; value: string }): Promise<number | Stale> => {
       const { env, key, value } = secret
       const placeOf = (version: number) => ({
         projectUid: caller.projectUid,
@@ -256,14 +259,14 @@ export function createSecrets(deps: {
     },
 
     /** An id of another project and text that is no id are `absent`, like an unknown id. */
-    remove: async (caller: Caller, id: string): Promise<Removal> => {
-      if (!isId(id)) return 'absent'
-      return inTurn(turnOf(caller), () => store.remove(caller, id, new Date(clock.now()), deletionEntry(id, caller)))
+    remove: async (caller: Caller, wanted: SecretReference): Promise<Removal> => {
+      if ('id' in wanted && !isId(wanted.id)) return 'absent'
+      return inTurn(turnOf(caller), () => store.remove(caller, wanted, new Date(clock.now()), deletionEntry(caller)))
     },
 
     /** @throws ApiError not_found */
     removeAny: async (id: string, by: Acting): Promise<void> => {
-      const removed = await ofAdministrator(id, by, () => store.removeAny(id, by, deletionEntry(id, by)))
+      const removed = await ofAdministrator(id, by, () => store.removeAny(id, by, deletionEntry(by)))
       if (removed !== true) throw apiError('not_found')
     },
 

@@ -1,3 +1,4 @@
+import type { ReceivedMessage } from '@vault-and-tracker/http-signatures'
 import { type Guard, runMiddleware } from '@vault-and-tracker/rest'
 import {
   clientAddress,
@@ -44,12 +45,7 @@ export function createSignatureGuard(deps: {
   }
 
   async function verify(request: Request, response: Response, isWrite: boolean): Promise<VerifiedCaller> {
-    const authenticated = await signedRequests.authenticate({
-      method: request.method,
-      scheme: clientScheme(request, proxies),
-      target: request.originalUrl,
-      rawHeaders: rawHeaders(request, proxies),
-    })
+    const authenticated = await signedRequests.authenticate(receivedMessage(request, proxies))
     if (request.method === 'GET') admitFetch(authenticated.signer.uid, response)
     const body = await readBody(request)
     const address = clientAddress(request, proxies)
@@ -66,6 +62,16 @@ export function createSignatureGuard(deps: {
       await runMiddleware(fetchLimit, request, response)
       return verify(request, response, isWrite)
     })
+  }
+}
+
+/** What a signature covers, as it is on the wire. */
+export function receivedMessage(request: Request, proxies: TrustedProxies): ReceivedMessage {
+  return {
+    method: request.method,
+    scheme: clientScheme(request, proxies),
+    target: request.originalUrl,
+    rawHeaders: rawHeaders(request, proxies),
   }
 }
 

@@ -176,6 +176,9 @@ export function createSignedRequests(deps: {
       }
     },
 
+    /** Whether there is a project of this name, by what is cached. */
+    isProject: async (name: string): Promise<boolean> => (await signingProjects.find(name, false)) !== undefined,
+
     /** Counts a fetch as pending while its verification runs, however it ends. */
     countFetch: fetches.during,
 
@@ -197,6 +200,16 @@ export function createSignedRequests(deps: {
       if (uncovered || key === undefined) throw apiError('invalid_signature')
       return { ...caller, projectUid: signer.uid, generation: signer.generation, scope: key.scope }
     },
+  }
+}
+
+/** The project that a request says it is of; nothing of it is proven. Undefined for a request that is not signed as it must be. */
+export function claimedProject(message: ReceivedMessage): string | undefined {
+  try {
+    return parseSignedRequest(message).claims.project
+  } catch (error) {
+    if (error instanceof SignatureError) return undefined
+    throw error
   }
 }
 
