@@ -1,30 +1,19 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { constants } from 'node:os'
-import { setImmediate } from 'node:timers/promises'
-import { runVaultCommand } from './commands/program.ts'
-import { askOn } from './commands/prompt.ts'
 
-const { argv, env, stdin, stdout, stderr } = process
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-const ask = askOn(stdin, stderr)
+// An older Node fails at the first import that it lacks, without saying why; so the rest is imported after this check.
+const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  engines: { node: string }
+}
+const [required, running] = [engines.node.replace(/^\D+/, ''), process.versions.node]
+if (isOlder(running, required)) {
+  process.stderr.write(`vault: Node ${required} or newer is required; this is ${running}\n`)
+  process.exitCode = 1
+} else await import('./commands/main.ts')
 
-// What cannot be written is told at the end: an error without a listener would end the process with a stack.
-let failure: NodeJS.ErrnoException | undefined
-stdout.on('error', (error) => {
-  failure ??= error
-})
-stderr.on('error', () => undefined)
-
-const status = await runVaultCommand({ args: argv.slice(2), env, stdin, stdout, stderr, ask }, version)
-await new Promise((resolve) => stdout.write('', resolve))
-// The stream tells its error after those who wait for it.
-await setImmediate()
-process.exitCode = failure === undefined || status !== 0 ? status : outputFailed(failure)
-
-/** The exit status where the result could not be written: that of SIGPIPE where its reader has gone, which is no error. */
-function outputFailed({ code = 'unknown error' }: NodeJS.ErrnoException): number {
-  if (code === 'EPIPE') return 128 + constants.signals.SIGPIPE
-  stderr.write(`vault: cannot write to standard output: ${code}\n`)
-  return 1
+function isOlder(version: string, least: string): boolean {
+  const [a, b] = [version, least].map((text) => text.split('.').map(Number))
+  const [major = 0, minor = 0] = a ?? []
+  const [leastMajor = 0, leastMinor = 0] = b ?? []
+  return major < leastMajor || (major === leastMajor && minor < leastMinor)
 }

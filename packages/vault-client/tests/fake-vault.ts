@@ -27,6 +27,7 @@ export async function startFakeVault(publicKeyHex: string): Promise<{
 }> {
   const key = createVerifyKey(parsePublicKey(publicKeyHex))
   const secrets = new Map<string, string>()
+  const versions = new Map<string, number>()
   const seen: { method: string; target: string; covered: boolean; nonce: string }[] = []
   const next: ForcedAnswer[] = []
   const state = { clockMs: 0 }
@@ -71,9 +72,13 @@ export async function startFakeVault(publicKeyHex: string): Promise<{
       if (method === 'PUT') {
         const { key: name, value } = JSON.parse(body.toString()) as { key: string; value: string }
         secrets.set(name, value)
-        reply(200, { ok: true })
+        versions.set(name, (versions.get(name) ?? 0) + 1)
+        reply(200, { ok: true, version: versions.get(name) })
       } else if (method === 'DELETE') {
-        const known = secrets.delete(decodeURIComponent(target.split('/').at(-1) ?? ''))
+        const url = new URL(target, 'http://vault')
+        const known = secrets.delete(
+          url.searchParams.get('key') ?? decodeURIComponent(url.pathname.split('/').at(-1) ?? ''),
+        )
         reply(known ? 200 : 404, known ? { ok: true } : { error: 'not_found' })
       } else reply(200, Object.fromEntries(secrets))
     })

@@ -12,7 +12,7 @@ import { newFolder } from './new-folder.ts'
 const CLIENT = dirname(import.meta.dirname)
 const SIGNATURES = join(CLIENT, '../http-signatures')
 const ROOT = join(CLIENT, '../..')
-const OTHERS = ['commander', 'dotenv']
+const OTHERS = ['commander', 'dotenv', 'undici']
 
 const folder = newFolder()
 const tarballs = join(folder, 'tarballs')
@@ -47,6 +47,7 @@ test('the manifests name versions, no folder of the workspace, and no file that 
     const installed = join(project, 'node_modules/@vault-and-tracker', name)
     const manifest = readFileSync(join(installed, 'package.json'), 'utf8')
     expect(manifest).not.toMatch(/workspace:|"private"|\.\/src\//)
+    expect(JSON.parse(manifest)).toMatchObject({ repository: { directory: `packages/${name}` } })
     for (const [, file = ''] of manifest.matchAll(/"(\.\/dist\/[^"*]+)"/g)) readFileSync(join(installed, file))
     const rest = readdirSync(installed).toSorted()
     expect(rest).toEqual(['LICENSE', 'README.md', 'dist', 'package.json'])
@@ -89,6 +90,31 @@ test('an application in TypeScript gets the types', async () => {
 })
 
 test('the vault command runs', async () => {
-  expect(await run(project, 'npx', '--no-install', 'vault', '--help')).toContain('Usage: vault [options] [command]')
+  expect(await run(project, 'npx', '--no-install', 'vault', '--help')).toContain('Usage: vault [flags] [command]')
   expect(JSON.parse(await run(project, 'npx', '--no-install', 'vault', 'keygen'))).toMatchObject({ crv: 'Ed25519' })
+})
+
+test('a Node that is too old is refused with what is needed', async () => {
+  const old = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } })")}`
+  const cli = join(project, 'node_modules/@vault-and-tracker/vault-client/dist/cli.js')
+  const running = run(project, process.execPath, '--import', old, cli, 'keygen')
+  await expect(running).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Node 20.19 or newer is required; this is 18.20.0'),
+  })
+})
+
+test('every file has its source map, with the source in it', () => {
+  for (const name of ['vault-client', 'http-signatures']) {
+    const dist = join(project, 'node_modules/@vault-and-tracker', name, 'dist')
+    const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+    expect(files.length).toBeGreaterThan(5)
+    for (const file of files) {
+      const [, map = ''] = /\/\/# sourceMappingURL=(.+)/.exec(readFileSync(join(dist, file), 'utf8')) ?? []
+      const { sourcesContent } = JSON.parse(readFileSync(join(dist, dirname(file), map), 'utf8')) as {
+        sourcesContent?: string[]
+      }
+      expect(sourcesContent?.[0]?.length ?? 0).toBeGreaterThan(10)
+    }
+  }
 })

@@ -38,7 +38,7 @@ test('a rotation keeps the scope of the key, and tells it and until when the rep
   const [added, replaced] = await keysOf('narrow')
   expect([added?.until, added?.scope]).toEqual([null, { access: 'read', envs: ['production', 'staging'] }])
   const [, until = ''] =
-    /^vault: the new key may read in the environments production, staging; the replaced key is valid until (\S+)\n$/.exec(
+    /^vault: the new key may read in the environments production, staging; the replaced key is active until (\S+)\n$/.exec(
       err,
     ) ?? []
   expect(Math.abs(Date.parse(until) - Date.parse(replaced?.until ?? ''))).toBeLessThan(10_000)
@@ -48,7 +48,7 @@ test('an option of a rotation replaces its part of the scope and keeps the other
   await register('partly', '--access', 'read', '--envs', 'production')
   const wider = await vault('admin', 'rotate', 'partly', '--access', 'read-write', '--overlap', '0')
   expect(wider.err).toBe(
-    'vault: the new key may read and write in the environment production; the replaced key is no longer valid\n',
+    'vault: the new key may read and write in the environment production; the replaced key is revoked\n',
   )
   expect(await keysOf('partly')).toMatchObject([{ scope: { access: 'read-write', envs: ['production'] } }])
   const all = await vault('admin', 'rotate', 'partly', '--all-envs', '--overlap', '0')
@@ -63,7 +63,7 @@ test('a project without a valid key is only rotated to a scope that is given', a
   await vault('admin', 'revoke', 'ended', key?.fingerprint ?? '')
   const refused = await vault('admin', 'rotate', 'ended', '--access', 'read')
   expect([refused.status, refused.out]).toEqual([2, ''])
-  expect(refused.err).toContain('ended has no valid key whose scope the new one could keep; give --access and --envs')
+  expect(refused.err).toContain('ended has no active key whose scope could be kept')
   expect(await keysOf('ended')).toEqual([])
   const given = await vault('admin', 'rotate', 'ended', '--access', 'read', '--all-envs')
   expect([given.status, given.err]).toEqual([0, 'vault: the new key may read in all environments\n'])
@@ -72,20 +72,27 @@ test('a project without a valid key is only rotated to a scope that is given', a
 test('some environments and all of them exclude each other', async () => {
   expect(await vault('admin', 'rotate', 'shop', '--envs', 'staging', '--all-envs')).toMatchObject({
     status: 2,
-    err: expect.stringContaining('--envs and --all-envs exclude each other'),
+    err: expect.stringContaining('use either --envs or --all-envs'),
   })
   expect(await keysOf('shop')).toHaveLength(1)
 })
 
-test('the audit log of an action names who acted and the key of the secret', async () => {
+test('the audit log shows every action with who acted on what, and what narrows it', async () => {
   await world.client.put('COLOUR', 'green')
+  await world.client.put('COLOUR', 'red', 'staging')
   const [key] = await keysOf('shop')
-  const { out } = await vault('admin', 'audit', '--action', 'put')
-  expect(out).toMatch(/^REQUESTEDAT +PROJECTID +ACTION +ENV +KEY +ACTOR +IP +ID\n/)
-  expect(out).toMatch(new RegExp(` shop +put +production +COLOUR +key:${key?.fingerprint ?? ''} +127\\.0\\.0\\.1 `))
-  const read = await vault('admin', 'audit', '--action', 'read', '--limit', '1')
-  expect(read.out).toMatch(/ read +- +- +administrator +127\.0\.0\.1 /)
-  expect((await vault('admin', 'audit')).out).toMatch(/^REQUESTEDAT +PROJECTID +ACTION +ENV +IP +ID\n/)
+  const actor = `key:${key?.fingerprint ?? ''}`
+  const lines = async (...filters: string[]): Promise<readonly string[]> =>
+    (await vault('admin', 'audit', '--project', 'shop', ...filters)).out.trimEnd().split('\n')
+  const [head, ...all] = await lines()
+  expect(head).toMatch(/^TIME +PROJECT +ACTION +ENV +KEY +ACTOR +IP +ID +DETAIL$/)
+  expect(all.join('\n')).toMatch(/ read .* administrator .* what=keys/)
+  expect(all.join('\n')).toMatch(/ project\.create /)
+  const [, put, ...others] = await lines('--key', 'COLOUR', '--env', 'staging', '--actor', actor, '--since', '1h')
+  expect(put).toMatch(new RegExp(` shop +put +staging +COLOUR +${actor} +127\\.0\\.0\\.1 .* version=1`))
+  expect(others).toEqual([])
+  expect(await lines('--action', 'put')).toHaveLength(3)
+  expect(await lines('--since', new Date(Date.now() + 60_000).toISOString())).toHaveLength(1)
 })
 
 test('an administrator is added with id and role told beside the token, and removed with --yes where nobody can be asked', async () => {
@@ -98,20 +105,20 @@ test('an administrator is added with id and role told beside the token, and remo
   const id = ada?.id ?? ''
   expect(added.out).toMatch(/^\S{20,}\n$/)
   expect(added.err).toBe(
-    `vault: Ada is added with the id ${id} and the role auditor; projects: shop; until ${ada?.expiresAt ?? ''}\n`,
+    `vault: added Ada with the id ${id} and the role auditor; projects: shop; until ${ada?.expiresAt ?? ''}\n`,
   )
   const again = await vault('admin', 'administrators', 'add', 'Ada', '--role', 'administrator')
   expect(again.status).toBe(0)
   expect(again.err).toMatch(
-    /^vault: there is an administrator of the name Ada already: [-0-9a-f]{36}\nvault: Ada is added with the id [-0-9a-f]{36} and the role administrator\n$/,
+    /^vault: warning: another administrator is named Ada: [-0-9a-f]{36}\nvault: added Ada with the id [-0-9a-f]{36} and the role administrator\n$/,
   )
-  expect(again.err).toContain(`already: ${id}\n`)
+  expect(again.err).toContain(`is named Ada: ${id}\n`)
   expect(await vault('admin', 'administrators', 'rm', id)).toMatchObject({
     status: 2,
-    err: expect.stringContaining('there is no terminal to ask on; use --yes'),
+    err: expect.stringContaining('--yes is required'),
   })
   expect(await vault('admin', 'administrators', 'rm', id, '--yes')).toMatchObject({
     status: 0,
-    out: `the administrator ${id} is removed\n`,
+    out: `Removed administrator ${id}.\n`,
   })
 })

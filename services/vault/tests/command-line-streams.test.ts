@@ -53,7 +53,7 @@ import os, pty, sys
 pid, fd = pty.fork()
 if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
 seen = b''
-while b'value of PASTED: ' not in seen: seen += os.read(fd, 4096)
+while b'Value of PASTED: ' not in seen: seen += os.read(fd, 4096)
 os.write(fd, b'line one\\nline two\\n')
 while True:
     try: chunk = os.read(fd, 4096)
@@ -65,6 +65,6 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode())
   const file = join(temporaryFolder('command-line'), 'driver.py')
   writeFileSync(file, driver)
   const { out } = await bash(`python3 ${file} vault set PASTED`)
-  expect(out).toMatch(/^1 value of PASTED: \s+vault: several lines were entered; use --from-file or standard input/)
+  expect(out).toMatch(/^1 Value of PASTED: \s+vault: several lines were entered; use --from-file or standard input/)
   expect(await world.client.get('PASTED')).toBeUndefined()
 })

@@ -12,6 +12,8 @@ export type VaultClientOptions = TransportOptions & {
   readonly project: string
   /** The project's private key: a JWK JSON string, the 64 hex digits of its seed, or a PKCS#8 PEM. */
   readonly privateKey: string
+  /** Reads the private key again: `watch` calls it before each reading, so that it goes on with a key that was replaced. */
+  readonly reloadPrivateKey?: (() => string | Promise<string>) | undefined
   /** Keeps secrets in memory. Left out, every `getAll` and `get` asks the vault. */
   readonly cache?: CacheOptions | undefined
 }
@@ -22,10 +24,12 @@ export type VaultClient = {
   getAll(env?: string): Promise<Secrets>
   /** The value of one secret; undefined when the environment has no such key. */
   get(key: string, env?: string): Promise<string | undefined>
-  /** Creates a secret or overwrites its value. */
-  put(key: string, value: string, env?: string): Promise<void>
+  /** Creates a secret or overwrites its value. Returns the number of its version; undefined from a vault that does not tell. */
+  put(key: string, value: string, env?: string): Promise<number | undefined>
   /** Deletes a secret by the id that the administrators' listing shows. */
   remove(id: string): Promise<void>
+  /** Deletes a secret by its key. */
+  removeByKey(key: string, env?: string): Promise<void>
   /** Reads an environment again and again, without the cache, and tells what changed. */
   watch(env: string, options: WatchOptions): Watch
   /** The public half of the key, 64 lower-case hex digits, as it is registered with the vault. */
@@ -38,7 +42,7 @@ const DEFAULT_ENV = 'production'
 export function clientWith(signer: Signer): (options: VaultClientOptions) => VaultClient {
   return (options) => {
     const project = readProject(options.project)
-    const key = importKey(signer, options.privateKey)
+    let key = importKey(signer, options.privateKey)
     const transport = createTransport(options)
     const cache = options.cache && createSecretCache(options.cache, () => performance.now())
 
@@ -54,12 +58,16 @@ export function clientWith(signer: Signer): (options: VaultClientOptions) => Vau
       cache === undefined ? read(env) : cache.get(env, () => read(env))
 
     return {
-      publicKey: key.publicKeyHex,
+      get publicKey() {
+        return key.publicKeyHex
+      },
       getAll: async (env = DEFAULT_ENV) => copySecrets(await cached(env)),
       get: async (name, env = DEFAULT_ENV) => (await cached(env))[name],
       put: async (name, value, env = DEFAULT_ENV) => {
         try {
-          await send('PUT', '/v1/secrets', JSON.stringify({ key: name, value, env }))
+          const answer = await send('PUT', '/v1/secrets', JSON.stringify({ key: name, value, env }))
+          const { version } = (answer ?? {}) as { version?: unknown }
+          return typeof version === 'number' ? version : undefined
         } finally {
           // Also where the answer was lost: the vault may have carried it out.
           cache?.clear(env)
@@ -72,8 +80,16 @@ export function clientWith(signer: Signer): (options: VaultClientOptions) => Vau
           cache?.clear()
         }
       },
+      removeByKey: async (name, env = DEFAULT_ENV) => {
+        try {
+          await send('DELETE', `/v1/secrets?${new URLSearchParams({ key: name, env }).toString()}`)
+        } finally {
+          cache?.clear(env)
+        }
+      },
       watch: (env, watching) =>
         watchSecrets(async (signal) => {
+          if (options.reloadPrivateKey !== undefined) key = importKey(signer, await options.reloadPrivateKey())
           const secrets = await read(env, signal)
           cache?.set(env, copySecrets(secrets))
           return secrets

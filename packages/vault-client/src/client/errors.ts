@@ -3,22 +3,22 @@ const REMEDIES = {
   invalid_request: 'the vault does not accept these parameters',
   invalid_public_key: 'the public key is not an Ed25519 key that the vault accepts',
   unauthorized: 'the vault does not accept this admin token',
-  missing_signature: 'the signature did not arrive; does a proxy remove the Signature headers?',
-  unknown_project: 'the vault has no project of this name; ask an administrator to register it',
+  missing_signature: 'the vault received no signature; check whether a proxy removes the Signature headers',
+  unknown_project: 'the vault has no project with this name; ask an administrator to register it',
   invalid_signature:
     'the vault refused the signature; the private key does not belong to the registered public key, or it was replaced or revoked',
   expired: "this machine's clock and the vault's differ by more than five minutes",
   replayed_nonce: 'the vault has received this request before',
   forbidden: 'this key or token may not do that; ask an administrator for a wider scope',
   not_found: 'there is no such project, secret or version',
-  method_not_allowed: 'the vault does not know this request; is it older than this client?',
-  project_exists: 'the vault has a project of this name already',
+  method_not_allowed: 'this vault does not support the request; it may be older than this client',
+  project_exists: 'a project with this name already exists',
   payload_too_large: 'the value is longer than 64 KiB, or the environment is full',
-  unsupported_media_type: 'the vault did not receive JSON; does a proxy change the body?',
+  unsupported_media_type: 'the vault did not receive JSON; check whether a proxy changes the body',
   misdirected_request: 'the vault does not serve this address; use the URL that its PUBLIC_URL names',
-  rate_limited: 'too many requests from this address, or writes of this project; try again later',
-  internal_error: 'the vault failed; its log has the reason',
-  decryption_failed: 'a stored value does not decrypt; tell the administrator of the vault',
+  rate_limited: 'too many requests or failures from this address, or writes of this project; try again later',
+  internal_error: 'the vault failed; its log shows the reason',
+  decryption_failed: 'a stored value cannot be decrypted; contact the administrator of the vault',
   unavailable: 'the vault cannot reach its database or Redis; try again later',
 } as const
 
@@ -103,16 +103,20 @@ export function errorOfAnswer(refusal: Refusal): VaultError {
   return new VaultError(code, text, { status, retryAfterMs, ...(isClock && { clockDifferenceMs }) })
 }
 
-const NO_VAULT = 'this is no vault: it answers 404 in another form; check the URL'
+const NO_VAULT = 'this server is not a vault: it returned 404 with an unexpected body; check the URL'
 
 /** Whether another server says that it has no such path. The codes of a vault, those of a newer one too, are words in lower case. */
 function isOfNoVault({ status, code }: Refusal): boolean {
   return status === 404 && !/^[a-z]+(_[a-z]+)*$/.test(code ?? '')
 }
 
-function textOf({ status, code, message, retryAfterMs }: Refusal): string {
+/** The longest text of a server that a message repeats. */
+const MAX_QUOTED = 500
+
+function textOf({ status, code: anyCode, message: anyMessage, retryAfterMs }: Refusal): string {
+  const [code, message] = [anyCode, anyMessage].map((text) => text?.slice(0, MAX_QUOTED))
   if (code === undefined || !isVaultErrorCode(code)) {
-    const answer = `the vault answered ${String(status)}${code === undefined ? ' in another form' : ` ${code}`}`
+    const answer = `the vault returned ${String(status)}${code === undefined ? ' with an unexpected body' : ` ${code}`}`
     return message === undefined ? answer : `${answer}: ${message}`
   }
   if (code === 'rate_limited' && retryAfterMs !== undefined)

@@ -17,6 +17,8 @@ export type TransportOptions = {
   readonly retries?: number | undefined
   /** The longest wait before a try, 20,000 ms by default; a vault that asks for a longer one is not asked again. */
   readonly maxWaitMs?: number | undefined
+  /** The longest response that is read, in bytes after decompression; 16 MiB by default, four times what an environment stores by default. */
+  readonly maxResponseBytes?: number | undefined
   /** In place of the global `fetch`, for example one that goes through a proxy. */
   readonly fetch?: typeof fetch | undefined
 }
@@ -85,6 +87,7 @@ export function createTransport(options: TransportOptions): Transport {
   const timeoutMs = Math.min(numberOption('timeoutMs', options.timeoutMs ?? 10_000, 1), MAX_TIMER_MS)
   const retries = numberOption('retries', options.retries ?? 3)
   const maxWaitMs = numberOption('maxWaitMs', options.maxWaitMs ?? 20_000)
+  const maxBytes = numberOption('maxResponseBytes', options.maxResponseBytes ?? 16 * 1024 ** 2, 1)
   const base = readUrl(options.url)
   // Called late, so that what replaces the global one is used.
   const fetchOnce: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
@@ -100,7 +103,7 @@ export function createTransport(options: TransportOptions): Transport {
       ...(body !== undefined && { body }),
     }
     try {
-      return await readAnswer(await fetchOnce(url, request))
+      return await readAnswer(await fetchOnce(url, request), maxBytes)
     } catch (error) {
       signal?.throwIfAborted()
       throw error instanceof VaultError ? error : errorOfFailure(base.host, error)
@@ -136,18 +139,19 @@ function backoff(tried: number): number {
 function readUrl(text: string): URL {
   // `localhost:4200` is a URL too, of the scheme `localhost`. A program without types passes a variable that is not set.
   if (!/^\s*https?:/i.test(text))
-    throw new VaultError('invalid_configuration', 'the URL of the vault does not begin with http:// or https://')
-  if (!URL.canParse(text)) throw new VaultError('invalid_configuration', 'the URL of the vault is not a URL')
+    throw new VaultError('invalid_configuration', 'the URL of the vault must begin with http:// or https://')
+  if (!URL.canParse(text)) throw new VaultError('invalid_configuration', 'the URL of the vault is not a valid URL')
   return new URL(text)
 }
 
-async function readAnswer(response: Response): Promise<unknown> {
+async function readAnswer(response: Response, maxBytes: number): Promise<unknown> {
   // A signature is for one address, and a token for one vault. Browsers do not tell the status.
   if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
-    const message = 'the vault redirects to another address, which is not followed; use that address as its URL'
+    await response.body?.cancel()
+    const message = 'the vault redirects to another address; redirects are not followed, so use that address as the URL'
     throw new VaultError('invalid_answer', message, { status: response.status })
   }
-  const text = await response.text()
+  const text = await readText(response, maxBytes)
   let body: unknown
   try {
     body = JSON.parse(text)
@@ -155,11 +159,30 @@ async function readAnswer(response: Response): Promise<unknown> {
     // The page of a proxy, or of a server that is no vault.
     if (RETRIED_STATUSES.has(response.status) || response.status === 404) throw refusalOf(response, undefined)
     // Without its cause: that quotes what it fails on, which may be a value.
-    const message = 'the response is not JSON; is this the URL of the vault?'
+    const message = 'the response is not JSON; check the URL of the vault'
     throw new VaultError('invalid_answer', message, { status: response.status })
   }
   if (response.ok) return body
   throw refusalOf(response, body)
+}
+
+/** Counts what was decompressed as it comes, so that no response is held that is longer than allowed. */
+async function readText(response: Response, maxBytes: number): Promise<string> {
+  const reader = response.body?.getReader()
+  if (reader === undefined) return ''
+  const decoder = new TextDecoder()
+  let [text, length] = ['', 0]
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    length += value.byteLength
+    if (length > maxBytes) {
+      await reader.cancel()
+      const message = `the response of the vault is longer than ${String(maxBytes)} bytes; if it may be, raise maxResponseBytes`
+      throw new VaultError('invalid_answer', message, { status: response.status })
+    }
+    text += decoder.decode(value, { stream: true })
+  }
 }
 
 function refusalOf(response: Response, body: unknown): VaultError {

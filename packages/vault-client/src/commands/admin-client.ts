@@ -1,6 +1,6 @@
 import { VaultError } from '../client/errors.ts'
 import { createTransport, type Method } from '../client/transport.ts'
-import { adminUrl, type GlobalOptions } from './settings.ts'
+import { adminUrl, type GlobalOptions, transportSettings } from './settings.ts'
 import { type Terminal, UsageError } from './terminal.ts'
 
 export type SecretMetadata = { id: string; key: string; env: string; updatedAt: string }
@@ -12,7 +12,7 @@ export type AdminClient = Awaited<ReturnType<typeof adminClient>>
 export async function adminClient(options: GlobalOptions, terminal: Terminal) {
   const url = await adminUrl(options, terminal)
   const token = await adminToken(terminal)
-  const transport = createTransport({ url })
+  const transport = createTransport(await transportSettings(url, options, terminal))
   const send = (method: Method, path: string, body?: object, once = false): Promise<unknown> =>
     transport.send({
       ...{ method, path: `/v1/admin${path}`, once },
@@ -47,10 +47,12 @@ export async function adminClient(options: GlobalOptions, terminal: Terminal) {
 async function adminToken(terminal: Terminal): Promise<string> {
   const { env, stdin } = terminal
   const token =
-    env['VAULT_ADMIN_TOKEN'] || (stdin.isTTY === true ? await terminal.ask('admin token: ', { hidden: true }) : '')
-  if (token === '') throw new UsageError('not set: VAULT_ADMIN_TOKEN')
+    env['VAULT_ADMIN_TOKEN'] || (stdin.isTTY === true ? await terminal.ask('Admin token: ', { hidden: true }) : '')
+  if (token === '')
+    throw new UsageError('missing VAULT_ADMIN_TOKEN; set this variable to the token of an administrator')
   // What no header holds; fetch would repeat it in its message.
-  if (!/^[!-~]+$/.test(token)) throw new UsageError('the admin token has characters that no token has')
+  if (!/^[!-~]+$/.test(token))
+    throw new UsageError('the admin token contains spaces or characters outside ASCII; check how it was copied')
   return token
 }
 

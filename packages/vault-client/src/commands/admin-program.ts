@@ -1,116 +1,158 @@
 import { type Command, Option } from 'commander'
 import { adminCommands } from './admin.ts'
+import { readPublicKey } from './public-keys.ts'
 import type { Terminal } from './terminal.ts'
-import { readCount, readDuration, readOverlap } from './values.ts'
+import { readCount, readDuration, readEnvironment, readOverlap, readSince, readText } from './values.ts'
 
-export const yesOption = (): Option => new Option('--yes', 'do not ask')
+export const yesOption = (): Option => new Option('--yes', 'Skip the confirmation prompt')
 
 const accessOption = (otherwise: string): Option =>
-  new Option('--access <access>', `what the key may do; ${otherwise}`).choices(['read-write', 'read', 'write'])
+  new Option('--access <access>', `Access of the key; ${otherwise}`).choices(['read-write', 'read', 'write'])
 const envsOption = (otherwise: string): Option =>
-  new Option('--envs <names...>', `the only environments that the key may touch; ${otherwise}`)
-const ALL = 'everything by default'
-const ALL_ENVS = 'all by default'
-const KEPT = 'as the newest valid key by default'
+  new Option('--envs <names...>', `Environments of the key; ${otherwise}`)
+const publicKeyOption = (description: string): Option =>
+  new Option('--public-key <key>', `${description}: 64 hex digits, a JWK or a PEM`).argParser(readPublicKey)
+const KEPT = 'that of the newest active key by default'
 
 /** The commands of administrators, their arguments and options. */
 export function addAdmin(program: Command, terminal: Terminal): void {
-  const admin = program.command('admin').description('what administrators do, with VAULT_ADMIN_TOKEN or a prompt')
-  const projects = admin.command('projects').description('list, register and delete projects')
+  const admin = program.command('admin').description('Manage projects, keys and administrators, and read the audit log')
+  const projects = admin.command('projects').description('Manage projects')
   projects
     .command('list', { isDefault: true })
-    .description('list projects')
+    .description('List projects')
     .action((_options, command: Command) => adminCommands.list('projects', command.optsWithGlobals(), terminal))
   projects
     .command('add <name>')
-    .description('register a project')
-    .requiredOption('--public-key <key>', 'its public key: 64 hex digits or a JWK')
-    .option('--require-content-digest', 'refuse a PUT whose signature does not cover its body')
-    .addOption(accessOption(ALL))
-    .addOption(envsOption(ALL_ENVS))
+    .description('Register a project')
+    .addOption(publicKeyOption('Public key of the project').makeOptionMandatory())
+    .option('--require-content-digest', 'Refuse a PUT whose signature does not cover its body')
+    .addOption(accessOption('read-write by default'))
+    .addOption(envsOption('all by default'))
     .action((name: string, _options, command: Command) =>
       adminCommands.addProject(name, command.optsWithGlobals(), terminal),
     )
   projects
     .command('rm <id>')
-    .description('delete a project and all its secrets')
+    .description('Delete a project and all its secrets')
     .addOption(yesOption())
     .action((id: string, _options, command: Command) =>
       adminCommands.removeProject(id, command.optsWithGlobals(), terminal),
     )
+  addKeys(admin, terminal)
+  addSecrets(admin, terminal)
+  addAdministrators(admin, terminal)
+  addAudit(admin, terminal)
+}
+
+function addKeys(admin: Command, terminal: Terminal): void {
   admin
     .command('rotate <project>')
-    .description('replace the key of a project; prints the new private key unless a public key is given')
-    .option('--public-key <key>', 'a key whose private half stays where it was made')
+    .description('Replace the key of a project; prints the new private key')
+    .addOption(publicKeyOption('Public key to use instead of a new key pair'))
     .addOption(
-      new Option('--overlap <seconds>', 'how long the replaced key stays valid, at most 600; 0 ends all older keys')
+      new Option(
+        '--overlap <seconds>',
+        'Time that the replaced key stays active, at most 600; 0 revokes all older keys',
+      )
         .argParser(readOverlap)
         .default(600),
     )
-    .option('--output <file>', 'write the new private key to a new file that only you read')
+    .option('--output <file>', 'New file for the private key, readable only by you')
     .addOption(accessOption(KEPT))
     .addOption(envsOption(KEPT))
-    .option('--all-envs', 'the key may touch all environments')
+    .option('--all-envs', 'All environments')
     .action((id: string, _options, command: Command) => adminCommands.rotate(id, command.optsWithGlobals(), terminal))
   admin
     .command('keys <project>')
-    .description('list the valid keys of a project')
+    .description('List the active keys of a project')
     .action((id: string, _options, command: Command) => adminCommands.keys(id, command.optsWithGlobals(), terminal))
   admin
     .command('revoke <project> <fingerprint>')
-    .description('end a key at once')
+    .description('Revoke a key immediately')
     .action((id: string, fingerprint: string, _options, command: Command) =>
       adminCommands.revokeKey(id, fingerprint, command.optsWithGlobals(), terminal),
     )
+}
+
+function addSecrets(admin: Command, terminal: Terminal): void {
   admin
     .command('secrets <project>')
-    .description('list ids and keys of secrets, never values')
-    .option('--env <name>', 'of this environment only')
+    .description('List the ids and keys of secrets')
+    .addOption(new Option('--env <name>', 'Only this environment').argParser(readEnvironment))
     .action((id: string, _options, command: Command) => adminCommands.secrets(id, command.optsWithGlobals(), terminal))
   admin
+    .command('rm <secret>')
+    .description('Delete a secret by its id')
+    .addOption(yesOption())
+    .action((id: string, _options, command: Command) =>
+      adminCommands.removeSecret(id, command.optsWithGlobals(), terminal),
+    )
+  admin
     .command('versions <secret>')
-    .description('list the versions of a secret, by its id')
+    .description('List the versions of a secret by its id')
     .action((id: string, _options, command: Command) => adminCommands.versions(id, command.optsWithGlobals(), terminal))
   admin
     .command('restore <secret> <version>')
-    .description('make an older version of a secret the current one')
+    .description('Restore an older version of a secret')
     .action((id: string, number: string, _options, command: Command) =>
       adminCommands.restore(id, number, command.optsWithGlobals(), terminal),
     )
-  addAdministrators(admin, terminal)
-  admin
-    .command('audit')
-    .description('print the audit log, newest first; of one project with --project')
-    .option('--action <action>', 'of this action only, with who acted and the key of the secret')
-    .option('--before <id>', 'what is older than this entry')
-    .addOption(new Option('--limit <count>', 'how many').argParser(readCount).default(100))
-    .action((_options, command: Command) => adminCommands.audit(command.optsWithGlobals(), terminal))
-  admin
-    .command('verify')
-    .description('have the newest entries of the audit log checked against their chain')
-    .action((_options, command: Command) => adminCommands.verify(command.optsWithGlobals(), terminal))
 }
 
 function addAdministrators(admin: Command, terminal: Terminal): void {
-  const administrators = admin.command('administrators').description('list, add and remove named administrators')
+  const administrators = admin.command('administrators').description('Manage named administrators')
   administrators
     .command('list', { isDefault: true })
-    .description('list administrators')
+    .description('List administrators')
     .action((_options, command: Command) => adminCommands.list('administrators', command.optsWithGlobals(), terminal))
   administrators
     .command('add <name>')
-    .description('add an administrator; prints their token, this once, and id and role on standard error')
-    .addOption(new Option('--role <role>', 'what they may do').choices(['administrator', 'auditor']).default('auditor'))
-    .option('--projects <names...>', 'only these projects')
-    .addOption(new Option('--expires <time>', 'end the token after this time, such as 30d').argParser(readDuration))
+    .description('Add an administrator and print their token, which is not shown again')
+    .addOption(new Option('--role <role>', 'Role').choices(['administrator', 'auditor']).default('auditor'))
+    .option('--projects <names...>', 'Projects; all by default')
+    .addOption(new Option('--expires <time>', 'Lifetime of the token, such as 30d').argParser(readDuration))
     .action((name: string, _options, command: Command) =>
       adminCommands.addAdministrator(name, command.optsWithGlobals(), terminal),
     )
   administrators
     .command('rm <id>')
-    .description('end the token of an administrator')
+    .description('Remove an administrator and revoke their token')
     .addOption(yesOption())
     .action((id: string, _options, command: Command) =>
       adminCommands.removeAdministrator(id, command.optsWithGlobals(), terminal),
     )
+}
+
+const AUDIT_HELP = `
+Examples:
+  $ vault admin audit --project shop --since 24h
+  $ vault admin audit --action delete --env production
+  $ vault admin audit --key DATABASE_URL --actor key:5f3c…
+`
+
+function addAudit(admin: Command, terminal: Terminal): void {
+  admin
+    .command('audit')
+    .description('Show the audit log, newest entry first')
+    .option('--action <action>', 'Only this action, such as fetch, put, delete, rotate or refused')
+    .addOption(
+      new Option(
+        '--actor <actor>',
+        'Only entries of this actor: key:<fingerprint>, administrator[:<id>], command or unknown',
+      ).argParser(readText),
+    )
+    .addOption(new Option('--env <name>', 'Only this environment').argParser(readEnvironment))
+    .addOption(new Option('--key <key>', 'Only entries about the secret with this key').argParser(readText))
+    .addOption(
+      new Option('--since <time>', 'Only newer entries; a duration such as 24h, or a time').argParser(readSince),
+    )
+    .option('--before <id>', 'Only entries older than the one with this id')
+    .addOption(new Option('--limit <count>', 'Number of entries').argParser(readCount).default(100))
+    .addHelpText('after', AUDIT_HELP)
+    .action((_options, command: Command) => adminCommands.audit(command.optsWithGlobals(), terminal))
+  admin
+    .command('verify')
+    .description('Check the newest entries of the audit log against its seals')
+    .action((_options, command: Command) => adminCommands.verify(command.optsWithGlobals(), terminal))
 }

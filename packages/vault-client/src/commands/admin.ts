@@ -2,12 +2,12 @@ import { type AdminClient, adminClient, type Row } from './admin-client.ts'
 import { writeNew } from './files.ts'
 import { grantText, keptScope, readScope, type ScopeOptions } from './scope.ts'
 import type { GlobalOptions } from './settings.ts'
-import { CommandError, confirm, printable, type Terminal, table, tell, UsageError } from './terminal.ts'
+import { CommandError, confirm, jsonLine, printable, type Terminal, table, tell, UsageError } from './terminal.ts'
 
-/** Prints rows: as a table of the given columns, or as JSON with all that the vault tells. */
+/** Prints rows: as a table of the given columns, or as JSON with all members. */
 function print(rows: readonly Row[], columns: readonly string[], options: GlobalOptions, terminal: Terminal): void {
   if (options.json === true) {
-    terminal.stdout.write(`${JSON.stringify(rows)}\n`)
+    terminal.stdout.write(jsonLine(rows))
     return
   }
   terminal.stdout.write(
@@ -24,7 +24,7 @@ function cell(value: unknown): string {
 }
 
 function done(options: GlobalOptions, terminal: Terminal, text: string, json: object = { ok: true }): void {
-  terminal.stdout.write(options.json === true ? `${JSON.stringify(json)}\n` : `${text}\n`)
+  terminal.stdout.write(options.json === true ? jsonLine(json) : `${printable(text)}\n`)
 }
 
 /** The scope of a new key, where one was asked for. */
@@ -35,15 +35,24 @@ function scopeOf({ access, envs }: ScopeOptions): object {
 
 /** Until when a replaced key is valid, by the clock of this machine. The overlap is in seconds. */
 function endText(overlap: number): string {
-  if (overlap === 0) return 'the replaced key is no longer valid'
-  return `the replaced key is valid until ${new Date(Date.now() + overlap * 1000).toISOString()}`
+  if (overlap === 0) return 'the replaced key is revoked'
+  return `the replaced key is active until ${new Date(Date.now() + overlap * 1000).toISOString()}`
 }
 
-/** An entry of the audit log with the key of the secret that it is about. */
-function withKey(entry: Row): Row {
-  const detail = entry['detail'] as Row | null | undefined
-  return { ...entry, key: detail?.['key'] }
+/** An entry of the audit log as a row: the key of its secret, and the rest of its detail on one line. */
+function auditRow(entry: Row): Row {
+  const { key, ...rest } = (entry['detail'] ?? {}) as Row
+  const detail = Object.entries(rest).map(([name, value]) => `${name}=${cell(value)}`)
+  return {
+    ...entry,
+    time: entry['requestedAt'],
+    project: entry['projectId'] || undefined,
+    key,
+    detail: detail.join(' '),
+  }
 }
+
+type AuditOptions = { [name in 'action' | 'actor' | 'env' | 'key' | 'since' | 'before']?: string }
 
 type Listing = 'projects' | 'administrators'
 const COLUMNS = {
@@ -52,11 +61,10 @@ const COLUMNS = {
   secrets: ['id', 'key', 'env', 'updatedAt'],
   versions: ['version', 'createdAt', 'current'],
   administrators: ['id', 'name', 'role', 'projects', 'expiresAt'],
-  audit: ['requestedAt', 'projectId', 'action', 'env', 'ip', 'id'],
-  auditOfAction: ['requestedAt', 'projectId', 'action', 'env', 'key', 'actor', 'ip', 'id'],
+  audit: ['time', 'project', 'action', 'env', 'key', 'actor', 'ip', 'id', 'detail'],
 } as const
 
-/** What administrators do. Each asks for the token first, unless VAULT_ADMIN_TOKEN holds it. */
+/** What administrators do. Each asks for the token first, unless VAULT_ADMIN_TOKEN has it. */
 export const adminCommands = {
   list: async (what: Listing, options: GlobalOptions, terminal: Terminal) => {
     const admin = await adminClient(options, terminal)
@@ -71,18 +79,17 @@ export const adminCommands = {
     const { publicKey, requireContentDigest = false } = options
     const project = { name, publicKey, requireContentDigest, ...scopeOf(options) }
     await (await adminClient(options, terminal)).addProject(project)
-    done(options, terminal, `project ${printable(name)} is registered`, { ok: true, id: name })
+    done(options, terminal, `Registered project ${name}.`, { ok: true, id: name })
   },
 
   removeProject: async (id: string, options: GlobalOptions & { yes?: boolean }, terminal: Terminal) => {
     const admin = await adminClient(options, terminal)
     const { length } = await admin.secrets(id)
     const secrets = `${String(length)} ${length === 1 ? 'secret' : 'secrets'}`
-    const question = `delete the project ${printable(id)} and its ${secrets} for good?`
-    if (options.yes !== true && !(await confirm(terminal, question, 'use --yes')))
-      throw new CommandError('nothing was deleted')
+    const question = `Delete project ${printable(id)}? This permanently deletes its keys and ${secrets}.`
+    await confirm(terminal, question, options)
     await admin.removeProject(id)
-    done(options, terminal, `project ${printable(id)} and ${secrets} are deleted`)
+    done(options, terminal, `Deleted project ${id} and ${secrets}.`)
   },
 
   /**
@@ -96,23 +103,22 @@ export const adminCommands = {
   ) => {
     const { publicKey, overlap, output } = options
     if (publicKey !== undefined && output !== undefined)
-      throw new UsageError('--public-key and --output exclude each other: the private key is where it was made')
-    if (options.envs !== undefined && options.allEnvs === true)
-      throw new UsageError('--envs and --all-envs exclude each other')
+      throw new UsageError('use either --public-key or --output: with a public key, there is no private key to write')
+    if (options.envs !== undefined && options.allEnvs === true) throw new UsageError('use either --envs or --all-envs')
     const admin = await adminClient(options, terminal)
     // The newest first.
     const [newest] = await admin.keys(id)
     const scope = keptScope(options, newest === undefined ? undefined : readScope(newest['scope']))
     if (scope === undefined)
       throw new UsageError(
-        `${printable(id)} has no valid key whose scope the new one could keep; give --access and --envs, or --all-envs`,
+        `${printable(id)} has no active key whose scope could be kept; set --access, and --envs or --all-envs`,
       )
     const rotate = async (): Promise<string | undefined> => {
       const { privateKey } = await admin.rotate(id, { ...(publicKey !== undefined && { publicKey }), overlap, scope })
       tell(terminal, `${grantText(scope)}${newest === undefined ? '' : `; ${endText(overlap)}`}`)
       return typeof privateKey === 'string' ? privateKey : undefined
     }
-    const replaced = `the key of ${printable(id)} is replaced`
+    const replaced = `Replaced the key of ${id}.`
     if (output !== undefined) {
       await writeNew(output, async () => `${(await rotate()) ?? ''}\n`)
       done(options, terminal, replaced, { ok: true, file: output })
@@ -128,18 +134,25 @@ export const adminCommands = {
 
   revokeKey: async (id: string, fingerprint: string, options: GlobalOptions, terminal: Terminal) => {
     await (await adminClient(options, terminal)).revokeKey(id, fingerprint)
-    done(options, terminal, `the key ${printable(fingerprint)} of ${printable(id)} is revoked`)
+    done(options, terminal, `Revoked key ${fingerprint} of ${id}.`)
   },
 
   secrets: async (id: string, options: GlobalOptions & { env?: string }, terminal: Terminal) =>
     print(await (await adminClient(options, terminal)).secrets(id, options.env), COLUMNS.secrets, options, terminal),
+
+  removeSecret: async (id: string, options: GlobalOptions & { yes?: boolean }, terminal: Terminal) => {
+    const admin = await adminClient(options, terminal)
+    await confirm(terminal, `Delete secret ${printable(id)}? This permanently deletes all its versions.`, options)
+    await admin.removeSecret(id)
+    done(options, terminal, `Deleted secret ${id}.`)
+  },
 
   versions: async (id: string, options: GlobalOptions, terminal: Terminal) =>
     print(await (await adminClient(options, terminal)).versions(id), COLUMNS.versions, options, terminal),
 
   restore: async (id: string, version: string, options: GlobalOptions, terminal: Terminal) => {
     await (await adminClient(options, terminal)).restore(id, version)
-    done(options, terminal, `version ${printable(version)} of ${printable(id)} is restored`)
+    done(options, terminal, `Restored version ${version} of secret ${id}.`)
   },
 
   /** The token is answered once. */
@@ -151,7 +164,7 @@ export const adminCommands = {
     const { role, projects, expires } = options
     const admin = await adminClient(options, terminal)
     for (const { id } of (await admin.administrators()).filter((each) => each['name'] === name))
-      tell(terminal, `there is an administrator of the name ${name} already: ${cell(id)}`)
+      tell(terminal, `warning: another administrator is named ${name}: ${cell(id)}`)
     const expiresAt = expires === undefined ? undefined : new Date(Date.now() + expires * 1000).toISOString()
     const added = await admin.addAdministrator({
       ...{ name, role },
@@ -162,7 +175,7 @@ export const adminCommands = {
       ...(projects === undefined ? [] : [`projects: ${projects.join(', ')}`]),
       ...(expiresAt === undefined ? [] : [`until ${expiresAt}`]),
     ].map((each) => `; ${each}`)
-    tell(terminal, `${name} is added with the id ${cell(added['id'])} and the role ${role}${bounds.join('')}`)
+    tell(terminal, `added ${name} with the id ${cell(added['id'])} and the role ${role}${bounds.join('')}`)
     done(options, terminal, cell(added['token']), added)
   },
 
@@ -171,34 +184,30 @@ export const adminCommands = {
     if (options.yes !== true) {
       const listed = (await admin.administrators()).find((each) => each['id'] === id)
       if (listed === undefined) throw new CommandError(`there is no administrator ${printable(id)}`)
-      const question = `end the token of the ${cell(listed['role'])} ${printable(cell(listed['name']))}?`
-      if (!(await confirm(terminal, question, 'use --yes'))) throw new CommandError('nobody was removed')
+      const question = `Remove the ${cell(listed['role'])} ${printable(cell(listed['name']))}? This revokes their token.`
+      await confirm(terminal, question, options)
     }
     await admin.removeAdministrator(id)
-    done(options, terminal, `the administrator ${printable(id)} is removed`)
+    done(options, terminal, `Removed administrator ${id}.`)
   },
 
-  /** Only listings of one action name who acted, and what the entry is about. */
-  audit: async (
-    options: GlobalOptions & { project?: string; action?: string; limit: number; before?: string },
-    terminal: Terminal,
-  ) => {
+  audit: async (options: GlobalOptions & { project?: string; limit: number } & AuditOptions, terminal: Terminal) => {
     const admin: AdminClient = await adminClient(options, terminal)
-    const { project, action, before, limit } = options
-    const rows = await admin.audit({ projectId: project, action, before, limit: String(limit) })
-    if (options.json === true || action === undefined) print(rows, COLUMNS.audit, options, terminal)
-    else print(rows.map(withKey), COLUMNS.auditOfAction, options, terminal)
+    const { project, action = 'all', actor, env, key, since, before, limit } = options
+    const filters = { actor, env, key, since, before, limit: String(limit) }
+    const rows = await admin.audit({ projectId: project, action, ...filters })
+    print(options.json === true ? rows : rows.map(auditRow), COLUMNS.audit, options, terminal)
   },
 
-  /** The vault checks its newest entries; the whole log is checked beside it, by `audit verify`. */
+  /** The vault checks its newest entries; its command `audit verify` checks the whole log. */
   verify: async (options: GlobalOptions, terminal: Terminal) => {
     const verdict = await (await adminClient(options, terminal)).verification()
     if (verdict['intact'] !== true) {
-      if (options.json === true) terminal.stdout.write(`${JSON.stringify(verdict)}\n`)
+      if (options.json === true) terminal.stdout.write(jsonLine(verdict))
       const entry = verdict['id'] === undefined ? '' : `, entry ${cell(verdict['id'])}`
-      throw new CommandError(`the audit log is not what was sealed: ${cell(verdict['problem'])}${entry}`)
+      throw new CommandError(`the audit log does not match its seals: ${cell(verdict['problem'])}${entry}`)
     }
-    const text = `the newest ${cell(verdict['rows'])} entries are as they were sealed, up to seal ${cell(verdict['sealNo'])}`
+    const text = `The newest ${cell(verdict['rows'])} entries match their seals, up to seal ${cell(verdict['sealNo'])}.`
     done(options, terminal, text, verdict)
   },
 }

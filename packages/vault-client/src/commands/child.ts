@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { accessSync, closeSync, constants as files, openSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { codeOf } from './files.ts'
 import { createRedactor } from './redact.ts'
 import { CommandError, printable, type Terminal } from './terminal.ts'
@@ -9,6 +10,8 @@ export type Command = readonly [command: string, ...args: string[]]
 
 export type ChildOptions = {
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Where the command is looked for: the PATH of the caller, whatever that of the command is. */
+  readonly path: string | undefined
   /** Values that are replaced in what it writes; left out, it writes to our own streams. */
   readonly redacted?: Readonly<Record<string, string>> | undefined
   readonly terminal: Terminal
@@ -27,8 +30,8 @@ const NOT_FOUND = 127
 const NOT_EXECUTABLE = 126
 
 /** Starts a command, without a shell. */
-export function startChild([command, ...args]: Command, { env, redacted, terminal }: ChildOptions): Child {
-  const child = spawnCommand(command, args, env, redacted === undefined ? 'inherit' : 'pipe')
+export function startChild([command, ...args]: Command, { env, path, redacted, terminal }: ChildOptions): Child {
+  const child = spawnCommand(command, args, { env, path }, redacted === undefined ? 'inherit' : 'pipe')
   const exited = new Promise<number>((resolve, reject) => {
     child.once('error', (error) => reject(startError(command, error)))
     child.once('exit', (status, signal) => resolve(signal === null ? (status ?? 1) : 128 + constants.signals[signal]))
@@ -52,22 +55,48 @@ export function startChild([command, ...args]: Command, { env, redacted, termina
 function spawnCommand(
   command: string,
   args: readonly string[],
-  env: ChildOptions['env'],
+  { env, path }: Pick<ChildOptions, 'env' | 'path'>,
   output: 'inherit' | 'pipe',
 ): ChildProcess {
-  if (command === '') throw new CommandError('the name of the command is empty', NOT_FOUND)
+  if (command === '') throw new CommandError('the command is empty', NOT_FOUND)
   try {
-    return spawn(command, args, { env, stdio: ['inherit', output, output] })
+    const file = resolveCommand(command, path)
+    return spawn(file, args, { argv0: command, env, stdio: ['inherit', output, output] })
   } catch (error) {
     // Some failures of the system are thrown, others come as an event.
     throw startError(command, error)
   }
 }
 
+/** What a system looks in for a user without a PATH (execvp). */
+const DEFAULT_PATH = '/usr/bin:/bin'
+
+/** The file of a command, as a shell finds it: the first executable one; else one that is not, whose start then says so. */
+function resolveCommand(command: string, path: string | undefined): string {
+  if (command.includes('/') || process.platform === 'win32') return command
+  const found = (path ?? DEFAULT_PATH)
+    .split(delimiter)
+    .map((folder) => join(folder || '.', command))
+    .map((file) => (file.includes('/') ? file : `./${file}`))
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true)
+  const [first] = found
+  if (first === undefined) throw Object.assign(new Error('not found'), { code: 'ENOENT' })
+  return found.find(isExecutable) ?? first
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, files.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function startError(command: string, error: unknown): CommandError {
   const code = codeOf(error)
-  if (code === 'ENOENT') return new CommandError(`there is no command ${printable(command)}`, NOT_FOUND)
-  const remedy = code === 'E2BIG' ? ', the secrets are more than the system gives to a program; use vault get' : ''
+  if (code === 'ENOENT') return new CommandError(`command not found: ${printable(command)}`, NOT_FOUND)
+  const remedy = code === 'E2BIG' ? '; the secrets are larger than the environment of a program may be; use --only' : ''
   return new CommandError(`cannot run ${printable(command)}: ${code}${remedy}`, NOT_EXECUTABLE)
 }
 

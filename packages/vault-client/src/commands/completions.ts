@@ -26,18 +26,33 @@ ${bash(nodes)}`
 }
 
 function nodesOf(command: Command, path: string): readonly Node[] {
-  const commands = command.commands.map((each) => ({ text: each.name(), description: each.description() }))
+  const commands = command.commands.flatMap((each) =>
+    [each.name(), ...each.aliases()].map((text) => ({ text, description: each.description() })),
+  )
   const choices = command.registeredArguments.flatMap(({ argChoices = [] }) =>
     argChoices.map((text) => ({ text, description: '' })),
   )
-  const help = { text: '--help', description: 'show help' }
+  const help = { text: '--help', description: 'Show help' }
+  const helpCommand = { text: 'help', description: 'Show help for a command' }
   const [argument] = command.registeredArguments
   const own: Node = {
     path,
-    words: [...commands, ...choices, ...command.options.map(wordOf), help],
+    words: [
+      ...commands,
+      ...(commands.length > 0 ? [helpCommand] : []),
+      ...choices,
+      ...command.options.map(wordOf),
+      help,
+    ],
     then: argument?.name() === 'file' ? 'file' : argument?.name() === 'command' ? 'program' : undefined,
   }
-  return [own, ...command.commands.flatMap((each) => nodesOf(each, `${path} ${each.name()}`.trim()))]
+  return [
+    own,
+    ...(commands.length > 0 ? [{ path: `${path} help`.trim(), words: commands, then: undefined }] : []),
+    ...command.commands.flatMap((each) =>
+      [each.name(), ...each.aliases()].flatMap((name) => nodesOf(each, `${path} ${name}`.trim())),
+    ),
+  ]
 }
 
 function wordOf({ long, description, flags, argChoices }: Option): Word {

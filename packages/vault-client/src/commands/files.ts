@@ -3,6 +3,7 @@ import { mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/prom
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { getSystemErrorMap } from 'node:util'
 import { CommandError, type Terminal } from './terminal.ts'
 
 /** A folder of the user (XDG Base Directory Specification); undefined for a user without a home. */
@@ -16,6 +17,11 @@ export function folderOf(env: Terminal['env'], variable: string, inHome: string)
   }
 }
 
+/** Creates the folder of a file of our own. */
+export async function makeFolderOf(file: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+}
+
 /**
  * Writes a file that only its owner reads, whole or not at all. What a link names is replaced, not the link; into a device or a
  * pipe it is written.
@@ -24,13 +30,12 @@ export function folderOf(env: Terminal['env'], variable: string, inHome: string)
  */
 export async function writePrivately(file: string, content: string | Uint8Array): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     const present = await stat(file).catch(() => undefined)
     if (present?.isDirectory() === true) throw new CommandError(`cannot write ${file}: it is a folder`)
     if (present?.isFile() === false) await writeFile(file, content)
     else await replaceFile(present === undefined ? file : await realpath(file), content)
   } catch (error) {
-    throw error instanceof CommandError ? error : new CommandError(`cannot write ${file}: ${codeOf(error)}`)
+    throw error instanceof CommandError ? error : new CommandError(`cannot write ${file}: ${reasonOf(error)}`)
   }
 }
 
@@ -65,8 +70,8 @@ export async function writeNew(file: string, make: () => Promise<string> | strin
     }
   } catch (error) {
     const code = codeOf(error)
-    if (code === 'EEXIST') throw new CommandError(`${file} exists, and a key is not overwritten`)
-    throw /^E[A-Z]+$/.test(code) ? new CommandError(`cannot write ${file}: ${code}`) : error
+    if (code === 'EEXIST') throw new CommandError(`${file} already exists; keys are never overwritten`)
+    throw /^E[A-Z]+$/.test(code) ? new CommandError(`cannot write ${file}: ${reasonOf(error)}`) : error
   }
 }
 
@@ -74,6 +79,12 @@ export async function writeNew(file: string, make: () => Promise<string> | strin
 export function codeOf(error: unknown): string {
   const isObject = typeof error === 'object' && error !== null
   return isObject && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'
+}
+
+/** Why a file cannot be used, in the words of the system. */
+export function reasonOf(error: unknown): string {
+  const isNumbered = typeof error === 'object' && error !== null && 'errno' in error && typeof error.errno === 'number'
+  return (isNumbered ? getSystemErrorMap().get(error.errno as number)?.[1] : undefined) ?? codeOf(error)
 }
 
 /** A lock that is older was left by a command that was killed: it is held for one small file. */
@@ -86,8 +97,8 @@ const LOCK_MS = 10_000
  */
 export async function withLock(file: string, work: () => Promise<void>): Promise<void> {
   const lock = `${file}.lock`
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw new CommandError(`cannot write ${file}: ${codeOf(error)}`)
+  await makeFolderOf(file).catch((error: unknown) => {
+    throw new CommandError(`cannot write ${file}: ${reasonOf(error)}`)
   })
   while (!(await takes(lock))) await setTimeout(20)
   try {
@@ -102,7 +113,7 @@ async function takes(lock: string): Promise<boolean> {
     await (await open(lock, 'wx', 0o600)).close()
     return true
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw new CommandError(`cannot write ${lock}: ${codeOf(error)}`)
+    if (codeOf(error) !== 'EEXIST') throw new CommandError(`cannot write ${lock}: ${reasonOf(error)}`)
     const held = await stat(lock).catch(() => undefined)
     if (held !== undefined && Date.now() - held.mtimeMs > LOCK_MS) await rm(lock, { force: true })
     return false

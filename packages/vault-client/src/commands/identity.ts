@@ -1,35 +1,70 @@
-import { stat } from 'node:fs/promises'
+import { createPrivateKey, type JsonWebKey } from 'node:crypto'
 import { resolve } from 'node:path'
-import { generateKeyPair } from '@vault-and-tracker/http-signatures'
+import { generateKeyPair, importPrivateKey } from '@vault-and-tracker/http-signatures'
 import { VaultError } from '../client/errors.ts'
+import { readPrivateKey } from '../client/private-key.ts'
 import { createVaultClient, type VaultClient } from '../index.ts'
 import { writeNew } from './files.ts'
+import { type PublicKeyFormat, publicKeyText } from './public-keys.ts'
 import {
   changeProfiles,
   clientSettings,
+  configuredKey,
   type GlobalOptions,
   profileName,
+  readKey,
   readKeyFile,
   readProfiles,
+  requireKey,
+  transportSettings,
 } from './settings.ts'
-import { CommandError, printable, type Terminal, UsageError } from './terminal.ts'
+import { CommandError, jsonLine, printable, readStdin, type Terminal, UsageError } from './terminal.ts'
 
 /** `vault keygen`: the private half on standard output or in a new file, the public half on standard error. */
-export async function keygen(options: GlobalOptions & { output?: string }, terminal: Terminal): Promise<void> {
+export async function keygen(
+  options: GlobalOptions & { output?: string; format?: 'jwk' | 'pem' },
+  terminal: Terminal,
+): Promise<void> {
   const { privateJwk, publicKeyHex } = generateKeyPair()
-  if (options.output !== undefined) {
-    await writeNew(options.output, () => `${privateJwk}\n`)
-    terminal.stdout.write(
-      options.json === true ? `${JSON.stringify({ publicKey: publicKeyHex })}\n` : `${publicKeyHex}\n`,
-    )
+  const { output, format, json } = options
+  const privateKey = format === 'pem' ? pemOf(privateJwk) : privateJwk
+  if (output !== undefined) {
+    await writeNew(output, () => `${privateKey}\n`)
+    terminal.stdout.write(json === true ? jsonLine({ publicKey: publicKeyHex }) : `${publicKeyHex}\n`)
     return
   }
-  if (options.json === true) {
-    terminal.stdout.write(`${JSON.stringify({ publicKey: publicKeyHex, privateKey: privateJwk })}\n`)
+  if (json === true) {
+    terminal.stdout.write(jsonLine({ publicKey: publicKeyHex, privateKey }))
     return
   }
-  terminal.stdout.write(`${privateJwk}\n`)
+  terminal.stdout.write(`${privateKey}\n`)
   terminal.stderr.write(`public key: ${publicKeyHex}\n`)
+}
+
+function pemOf(privateJwk: string): string {
+  const key = createPrivateKey({ key: JSON.parse(privateJwk) as JsonWebKey, format: 'jwk' })
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString().trimEnd()
+}
+
+/** `vault public-key [FILE]`: of a file, standard input, or the key that is configured. */
+export async function publicKey(
+  file: string | undefined,
+  options: GlobalOptions & { format?: PublicKeyFormat },
+  terminal: Terminal,
+): Promise<void> {
+  const text = await privateKeyOf(file, options, terminal)
+  const key = readPrivateKey(text)
+  if (key === undefined) throw new Error('the key was checked before')
+  const printed = publicKeyText(importPrivateKey(key).publicKeyHex, options.format ?? 'hex')
+  terminal.stdout.write(options.json === true ? jsonLine({ publicKey: printed }) : `${printed}\n`)
+}
+
+async function privateKeyOf(file: string | undefined, options: GlobalOptions, terminal: Terminal): Promise<string> {
+  if (file === undefined) return configuredKey(options, terminal)
+  if (file !== '-') return readKeyFile(file)
+  const text = await readStdin(terminal)
+  requireKey(text, 'standard input')
+  return text
 }
 
 /** `vault login`: remembers where the vault, the project and its key are, after a signed request that worked. */
@@ -41,7 +76,7 @@ export async function login(
   const known = (await readProfiles(terminal.env)).get(name)
   const url = await answer('URL of the vault', options.url ?? terminal.env['VAULT_URL'], known?.url, '--url', terminal)
   const project = await answer(
-    'project',
+    'Project',
     options.project ?? terminal.env['VAULT_PROJECT'],
     known?.project,
     '--project',
@@ -49,21 +84,21 @@ export async function login(
   )
   const keyFile = resolve(
     await answer(
-      'file of the private key',
+      'File of the private key',
       options.keyFile ?? terminal.env['VAULT_PRIVATE_KEY_FILE'],
       known?.keyFile,
       '--key-file',
       terminal,
     ),
   )
-  const client = createVaultClient({ url, project, privateKey: await readKeyFile(keyFile) })
+  const privateKey = await readKey({ file: keyFile }, terminal)
+  const client = createVaultClient({ project, privateKey, ...(await transportSettings(url, options, terminal)) })
   if (options.check) await countSecrets(client, options.env)
-  await warnOfReaders(keyFile, terminal)
   const profile = { url, project, keyFile, ...(options.env !== undefined && { env: options.env }) }
   const file = await changeProfiles(terminal.env, (profiles) => profiles.set(name, profile))
   const said = { profile: name, ...profile, publicKey: client.publicKey, file }
   terminal.stdout.write(
-    options.json === true ? `${JSON.stringify(said)}\n` : `profile ${printable(name)} is kept in ${file}\n`,
+    options.json === true ? jsonLine(said) : `Saved profile ${printable(name)} in ${printable(file)}.\n`,
   )
 }
 
@@ -77,12 +112,6 @@ async function countSecrets(client: VaultClient, env: string | undefined): Promi
   }
 }
 
-/** Says so where other users of the machine read the key. Where it is mounted into a container, that is as it should be. */
-async function warnOfReaders(keyFile: string, { stderr }: Terminal): Promise<void> {
-  const { mode } = await stat(keyFile)
-  if ((mode & 0o077) !== 0) stderr.write(`vault: others on this machine can read the key; chmod 600 ${keyFile}\n`)
-}
-
 async function answer(
   question: string,
   given: string | undefined,
@@ -93,21 +122,23 @@ async function answer(
   if (given) return given
   if (terminal.stdin.isTTY !== true) {
     if (known !== undefined) return known
-    throw new UsageError(`${option} is missing, and there is no terminal to ask on`)
+    throw new UsageError(`${option} is required if there is no terminal to ask on`)
   }
-  const said = (await terminal.ask(`${question}${known === undefined ? '' : ` [${known}]`}: `)).trim()
+  const said = (await terminal.ask(`${question}${known === undefined ? '' : ` [${printable(known)}]`}: `)).trim()
   const value = said === '' ? known : said
-  if (value === undefined) throw new UsageError(`${option} is missing`)
+  if (value === undefined) throw new UsageError(`${option} is required`)
   return value
 }
 
-/** `vault logout`: forgets a profile. The key stays where it is. */
+/** `vault logout`: deletes a profile. The key file is kept. */
 export async function logout(options: GlobalOptions, terminal: Terminal): Promise<void> {
   const name = profileName(options, terminal.env)
   await changeProfiles(terminal.env, (profiles) => {
     if (!profiles.delete(name)) throw new CommandError(`there is no profile ${printable(name)}`)
   })
-  if (options.json === true) terminal.stdout.write(`${JSON.stringify({ ok: true, profile: name })}\n`)
+  terminal.stdout.write(
+    options.json === true ? jsonLine({ ok: true, profile: name }) : `Deleted profile ${printable(name)}.\n`,
+  )
 }
 
 /** `vault whoami`: which project and key are used, and whether the vault accepts them. */
@@ -123,7 +154,7 @@ export async function whoami(options: GlobalOptions & { env: string }, terminal:
     secrets: count ?? null,
   }
   const lines = Object.entries(said).map(
-    ([name, value]) => `${name.padEnd(10)} ${String(value ?? 'the scope of the key does not let it read them')}\n`,
+    ([name, value]) => `${name.padEnd(10)} ${printable(String(value ?? 'not readable with the scope of this key'))}\n`,
   )
-  terminal.stdout.write(options.json === true ? `${JSON.stringify(said)}\n` : lines.join(''))
+  terminal.stdout.write(options.json === true ? jsonLine(said) : lines.join(''))
 }

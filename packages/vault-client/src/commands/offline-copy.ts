@@ -5,7 +5,7 @@ import { importPrivateKey } from '@vault-and-tracker/http-signatures'
 import type { VaultClientOptions } from '../client/client.ts'
 import { readPrivateKey } from '../client/private-key.ts'
 import { readSecrets, type Secrets } from '../client/secrets.ts'
-import { folderOf, writePrivately } from './files.ts'
+import { folderOf, makeFolderOf, writePrivately } from './files.ts'
 import { CommandError, type Terminal } from './terminal.ts'
 
 /** Signed to derive the key of the copy. It is no signature base: those begin with a quote (RFC 9421 section 2.5). */
@@ -40,6 +40,7 @@ export function offlineCopy(settings: VaultClientOptions, env: string, environme
       const cipher = createCipheriv('aes-256-gcm', key(), nonce, { authTagLength: 16 }).setAAD(context)
       const plain = JSON.stringify({ readAt: Date.now(), secrets: Object.entries(secrets) })
       const encrypted = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      await makeFolderOf(file)
       await writePrivately(file, Buffer.concat([nonce, cipher.getAuthTag(), encrypted]))
     },
 

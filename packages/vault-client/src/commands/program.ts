@@ -5,26 +5,18 @@ import { FORMATS } from '../formats/formats.ts'
 import { addAdmin, yesOption } from './admin-program.ts'
 import type { Command as ChildCommand } from './child.ts'
 import { completionScript, SHELLS, type Shell } from './completions.ts'
-import { keygen, login, logout, whoami } from './identity.ts'
+import { EXPORT_HELP, GET_HELP, HELP, RUN_HELP, SET_HELP } from './help.ts'
+import { keygen, login, logout, publicKey, whoami } from './identity.ts'
 import { type RunOptions, run } from './run.ts'
 import * as secrets from './secrets.ts'
 import { environmentOf, type GlobalOptions } from './settings.ts'
-import { CommandError, printable, type Terminal, UsageError } from './terminal.ts'
-import { readDuration, readObjectName, readSignal } from './values.ts'
-
-const HELP = `
-A project is reached with VAULT_URL, VAULT_PROJECT and VAULT_PRIVATE_KEY (a JWK, hex or PEM) or VAULT_PRIVATE_KEY_FILE
-(its path), or with a profile that vault login keeps. Administrators use VAULT_ADMIN_TOKEN.
-
-Exit status: 0; 1 when the vault refused or cannot be reached; 2 for a wrong call. run exits as its command did, with 127
-when there is no such command and 126 when it cannot be run.`
-
-const HELP_HINT = 'Run vault --help for the commands and variables.'
+import { CommandError, jsonLine, printableLines, type Terminal, tell, UsageError } from './terminal.ts'
+import { collect, readDuration, readEnvironment, readObjectName, readSignal, readText } from './values.ts'
 
 /**
  * Runs one command line.
  *
- * @returns the exit status: 0, 1 when the vault refused or cannot be reached, 2 for a wrong call; for `run` the command's own
+ * @returns the exit status, as the help lists it
  */
 export async function runVaultCommand(terminal: Terminal, version: string): Promise<number> {
   const state = { status: 0 }
@@ -35,23 +27,38 @@ export async function runVaultCommand(terminal: Terminal, version: string): Prom
     await program.parseAsync(terminal.args, { from: 'user' })
     return state.status
   } catch (error) {
-    return fail(error, terminal)
+    return fail(error, terminal, program)
   }
 }
 
 /** What went wrong, for people or as JSON. */
 type Failure = { readonly status: number; readonly error: string; readonly message: string }
 
-function fail(error: unknown, { stderr, args }: Terminal): number {
+function fail(error: unknown, terminal: Terminal, program: Command): number {
   if (error instanceof CommanderError && error.exitCode === 0) return 0
-  const failure = failureOf(error)
-  const { status, message } = failure
-  if (wantsJson(args)) stderr.write(`${JSON.stringify({ error: failure.error, message })}\n`)
-  // Where the command line cannot be parsed, the library has said so.
+  const { stderr, args } = terminal
+  const { status, message, error: code } = failureOf(error)
+  if (wantsJson(args)) stderr.write(jsonLine({ error: code, message }))
+  // If the command line cannot be parsed, the library has reported it.
   else if (!(error instanceof CommanderError))
-    stderr.write(`vault: ${message}${error instanceof VaultError ? ` (${printable(error.code)})` : ''}\n`)
-  if (error instanceof UsageError && !wantsJson(args)) stderr.write(`${HELP_HINT}\n`)
+    tell(terminal, error instanceof VaultError ? `${message} (${code})` : message)
+  const isHelpShown = error instanceof CommanderError && error.code === 'commander.help'
+  if (status === 2 && !isHelpShown && !wantsJson(args))
+    stderr.write(`Run '${commandOf(program, args)} --help' for usage.\n`)
   return status
+}
+
+/** The command that a line names, as far as it names one. */
+function commandOf(program: Command, args: readonly string[]): string {
+  const names = [program.name()]
+  let command = program
+  for (const word of args) {
+    const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
+    if (next === undefined) continue
+    names.push(next.name())
+    command = next
+  }
+  return names.join(' ')
 }
 
 function failureOf(error: unknown): Failure {
@@ -59,8 +66,7 @@ function failureOf(error: unknown): Failure {
     return { status: 2, error: 'usage', message: error.message.replace(/^error: /, '') }
   if (error instanceof UsageError) return { status: 2, error: 'usage', message: error.message }
   if (error instanceof CommandError) return { status: error.status, error: 'failed', message: error.message }
-  // What a vault or a proxy says is shown to a terminal.
-  if (error instanceof VaultError) return { status: 1, error: error.code, message: printable(error.message) }
+  if (error instanceof VaultError) return { status: 1, error: error.code, message: error.message }
   return { status: 1, error: 'failed', message: types.isNativeError(error) ? error.message : 'unknown error' }
 }
 
@@ -73,22 +79,30 @@ function wantsJson(args: readonly string[]): boolean {
 /** The commands, their arguments and options: what is parsed, what help shows and what shells complete. */
 function vaultProgram(terminal: Terminal, version: string, exit: (status: number) => void): Command {
   const program = new Command('vault')
-    .description('Secrets of an encrypted vault, for applications and the people who run them.')
-    .version(version)
+    .description('Manage the secrets of a project, and run programs with them.')
+    .version(version, '-V, --version', 'Show the version')
+    .helpOption('-h, --help', 'Show help')
+    .helpCommand('help [command]', 'Show help for a command')
     .addHelpText('after', HELP)
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),
       writeErr: (text) => {
-        if (!wantsJson(terminal.args)) terminal.stderr.write(text)
+        if (!wantsJson(terminal.args)) terminal.stderr.write(printableLines(text))
       },
       outputError: (text, write) => write(text.replace(/^error: /, 'vault: ')),
     })
-    .showHelpAfterError(HELP_HINT)
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      visibleGlobalOptions: (command) => (command.parent === null ? [] : [...globalOptions()]),
+      subcommandTerm: (command) =>
+        [[command.name(), ...command.aliases()].join(', '), ...command.registeredArguments.map(argumentText)].join(' '),
+      styleTitle: (title) => title.replace('Global Options:', 'Global flags:').replace('Options:', 'Flags:'),
+      styleUsage: (usage) => usage.replaceAll('[options]', '[flags]'),
+    })
     .enablePositionalOptions()
     .exitOverride()
   for (const option of globalOptions()) program.addOption(option)
-  // A command inherits these settings where it is made, so they come first.
+  // A command inherits these settings when it is created, so they come first.
   addIdentity(program, terminal)
   addSecrets(program, terminal, exit)
   addRun(program, terminal, exit)
@@ -100,12 +114,18 @@ function vaultProgram(terminal: Terminal, version: string, exit: (status: number
 
 function globalOptions(): readonly Option[] {
   return [
-    new Option('--profile <name>', 'use this profile of vault login'),
-    new Option('--url <url>', 'where the vault is'),
-    new Option('--project <name>', "the project's name"),
-    new Option('--key-file <path>', "the file of the project's private key"),
-    new Option('--json', 'print JSON'),
+    new Option('--profile <name>', 'Profile saved by vault login').argParser(readText),
+    new Option('--url <url>', 'URL of the vault').argParser(readText),
+    new Option('--project <name>', 'Name of the project').argParser(readText),
+    new Option('--key-file <path>', 'File that contains the private key of the project').argParser(readText),
+    new Option('--timeout <time>', 'Limit for each attempt of a request; 10s by default').argParser(readDuration),
+    new Option('--json', 'Print results and errors as JSON'),
   ]
+}
+
+function argumentText(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`
+  return argument.required ? `<${name}>` : `[${name}]`
 }
 
 /** Since what follows `run`'s command is the command's, options are positional; these are allowed at any place. */
@@ -123,112 +143,161 @@ async function withEnv<Options extends GlobalOptions>(
   return { ...options, env: await environmentOf(options, terminal) }
 }
 
-const envOption = (): Option => new Option('--env <name>', 'the environment; production by default')
+const envOption = (): Option =>
+  new Option('--env <name>', 'Environment; production by default').argParser(readEnvironment)
+const repeatable = (flags: string, description: string): Option =>
+  new Option(flags, `${description}; repeatable`).argParser(collect)
+const selectionOptions = (): readonly Option[] => [
+  repeatable('--only <key>', 'Only this secret'),
+  repeatable('--except <key>', 'All secrets except this one'),
+]
+const allowOption = (): Option =>
+  repeatable('--allow <name>', 'Variable to set although it can make programs run other code')
+
+function addAll(command: Command, options: readonly Option[]): Command {
+  for (const option of options) command.addOption(option)
+  return command
+}
 
 function addIdentity(program: Command, terminal: Terminal): void {
   program
     .command('keygen')
-    .description('make a key pair: the private JWK on standard output, the public key on standard error')
-    .option('--output <file>', 'write the private key to a new file that only you read; print the public key')
+    .description('Create a key pair')
+    .option('--output <file>', 'New file for the private key, readable only by you; prints the public key')
+    .addOption(new Option('--format <format>', 'Format of the private key; jwk by default').choices(['jwk', 'pem']))
     .action((_options, command: Command) => keygen(command.optsWithGlobals(), terminal))
   program
+    .command('public-key')
+    .description('Print the public key of a private key')
+    .addArgument(
+      new Argument(
+        '[file]',
+        'File that contains the private key, or - for standard input; the configured key by default',
+      ),
+    )
+    .addOption(new Option('--format <format>', 'Format; hex by default').choices(['hex', 'jwk', 'pem']))
+    .action((file: string | undefined, _options, command: Command) =>
+      publicKey(file, command.optsWithGlobals(), terminal),
+    )
+  program
     .command('login')
-    .description('remember url, project and where the key is, after a signed request that worked')
+    .description('Save the URL, the project and the path of its key in a profile')
     .addOption(envOption())
-    .option('--no-check', 'do not ask the vault')
+    .option('--no-check', 'Save the profile without a request to the vault')
     .action((_options, command: Command) => login(command.optsWithGlobals(), terminal))
   program
     .command('logout')
-    .description('forget a profile')
+    .description('Delete a profile; the key file is kept')
     .action((_options, command: Command) => logout(command.optsWithGlobals(), terminal))
   program
     .command('whoami')
-    .description('show which project and key are used, and whether the vault accepts them')
+    .description('Show the project and key in use, and check that the vault accepts them')
     .addOption(envOption())
     .action(async (_options, command: Command) => whoami(await withEnv(command, terminal), terminal))
 }
 
 function addSecrets(program: Command, terminal: Terminal, exit: (status: number) => void): void {
   const format = (otherwise: string): Option =>
-    new Option('--format <format>', `how to print; ${otherwise}`).choices(FORMATS)
-  program
-    .command('get')
-    .description('print all secrets of an environment, or the value of one')
-    .argument('[key]')
-    .addOption(envOption())
-    .addOption(format('json by default'))
+    new Option('--format <format>', `Output format; ${otherwise}`).choices(FORMATS)
+  const output = (): Option => new Option('--output <file>', 'File to write, readable only by you').argParser(readText)
+  const name = (): Option => new Option('--name <name>', 'Name of the Kubernetes Secret').argParser(readObjectName)
+  addAll(
+    program
+      .command('get')
+      .description('Print the value of a secret, or all secrets')
+      .argument('[key]', 'Key of the secret'),
+    [envOption(), format('json by default'), ...selectionOptions(), allowOption(), output(), name()],
+  )
+    .option('--no-newline', 'No line break after the value')
+    .addHelpText('after', GET_HELP)
     .action(async (key: string | undefined, _options, command: Command) =>
       secrets.get(key, await withEnv(command, terminal), terminal),
     )
   program
     .command('list')
-    .description('print the keys of an environment')
+    .description('Print the keys of an environment')
     .addOption(envOption())
     .action(async (_options, command: Command) => secrets.list(await withEnv(command, terminal), terminal))
   program
     .command('set')
     .alias('put')
-    .description('store what standard input holds, less one final line break, or what is typed')
-    .argument('<key>')
+    .description('Store a secret from standard input, a prompt or a file')
+    .argument('<key>', 'Key of the secret')
     .addOption(envOption())
-    .option('--from-file <path>', 'store what the file holds, byte for byte')
-    .option('--value <value>', "store this, '' too; others on the machine can see it while the command runs")
+    .option('--from-file <path>', 'File to store')
+    .option('--value <value>', 'Value to store; other users of this machine can see it')
+    .addHelpText('after', SET_HELP)
     .action(async (key: string, _options, command: Command) =>
       secrets.set(key, await withEnv(command, terminal), terminal),
     )
   program
     .command('rm')
-    .description('delete a secret by its id, or with VAULT_ADMIN_TOKEN by its key')
-    .argument('<id-or-key>')
+    .description('Delete a secret')
+    .argument('<key>', 'Key or id of the secret')
     .addOption(envOption())
+    .addOption(yesOption())
     .action(async (which: string, _options, command: Command) =>
       secrets.remove(which, await withEnv(command, terminal), terminal),
     )
   program
     .command('import')
-    .description('put what a .env or JSON file holds (- for standard input); shows the difference and asks first')
-    .argument('<file>')
+    .description('Store the secrets of a .env or JSON file')
+    .argument('<file>', 'File to import, or - for standard input')
     .addOption(envOption())
     .addOption(yesOption())
     .action(async (file: string, _options, command: Command) =>
       secrets.importFile(file, await withEnv(command, terminal), terminal),
     )
-  program
-    .command('export')
-    .description('print all secrets of an environment')
-    .addOption(envOption())
-    .addOption(format('dotenv, or json with --json, by default'))
-    .addOption(new Option('--name <name>', 'the name of the Secret, for k8s').argParser(readObjectName))
-    .option('--output <file>', 'write a file that only you read')
+  addAll(program.command('export').description('Print all secrets in a format of your choice'), [
+    ...[
+      envOption(),
+      format('dotenv by default, json with --json'),
+      ...selectionOptions(),
+      allowOption(),
+      output(),
+      name(),
+    ],
+  ])
+    .addHelpText('after', EXPORT_HELP)
     .action(async (_options, command: Command) => secrets.exportSecrets(await withEnv(command, terminal), terminal))
   program
     .command('diff')
-    .description('show which keys differ between two environments, never values')
-    .addOption(new Option('--env <name>', 'an environment; give it twice').argParser(collect).default([]))
-    .option('--exit-code', 'exit with 1 when they differ')
+    .description('Show which keys differ between two environments')
+    .addOption(
+      new Option('--env <name>', 'Environment; use this flag twice').argParser((text, previous?: readonly string[]) =>
+        collect(readEnvironment(text, undefined), previous),
+      ),
+    )
+    .option('--exit-code', 'Exit with 1 if they differ')
     .action(async (_options, command: Command) => exit(await secrets.diff(command.optsWithGlobals(), terminal)))
 }
 
-function collect(value: string, previous: readonly string[]): readonly string[] {
-  return [...previous, value]
-}
-
 function addRun(program: Command, terminal: Terminal, exit: (status: number) => void): void {
-  program
-    .command('run')
-    .description('run a command with the secrets of an environment among its variables, without a shell')
-    .usage('[options] -- <command> [arguments...]')
-    .addArgument(new Argument('<command...>').default(undefined))
-    .addOption(envOption())
-    .option('--allow-empty', 'run it also when the environment has no secrets')
-    .option('--watch', 'restart the command when secrets change')
-    .option('--watch-signal <signal>', 'send it this signal instead, when secrets change', readSignal)
-    .addOption(new Option('--interval <time>', 'how often to look').argParser(readDuration).default(30, '30s'))
-    .option('--redact', 'replace values in what the command prints')
-    .option('--offline-fallback', 'keep an encrypted copy, and use it when the vault cannot be reached')
+  addAll(
+    program
+      .command('run')
+      .description('Run a command with secrets in its environment')
+      .usage('[flags] -- <command> [arguments...]')
+      .addArgument(new Argument('<command...>', 'Command to run, without a shell').default(undefined)),
+    [
+      envOption(),
+      ...selectionOptions(),
+      allowOption(),
+      repeatable('--preserve-env <name>', 'Variable that keeps the value of the caller if it is set'),
+    ],
+  )
+    .option('--allow-empty', 'Run the command even if the environment has no secrets')
+    .option('--watch', 'Restart the command when secrets change')
+    .option('--watch-signal <signal>', 'Signal to send instead of a restart', readSignal)
     .addOption(
-      new Option('--max-age <time>', 'how old that copy may be').argParser(readDuration).default(86_400, '24h'),
+      new Option('--interval <time>', 'Time between checks for changes').argParser(readDuration).default(30, '30s'),
     )
+    .option('--redact', 'Replace secret values in the output of the command')
+    .option('--offline-fallback', 'Keep an encrypted copy for when the vault cannot be reached')
+    .addOption(
+      new Option('--max-age <time>', 'Maximum age of that copy').argParser(readDuration).default(86_400, '24h'),
+    )
+    .addHelpText('after', RUN_HELP)
     .passThroughOptions()
     .action(async (words: string[], _options, command: Command) => {
       exit(await run(words as unknown as ChildCommand, await withEnv<RunOptions>(command, terminal), terminal))
@@ -238,7 +307,8 @@ function addRun(program: Command, terminal: Terminal, exit: (status: number) => 
 function addCompletions(program: Command, terminal: Terminal): void {
   program
     .command('completions')
-    .description('print completions for a shell, for example: source <(vault completions bash)')
-    .addArgument(new Argument('<shell>').choices(SHELLS))
+    .description('Print a completion script')
+    .addArgument(new Argument('<shell>', 'Shell').choices(SHELLS))
+    .addHelpText('after', '\nExamples:\n  $ source <(vault completions bash)\n  $ vault completions fish | source\n')
     .action((shell: Shell) => void terminal.stdout.write(completionScript(program, shell)))
 }

@@ -29,9 +29,9 @@ export function askOn(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Ter
       lines.once('close', () => {
         if (isHidden) output.write('\n')
         const [answer, ...more] = entered
-        if (answer === undefined) reject(new CommandError('nothing was entered', 130))
+        if (answer === undefined) reject(new CommandError('canceled', 130))
         else if (more.length > 0 || lines.line !== '')
-          reject(new CommandError('several lines were entered; use --from-file or standard input for such a value'))
+          reject(new CommandError('the value has several lines; use --from-file or standard input'))
         else resolve(answer)
       })
     })

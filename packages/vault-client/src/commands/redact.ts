@@ -14,7 +14,7 @@ export function notRedacted(secrets: Readonly<Record<string, string>>): readonly
 
 /**
  * Replaces the values of secrets in what passes through by `[redacted:KEY]`: as they are, without the spaces around them, and
- * as JSON, URLs and base64 write them; of values with line breaks also each line. Of values that overlap, all characters are
+ * as JSON, URLs, HTML, shells, hex and base64 write them, the last also as a part of something longer; of values with line breaks also each line. Of values that overlap, all characters are
  * replaced. What may be the beginning of a value is held back until more comes, so that none gets through in two parts.
  */
 export function createRedactor(secrets: Readonly<Record<string, string>>): Transform {
@@ -72,12 +72,61 @@ function spellings(value: string): readonly string[] {
 
 function encodings(text: string): readonly string[] {
   if (text.length < MIN_REDACTED) return []
-  const base64 = Buffer.from(text).toString('base64')
+  const bytes = Buffer.from(text)
   const json = JSON.stringify(text).slice(1, -1)
+  const url = encodeURIComponent(text)
+  const hex = bytes.toString('hex')
   return [
-    ...[text, json, json.replace(/[\u007f-\uffff]/g, escapeOf)],
-    ...[encodeURIComponent(text), new URLSearchParams([['', text]]).toString().slice(1)],
-    ...[base64, base64.replace(/=+$/, ''), Buffer.from(text).toString('base64url')],
+    ...[text, json, json.replace(/[\u007f-\uffff]/g, escapeOf), json.replaceAll('/', String.raw`\/`)],
+    ...[url, url.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())],
+    new URLSearchParams([['', text]]).toString().slice(1),
+    ...[hex, hex.toUpperCase()],
+    ...base64Spellings(bytes),
+    ...htmlSpellings(text),
+    ...shellSpellings(text),
+  ]
+}
+
+/** Alone, and within something longer: three bytes are four characters, so there are three ways to begin. What a neighbour shares is left out. */
+function base64Spellings(bytes: Buffer): readonly string[] {
+  const whole = bytes.toString('base64')
+  const inside = [0, 1, 2].map((offset) => {
+    const padded = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replace(/=+$/, '')
+    const isShared = (offset + bytes.length) % 3 !== 0
+    return padded.slice([0, 2, 3][offset], isShared ? -1 : undefined)
+  })
+  return [whole, whole.replace(/=+$/, ''), ...inside].flatMap((each) => [
+    each,
+    each.replaceAll('+', '-').replaceAll('/', '_'),
+  ])
+}
+
+/** As serialisers of HTML and XML write text and attributes, the names that each uses for quotes. */
+const QUOTES = [
+  ['"', "'"],
+  ['&quot;', "'"],
+  ['&quot;', '&#39;'],
+  ['&quot;', '&#x27;'],
+  ['&quot;', '&#039;'],
+  ['&quot;', '&apos;'],
+  ['&#34;', '&#39;'],
+] as const
+
+function htmlSpellings(text: string): readonly string[] {
+  const escapedText = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return QUOTES.map(([double, single]) => escapedText.replaceAll('"', double).replaceAll("'", single))
+}
+
+/** Between single quotes (two ways to write one), between double quotes, with backslashes, and as `$'…'`. */
+function shellSpellings(text: string): readonly string[] {
+  const ansi = text.replace(/['\\]/g, String.raw`\$&`)
+  return [
+    ...[String.raw`'\''`, `'"'"'`].map((quote) => text.replaceAll("'", quote)),
+    text.replace(/["$`\\]/g, String.raw`\$&`),
+    text.replace(/[^\w@%+=:,./\u0080-\uffff-]/g, String.raw`\$&`),
+    ansi.replaceAll('\n', String.raw`\n`).replaceAll('\t', String.raw`\t`).replaceAll('\r', String.raw`\r`),
   ]
 }
 

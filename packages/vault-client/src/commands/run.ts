@@ -1,25 +1,31 @@
-import type { Secrets } from '../client/secrets.ts'
+import { changesBetween, isUnchanged, type Secrets } from '../client/secrets.ts'
 import { cannotBeAsked } from '../client/transport.ts'
 import { createVaultClient } from '../index.ts'
 import { type Child, type Command, startChild, withSignals } from './child.ts'
 import { type Copy, offlineCopy } from './offline-copy.ts'
 import { notRedacted } from './redact.ts'
+import { codeProblem, type SelectionOptions, selectSecrets } from './selection.ts'
 import { clientSettings, type GlobalOptions, noSecretsText } from './settings.ts'
-import { CommandError, printable, type Terminal } from './terminal.ts'
+import { CommandError, printable, type Terminal, tell as tellOn } from './terminal.ts'
 import { durationText } from './values.ts'
 
-export type RunOptions = GlobalOptions & {
-  readonly env: string
-  readonly allowEmpty?: boolean
-  readonly redact?: boolean
-  readonly watch?: boolean
-  readonly watchSignal?: NodeJS.Signals
-  /** Seconds. */
-  readonly interval: number
-  readonly offlineFallback?: boolean
-  /** Seconds. */
-  readonly maxAge: number
-}
+export type RunOptions = GlobalOptions &
+  SelectionOptions & {
+    readonly env: string
+    /** Variables of the caller that come before secrets of the same name. */
+    readonly preserveEnv?: readonly string[]
+    readonly allowEmpty?: boolean
+    readonly redact?: boolean
+    readonly watch?: boolean
+    readonly watchSignal?: NodeJS.Signals
+    /** Seconds. */
+    readonly interval: number
+    readonly offlineFallback?: boolean
+    /** Seconds. */
+    readonly maxAge: number
+  }
+
+const GOES_ON = 'the command continues with its current secrets'
 
 /** How long a command that is started anew may take to end before it is killed. */
 const GRACE_MS = 10_000
@@ -35,8 +41,8 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
   const settings = await clientSettings(options, terminal)
   const copy = options.offlineFallback === true ? offlineCopy(settings, options.env, terminal.env) : undefined
   const hasCopy = copy !== undefined && typeof usableCopy(await copy.read(), options.maxAge) !== 'string'
-  const client = createVaultClient({ ...settings, ...(hasCopy && WITH_COPY) })
-  const tell = (text: string): unknown => terminal.stderr.write(`vault: ${text}\n`)
+  const client = createVaultClient({ ...(hasCopy && WITH_COPY), ...settings })
+  const tell = (text: string): void => tellOn(terminal, text)
 
   const read = async (): Promise<Secrets> => {
     try {
@@ -47,7 +53,7 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
       if (copy === undefined || !cannotBeAsked(error)) throw error
       const kept = usableCopy(await copy.read(), options.maxAge)
       if (typeof kept === 'string') throw new CommandError(`${error.message}; ${kept}`)
-      tell(`${error.message}; using secrets that were read ${durationText(ageOf(kept))} ago`)
+      tell(`${error.message}; using the offline copy, which is ${durationText(ageOf(kept))} old`)
       return kept.secrets
     }
   }
@@ -55,21 +61,33 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
     await copy?.write(secrets).catch(() => tell('the offline copy cannot be written'))
   }
 
-  const start = (secrets: Secrets): Child => {
+  const choose = (all: Secrets): Secrets =>
+    withoutPreserved(selectSecrets(all, options, options.env), options, terminal)
+  /** @throws CommandError if no command is started with these */
+  const chooseToStart = (all: Secrets): Secrets => {
+    if (Object.keys(all).length === 0 && options.allowEmpty !== true)
+      throw new CommandError(`${noSecretsText(options.env)}, or use --allow-empty`)
+    const secrets = choose(all)
     const problem = problemOf(secrets, options)
     if (problem !== undefined) throw new CommandError(problem)
+    return secrets
+  }
+
+  const start = (secrets: Secrets): Child => {
     if (options.redact === true)
-      for (const key of notRedacted(secrets)) tell(`the value of ${printable(key)} is too short to be redacted`)
+      for (const key of notRedacted(secrets)) tell(`warning: the value of ${printable(key)} is too short to redact`)
     const withheld = Object.fromEntries(WITHHELD.map((name) => [name, undefined]))
     return startChild(command, {
       env: { ...terminal.env, ...withheld, ...secrets },
+      path: terminal.env['PATH'],
       redacted: options.redact === true ? secrets : undefined,
       terminal,
     })
   }
 
   const first = await read()
-  let child = start(first)
+  let given = chooseToStart(first)
+  let child = start(given)
   // Told to end: then nothing is started anew.
   let isEnding = false
   return withSignals(
@@ -87,18 +105,16 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
       const watch = client.watch(options.env, {
         known: first,
         intervalMs: options.interval * 1000,
-        onError: (error) => tell(error instanceof Error ? error.message : 'the environment cannot be read'),
+        onError: (error) =>
+          tell(`${error instanceof Error ? error.message : 'the environment cannot be read'}; ${GOES_ON}`),
         onRead: keep,
-        onChange: async (secrets) => {
-          if (isEnding) return
+        onChange: async (all) => {
+          const secrets = options.watchSignal === undefined ? chooseToStart(all) : choose(all)
+          if (isEnding || isUnchanged(changesBetween(given, secrets))) return
+          given = secrets
           if (options.watchSignal !== undefined) {
             tell(`secrets changed; sending ${options.watchSignal}`)
             child.kill(options.watchSignal)
-            return
-          }
-          const problem = problemOf(secrets, options)
-          if (problem !== undefined) {
-            tell(`${problem}; the command goes on with the secrets it has`)
             return
           }
           tell('secrets changed; restarting')
@@ -132,13 +148,17 @@ async function stop(child: Child): Promise<void> {
   clearTimeout(killer)
 }
 
+/** Without the secrets whose variables the caller keeps. */
+function withoutPreserved(secrets: Secrets, { preserveEnv = [] }: RunOptions, { env }: Terminal): Secrets {
+  const kept = preserveEnv.filter((name) => env[name] !== undefined)
+  return Object.fromEntries(Object.entries(secrets).filter(([name]) => !kept.includes(name)))
+}
+
 /** Why no command is started with these. Node's own refusal of a null byte repeats the value, and `A=B` as a name would set another variable. */
-function problemOf(secrets: Readonly<Secrets>, { env, allowEmpty }: RunOptions): string | undefined {
-  for (const [name, value] of Object.entries(secrets))
-    if (name.includes('=') || value.includes('\0'))
-      return `${JSON.stringify(name)} cannot be a variable of an environment; use vault get`
-  if (Object.keys(secrets).length > 0 || allowEmpty === true) return undefined
-  return `${noSecretsText(env)} --allow-empty runs the command anyway`
+function problemOf(secrets: Readonly<Secrets>, options: RunOptions): string | undefined {
+  const unfit = Object.keys(secrets).find((name) => name.includes('=') || secrets[name]?.includes('\0'))
+  if (unfit === undefined) return codeProblem(secrets, options)
+  return `${printable(JSON.stringify(unfit))} cannot be an environment variable; leave it out with --except, or use vault get`
 }
 
 const ageOf = ({ readAt }: Copy): number => (Date.now() - readAt) / 1000
@@ -149,9 +169,9 @@ const MAX_CLOCK_DIFFERENCE = 300
 /** The copy where it may be used; why not, otherwise. */
 function usableCopy(copy: Copy | 'missing' | 'unreadable', maxAge: number): Copy | string {
   if (copy === 'missing') return 'there is no offline copy of this environment'
-  if (copy === 'unreadable') return 'the offline copy does not open: it was changed, or is of another key'
+  if (copy === 'unreadable') return 'the offline copy cannot be decrypted: it is damaged, or was made with another key'
   const age = ageOf(copy)
-  if (age > maxAge) return `the offline copy is ${durationText(age)} old, which is too old`
-  if (age < -MAX_CLOCK_DIFFERENCE) return 'the offline copy is newer than the clock of this machine says it is'
+  if (age > maxAge) return `the offline copy is ${durationText(age)} old, which is more than --max-age allows`
+  if (age < -MAX_CLOCK_DIFFERENCE) return 'the offline copy is dated in the future; check the clock of this machine'
   return copy
 }

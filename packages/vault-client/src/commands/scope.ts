@@ -12,7 +12,8 @@ export type ScopeOptions = {
 export function readScope(value: unknown): Scope {
   const { access, envs } = (value ?? {}) as Record<string, unknown>
   const isScope = typeof access === 'string' && (envs === null || Array.isArray(envs))
-  if (!isScope) throw new VaultError('invalid_answer', 'the vault does not tell the scope of the key')
+  if (!isScope)
+    throw new VaultError('invalid_answer', 'the response of the vault does not contain the scope of the key')
   return { access, envs }
 }
 

@@ -1,15 +1,17 @@
 import { createReadStream } from 'node:fs'
-import { parse } from 'dotenv'
+import { VaultError } from '../client/errors.ts'
 import { type Changes, changesBetween, isUnchanged, type Secrets } from '../client/secrets.ts'
-import { ignoredLines, keysCutAtHash } from '../formats/dotenv.ts'
+import { sleep } from '../client/transport.ts'
 import { type Format, formatSecrets } from '../formats/formats.ts'
 import { createVaultClient, type VaultClient } from '../index.ts'
-import { type AdminClient, adminClient } from './admin-client.ts'
-import { codeOf, writePrivately } from './files.ts'
-import { clientSettings, type GlobalOptions, noSecretsText } from './settings.ts'
+import { reasonOf, writePrivately } from './files.ts'
+import { readImport } from './import-file.ts'
+import { codeProblem, type SelectionOptions, selectSecrets } from './selection.ts'
+import { clientSettings, type GlobalOptions, noSecretsText, noSecretText } from './settings.ts'
 import {
   CommandError,
   confirm,
+  jsonLine,
   painter,
   printable,
   readStdin,
@@ -17,7 +19,9 @@ import {
   type Terminal,
   tell,
   UsageError,
+  writeResult,
 } from './terminal.ts'
+import { durationText } from './values.ts'
 
 export type EnvOptions = GlobalOptions & { env: string }
 
@@ -25,36 +29,36 @@ async function client(options: GlobalOptions, terminal: Terminal): Promise<Vault
   return createVaultClient(await clientSettings(options, terminal))
 }
 
-/** All secrets of the environment; that it has none may be a slip in its name. */
-async function readAll(options: EnvOptions, terminal: Terminal): Promise<Secrets> {
+/** The chosen secrets of the environment; that it has none may be a slip in its name. */
+async function readChosen(options: EnvOptions & SelectionOptions, terminal: Terminal): Promise<Secrets> {
   const secrets = await (await client(options, terminal)).getAll(options.env)
   if (Object.keys(secrets).length === 0) tell(terminal, noSecretsText(options.env))
-  return secrets
+  return selectSecrets(secrets, options, options.env)
 }
 
-/** `vault get [KEY]`: all secrets of an environment, or the value of one with a line break behind it. */
+type PrintOptions = EnvOptions & SelectionOptions & { format?: Format; name?: string; output?: string }
+
+/** `vault get [KEY]`: all secrets of an environment, or the value of one, with a line break after it unless that is unwanted. */
 export async function get(
   key: string | undefined,
-  options: EnvOptions & { format?: Format; name?: string },
+  options: PrintOptions & { newline: boolean },
   terminal: Terminal,
 ): Promise<void> {
   if (key === undefined) {
-    const secrets = await readAll(options, terminal)
-    terminal.stdout.write(formatSecrets(secrets, options.format ?? 'json', options.name))
+    await print({ ...options, format: options.format ?? 'json' }, terminal)
     return
   }
   const value = await (await client(options, terminal)).get(key, options.env)
-  if (value === undefined)
-    throw new CommandError(`there is no secret ${printable(key)} in the environment ${printable(options.env)}`)
-  terminal.stdout.write(options.json === true ? `${JSON.stringify({ [key]: value })}\n` : `${value}\n`)
+  if (value === undefined) throw new CommandError(noSecretText(key, options.env))
+  if (options.output !== undefined) await writeTo(options.output, value, options, terminal)
+  else if (options.json === true) terminal.stdout.write(jsonLine({ [key]: value }))
+  else writeResult(terminal, options.newline ? `${value}\n` : value)
 }
 
-/** `vault list`: the keys of an environment, one a line. */
+/** `vault list`: the keys of an environment, one per line. */
 export async function list(options: EnvOptions, terminal: Terminal): Promise<void> {
-  const keys = Object.keys(await readAll(options, terminal)).toSorted()
-  terminal.stdout.write(
-    options.json === true ? `${JSON.stringify(keys)}\n` : keys.map((key) => `${printable(key)}\n`).join(''),
-  )
+  const keys = Object.keys(await readChosen(options, terminal)).toSorted()
+  report(options, terminal, keys, keys.map((key) => `${printable(key)}\n`).join(''))
 }
 
 /** `vault set KEY`: from a file, standard input or a prompt; from the command line only when asked to, since others see it there. */
@@ -65,15 +69,27 @@ export async function set(
 ): Promise<void> {
   if (key.includes('=')) throw new UsageError(assignmentHint(key))
   const settings = await clientSettings(options, terminal)
-  await createVaultClient(settings).put(key, await readValue(key, options, terminal), options.env)
-  if (options.json === true) terminal.stdout.write(`${JSON.stringify({ ok: true, key, env: options.env })}\n`)
+  const value = await readValue(key, options, terminal)
+  if (value.includes('\0'))
+    throw new CommandError(
+      `the value of ${printable(key)} contains a null byte, which no program can be given; encode it, for example with base64`,
+    )
+  const { project } = settings
+  const version = await createVaultClient(settings).put(key, value, options.env)
+  const place = placeText(key, project, options.env)
+  const text = `Set ${place}${version === undefined ? '' : `, version ${String(version)}`}.\n`
+  report(options, terminal, { ok: true, key, project, env: options.env, version: version ?? null }, text)
+}
+
+/** Where a secret is, as people read it. */
+function placeText(key: string, project: string, env: string): string {
+  return `${printable(key)} in ${printable(project)}/${printable(env)}`
 }
 
 /** What follows the `=` is a value, which is not shown. */
 function assignmentHint(word: string): string {
   const name = printable(word.slice(0, word.indexOf('='))) || 'KEY'
-  const call = `vault set ${name}`
-  return `a key has no =; ${call} stores what standard input holds or is typed, and ${call} --value VALUE what others may see`
+  return `a key cannot contain =; pipe the value into vault set ${name}, or type it at the prompt`
 }
 
 async function readValue(
@@ -81,16 +97,16 @@ async function readValue(
   { fromFile, value }: { fromFile?: string; value?: string },
   terminal: Terminal,
 ): Promise<string> {
-  if (value !== undefined && fromFile !== undefined) throw new UsageError('--value and --from-file exclude each other')
+  if (value !== undefined && fromFile !== undefined) throw new UsageError('use either --value or --from-file')
   if (value !== undefined) return value
   if (fromFile !== undefined) return await readFileOf(fromFile)
   if (terminal.stdin.isTTY === true) {
-    const typed = await terminal.ask(`value of ${printable(key)}: `, { hidden: true })
-    if (typed === '') throw new CommandError("nothing was entered; --value '' stores an empty value")
+    const typed = await terminal.ask(`Value of ${printable(key)}: `, { hidden: true })
+    if (typed === '') throw new CommandError("the value is empty; use --value '' to store an empty value")
     return typed
   }
   const piped = (await readStdin(terminal)).replace(/\r?\n$/, '')
-  if (piped === '') throw new CommandError("standard input holds no value; --value '' stores an empty one")
+  if (piped === '') throw new CommandError("standard input is empty; use --value '' to store an empty value")
   return piped
 }
 
@@ -98,100 +114,101 @@ async function readFileOf(file: string): Promise<string> {
   try {
     return await readText(createReadStream(file), file)
   } catch (error) {
-    throw error instanceof CommandError ? error : new CommandError(`cannot read ${file}: ${codeOf(error)}`)
+    throw error instanceof CommandError ? error : new CommandError(`cannot read ${file}: ${reasonOf(error)}`)
   }
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** `vault rm ID`, or `vault rm KEY` with the admin token, since only administrators see ids. */
-export async function remove(which: string, options: EnvOptions, terminal: Terminal): Promise<void> {
-  const isId = UUID.test(which)
-  if (!isId && !terminal.env['VAULT_ADMIN_TOKEN'])
-    throw new UsageError(
-      `${printable(which)} is not an id; vault admin secrets shows ids, and with VAULT_ADMIN_TOKEN set rm takes a key`,
-    )
+/** `vault rm KEY`, or by the id that administrators see. */
+export async function remove(
+  which: string,
+  options: EnvOptions & { yes?: boolean },
+  terminal: Terminal,
+): Promise<void> {
   const settings = await clientSettings(options, terminal)
-  if (isId) await createVaultClient(settings).remove(which)
-  else await removeKey(which, settings.project, options.env, await adminClient(options, terminal))
-  report(options, terminal, { ok: true }, '')
+  const isId = UUID.test(which)
+  const place = isId
+    ? `secret ${which} of ${printable(settings.project)}`
+    : placeText(which, settings.project, options.env)
+  await confirm(terminal, `Delete ${place}? This permanently deletes all its versions.`, options)
+  const vault = createVaultClient(settings)
+  try {
+    await (isId ? vault.remove(which) : vault.removeByKey(which, options.env))
+  } catch (error) {
+    if (isId || !(error instanceof VaultError) || error.code !== 'not_found') throw error
+    throw new CommandError(noSecretText(which, options.env))
+  }
+  report(options, terminal, { ok: true }, `Deleted ${place}.\n`)
 }
 
-async function removeKey(key: string, project: string, env: string, admin: AdminClient): Promise<void> {
-  const found = (await admin.secrets(project, env)).find((secret) => secret.key === key)
-  if (found === undefined)
-    throw new CommandError(`there is no secret ${printable(key)} in the environment ${printable(env)}`)
-  await admin.removeSecret(found.id)
-}
-
-/** `vault import FILE`: shows what would change, asks, and puts what differs. Nothing is deleted. */
+/** `vault import FILE`: shows what would change, asks, and stores what differs. Nothing is deleted. */
 export async function importFile(
   file: string,
   options: EnvOptions & { yes?: boolean },
   terminal: Terminal,
 ): Promise<void> {
+  const source = file === '-' ? 'standard input' : file
   const text = file === '-' ? await readStdin(terminal) : await readFileOf(file)
-  const wanted = /^\s*\{/.test(text) ? readJson(text, file) : readDotenv(text, file, terminal)
-  const vault = await client(options, terminal)
+  const wanted = readImport(text, source, terminal)
+  const settings = await clientSettings(options, terminal)
+  const vault = createVaultClient({ ...settings, maxWaitMs: MAX_SILENT_WAIT_MS })
   const present = await vault.getAll(options.env)
   const changes = changesBetween(present, { ...present, ...wanted })
   const keys = [...changes.added, ...changes.changed]
   if (options.json !== true) terminal.stdout.write(changesText(changes, terminal))
+  const target = `${printable(settings.project)}/${printable(options.env)}`
   if (isUnchanged(changes)) {
-    report(options, terminal, { ok: true, put: [] }, `nothing to do: ${printable(options.env)} has all of it\n`)
+    report(options, terminal, { ok: true, put: [] }, `Nothing to do: ${target} is up to date.\n`)
     return
   }
-  const question = `put ${String(keys.length)} of ${String(Object.keys(wanted).length)} secrets into ${printable(options.env)}?`
-  if (options.yes !== true && !(await confirm(terminal, question, 'use --yes')))
-    throw new CommandError('nothing was put')
+  await confirm(
+    terminal,
+    `Import ${String(keys.length)} of ${countText(Object.keys(wanted).length)} into ${target}?`,
+    options,
+  )
   for (const [i, key] of keys.entries()) {
+    const done = `${String(i)} of ${countText(keys.length)} imported`
     try {
-      await vault.put(key, wanted[key] ?? '', options.env)
+      await putPatiently(vault, { key, value: wanted[key] ?? '', env: options.env }, done, terminal)
     } catch (error) {
-      const done = `${String(i)} of ${String(keys.length)} secrets were put; run the command again to go on`
-      throw new CommandError(`${printable(key)}: ${error instanceof Error ? error.message : 'failed'}; ${done}`)
+      const reason = error instanceof Error ? error.message : 'failed'
+      throw new CommandError(`${printable(key)}: ${reason}; ${done}; run the command again to continue`)
     }
   }
-  report(
-    options,
-    terminal,
-    { ok: true, put: keys },
-    keys.length === 1 ? '1 secret was put\n' : `${String(keys.length)} secrets were put\n`,
-  )
+  report(options, terminal, { ok: true, put: keys }, `Imported ${countText(keys.length)} into ${target}.\n`)
+}
+
+const countText = (count: number): string => `${String(count)} ${count === 1 ? 'secret' : 'secrets'}`
+
+/** A vault that answers so often in a row that there were too many writes has other clients that write without end. */
+const MAX_WAITS = 10
+
+/** Longer than the client waits between tries of its own; of a longer wait a person is told. */
+const MAX_SILENT_WAIT_MS = 1_000
+
+/** Waits as long as the vault asks to: a large file has more secrets than a project may write in a minute. */
+async function putPatiently(
+  vault: VaultClient,
+  { key, value, env }: { key: string; value: string; env: string },
+  done: string,
+  terminal: Terminal,
+): Promise<void> {
+  for (let waits = 0; ; waits++) {
+    try {
+      await vault.put(key, value, env)
+      return
+    } catch (error) {
+      const waitMs = error instanceof VaultError && error.status === 429 ? error.retryAfterMs : undefined
+      if (waitMs === undefined || waits === MAX_WAITS) throw error
+      tell(terminal, `too many writes; ${done}, continuing in ${durationText(waitMs / 1000)}`)
+      await sleep(waitMs)
+    }
+  }
 }
 
 function report(options: GlobalOptions, terminal: Terminal, json: object, text: string): void {
-  terminal.stdout.write(options.json === true ? `${JSON.stringify(json)}\n` : text)
-}
-
-/** Tells, before anything is asked, which parts of the file are not stored. */
-function readDotenv(text: string, file: string, terminal: Terminal): Secrets {
-  const ignored = ignoredLines(text)
-  const which =
-    ignored.length === 1
-      ? `line ${ignored.join()} of ${file} is no variable`
-      : `lines ${ignored.join(', ')} of ${file} are no variables`
-  if (ignored.length > 0) tell(terminal, `${which}, and left out`)
-  const cut = keysCutAtHash(text)
-  if (cut.length > 0)
-    tell(
-      terminal,
-      `the values of these keys in ${file} end before a #; quote them where it is no comment: ${cut.join(', ')}`,
-    )
-  return parse(text)
-}
-
-function readJson(text: string, file: string): Secrets {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new CommandError(`${file} is not JSON`)
-  }
-  const entries = Object.entries(value as object)
-  const wrong = entries.find(([, each]) => typeof each !== 'string')
-  if (wrong !== undefined) throw new CommandError(`${printable(wrong[0])} in ${file} is not a text`)
-  return Object.fromEntries<string>(entries)
+  terminal.stdout.write(options.json === true ? jsonLine(json) : text)
 }
 
 /** Keys, never values. */
@@ -207,19 +224,27 @@ function changesText({ added, changed, removed }: Changes, terminal: Terminal): 
 }
 
 /** `vault export`: to standard output, or to a file that only its owner reads. */
-export async function exportSecrets(
-  options: EnvOptions & { format?: Format; name?: string; output?: string },
-  terminal: Terminal,
-): Promise<void> {
-  const { format = options.json === true ? 'json' : 'dotenv', name, output } = options
-  const secrets = await readAll(options, terminal)
+export async function exportSecrets(options: PrintOptions, terminal: Terminal): Promise<void> {
+  await print({ ...options, format: options.format ?? (options.json === true ? 'json' : 'dotenv') }, terminal)
+}
+
+/** Data, which a program reads as it wants to. The other formats become variables. */
+const DATA: ReadonlySet<Format> = new Set(['json', 'yaml'])
+
+async function print(options: PrintOptions & { format: Format }, terminal: Terminal): Promise<void> {
+  const { format, name, output } = options
+  const secrets = await readChosen(options, terminal)
+  const problem = DATA.has(format) ? undefined : codeProblem(secrets, options)
+  if (problem !== undefined) throw new CommandError(problem)
   const text = formatSecrets(secrets, format, name)
   if (format === 'github-actions') terminal.stderr.write(masks(secrets))
-  if (output === undefined) terminal.stdout.write(text)
-  else {
-    await writePrivately(output, text)
-    report(options, terminal, { ok: true, file: output }, '')
-  }
+  if (output !== undefined) await writeTo(output, text, options, terminal)
+  else writeResult(terminal, text)
+}
+
+async function writeTo(file: string, text: string, options: GlobalOptions, terminal: Terminal): Promise<void> {
+  await writePrivately(file, text)
+  report(options, terminal, { ok: true, file }, '')
 }
 
 /** Workflow commands by which the runner hides values in logs (GitHub: "Masking a value in a log"), one a line of a value. */
@@ -233,16 +258,16 @@ function masks(secrets: Readonly<Secrets>): string {
 
 /** `vault diff`: what environment `b` has differently than `a`. */
 export async function diff(
-  options: GlobalOptions & { env: readonly string[]; exitCode?: boolean },
+  options: GlobalOptions & { env?: readonly string[]; exitCode?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  const [a, b, ...more] = options.env
+  const [a, b, ...more] = options.env ?? []
   if (a === undefined || b === undefined || more.length > 0)
-    throw new UsageError('diff needs two environments: --env A --env B')
+    throw new UsageError('name two environments: --env A --env B')
   const vault = await client(options, terminal)
   const changes = changesBetween(await vault.getAll(a), await vault.getAll(b))
   const text = isUnchanged(changes)
-    ? `${printable(a)} and ${printable(b)} are the same\n`
+    ? `${printable(a)} and ${printable(b)} have the same secrets.\n`
     : changesText(changes, terminal)
   report(options, terminal, changes, text)
   return options.exitCode === true && !isUnchanged(changes) ? 1 : 0

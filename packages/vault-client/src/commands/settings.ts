@@ -1,15 +1,29 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { importPrivateKey } from '@vault-and-tracker/http-signatures'
 import type { VaultClientOptions } from '../client/client.ts'
-import { codeOf, folderOf, withLock, writePrivately } from './files.ts'
-import { CommandError, printable, type Terminal, UsageError } from './terminal.ts'
+import { VaultError } from '../client/errors.ts'
+import { readPrivateKey } from '../client/private-key.ts'
+import type { TransportOptions } from '../client/transport.ts'
+import { codeOf, folderOf, reasonOf, withLock, writePrivately } from './files.ts'
+import { proxiedFetch } from './proxy.ts'
+import { CommandError, printable, type Terminal, tell, UsageError } from './terminal.ts'
+import { isEnvironment } from './values.ts'
 
 /** What `vault login` remembers: never a key or a token, only where the key is. */
 export type Profile = { url: string; project: string; keyFile: string; env?: string }
 type Profiles = ReadonlyMap<string, Profile>
 
 /** Options that every command takes. */
-export type GlobalOptions = { profile?: string; url?: string; project?: string; keyFile?: string; json?: boolean }
+export type GlobalOptions = {
+  profile?: string
+  url?: string
+  project?: string
+  keyFile?: string
+  json?: boolean
+  /** Seconds. */
+  timeout?: number
+}
 
 const DEFAULT_PROFILE = 'default'
 
@@ -27,12 +41,12 @@ export async function readProfiles(env: Terminal['env']): Promise<Profiles> {
     text = await readFile(file, 'utf8')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return new Map()
-    throw new CommandError(`cannot read ${file}: ${codeOf(error)}`)
+    throw new CommandError(`cannot read ${file}: ${reasonOf(error)}`)
   }
   try {
     return readProfileMap(JSON.parse(text))
   } catch {
-    throw new CommandError(`${file} is damaged; remove it and run vault login again`)
+    throw new CommandError(`${file} is damaged; delete it and run vault login again`)
   }
 }
 
@@ -68,64 +82,162 @@ export async function changeProfiles(
 }
 
 export function profileName(options: GlobalOptions, env: Terminal['env']): string {
-  return options.profile || env['VAULT_PROFILE'] || DEFAULT_PROFILE
+  return options.profile ?? notEmpty(env, 'VAULT_PROFILE') ?? DEFAULT_PROFILE
+}
+
+/** A variable that decides what is read and written. An empty one is a mistake in a script, not a wish for something else. */
+function notEmpty(env: Terminal['env'], name: string): string | undefined {
+  const value = env[name]
+  if (value === '') throw new UsageError(`${name} is empty; set it or unset it`)
+  return value
 }
 
 /** The profile that is chosen; undefined where none was, and the default one does not exist. */
 async function chosenProfile(options: GlobalOptions, env: Terminal['env']): Promise<Profile | undefined> {
   const name = profileName(options, env)
   const profile = (await readProfiles(env)).get(name)
-  if (profile === undefined && (options.profile || env['VAULT_PROFILE']))
-    throw new UsageError(`there is no profile ${printable(name)}; run vault login --profile ${printable(name)}`)
+  if (profile === undefined && (options.profile ?? env['VAULT_PROFILE']) !== undefined)
+    throw new UsageError(
+      `there is no profile ${printable(name)}; create it with vault login --profile ${printable(name)}`,
+    )
   return profile
 }
 
-/** What an option does not say: of a profile that an option names, else of the variables, else of the profile. Empty is unset. */
+/** A setting without an option: of the profile that an option names, else of the variable, else of the profile. */
 function otherwise(options: GlobalOptions, variable: string | undefined, kept: string | undefined): string | undefined {
-  return options.profile ? kept || variable || undefined : variable || kept || undefined
+  return options.profile === undefined ? (variable ?? kept) : (kept ?? variable)
 }
 
 /** How to reach the vault as a project: options before the profile that one of them names, then variables, then the profile. */
-export async function clientSettings(options: GlobalOptions, { env }: Terminal): Promise<VaultClientOptions> {
+export async function clientSettings(options: GlobalOptions, terminal: Terminal): Promise<VaultClientOptions> {
+  const { env } = terminal
   const profile = await chosenProfile(options, env)
-  const url = options.url || otherwise(options, env['VAULT_URL'], profile?.url)
-  const project = options.project || otherwise(options, env['VAULT_PROJECT'], profile?.project)
-  const isOfProfile = Boolean(options.profile) && profile !== undefined
-  const given = options.keyFile === undefined && !isOfProfile ? env['VAULT_PRIVATE_KEY'] || undefined : undefined
-  const keyFile = options.keyFile ?? otherwise(options, env['VAULT_PRIVATE_KEY_FILE'], profile?.keyFile)
+  const url = options.url ?? otherwise(options, notEmpty(env, 'VAULT_URL'), profile?.url)
+  const project = options.project ?? otherwise(options, notEmpty(env, 'VAULT_PROJECT'), profile?.project)
+  const key = keySource(options, env, profile)
   const missing = [
-    !url && 'VAULT_URL',
-    !project && 'VAULT_PROJECT',
-    given === undefined && keyFile === undefined && 'VAULT_PRIVATE_KEY or VAULT_PRIVATE_KEY_FILE',
+    url === undefined && 'VAULT_URL',
+    project === undefined && 'VAULT_PROJECT',
+    key === undefined && 'VAULT_PRIVATE_KEY or VAULT_PRIVATE_KEY_FILE',
   ].filter((name) => typeof name === 'string')
-  if (!url || !project || missing.length > 0)
-    throw new UsageError(`not set: ${missing.join(', ')}; set them, or run vault login once`)
-  return { url, project, privateKey: given ?? (await readKeyFile(keyFile ?? '')) }
+  if (url === undefined || project === undefined || key === undefined)
+    throw new UsageError(`missing ${missing.join(', ')}; set these variables, or run vault login`)
+  return {
+    ...{ project, privateKey: await readKey(key, terminal) },
+    ...('file' in key && { reloadPrivateKey: () => readKeyFile(key.file) }),
+    ...(await transportSettings(url, options, terminal)),
+  }
+}
+
+/** The private key in a variable, or the file that it is in. */
+type KeySource = { readonly text: string } | { readonly file: string }
+
+function keySource(options: GlobalOptions, env: Terminal['env'], profile: Profile | undefined): KeySource | undefined {
+  const isOfProfile = options.profile !== undefined && profile !== undefined
+  if (options.keyFile === undefined && !isOfProfile && env['VAULT_PRIVATE_KEY'])
+    return { text: env['VAULT_PRIVATE_KEY'] }
+  const file = options.keyFile ?? otherwise(options, env['VAULT_PRIVATE_KEY_FILE'] || undefined, profile?.keyFile)
+  return file === undefined ? undefined : { file }
+}
+
+/** The private key, with a warning for a file that others can read. */
+export async function readKey(key: KeySource, terminal: Terminal): Promise<string> {
+  if ('text' in key) {
+    requireKey(key.text, 'VAULT_PRIVATE_KEY')
+    return key.text
+  }
+  await warnOfReaders(key.file, terminal)
+  return readKeyFile(key.file)
+}
+
+/** The private key that the options name, without the rest of what reaches a vault. */
+export async function configuredKey(options: GlobalOptions, terminal: Terminal): Promise<string> {
+  const key = keySource(options, terminal.env, await chosenProfile(options, terminal.env))
+  if (key === undefined)
+    throw new UsageError('missing VAULT_PRIVATE_KEY or VAULT_PRIVATE_KEY_FILE; set one of them, or name a file')
+  return readKey(key, terminal)
+}
+
+/** @throws CommandError, VaultError `invalid_configuration`, both with the name of the file */
+export async function readKeyFile(file: string): Promise<string> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    throw new CommandError(`cannot read the private key ${file}: ${reasonOf(error)}`)
+  }
+  requireKey(text, file)
+  return text
+}
+
+export function requireKey(text: string, source: string): void {
+  try {
+    const key = readPrivateKey(text)
+    if (key !== undefined) {
+      importPrivateKey(key)
+      return
+    }
+  } catch {
+    // Its message may repeat a part of the key.
+  }
+  const forms = 'a JWK with d, 64 hex digits or a PKCS#8 PEM'
+  throw new VaultError('invalid_configuration', `${source} does not contain an Ed25519 private key: ${forms}`)
+}
+
+async function warnOfReaders(file: string, terminal: Terminal): Promise<void> {
+  const found = await stat(file).catch(() => undefined)
+  if (found?.isFile() === true && (found.mode & 0o077) !== 0)
+    tell(terminal, `warning: other users of this machine can read the private key; run: chmod 600 ${file}`)
+}
+
+/** How requests are sent, with a warning for a URL that shows secrets to the network. */
+export async function transportSettings(
+  url: string,
+  { timeout }: GlobalOptions,
+  terminal: Terminal,
+): Promise<TransportOptions> {
+  if (URL.canParse(url)) {
+    const { protocol, host, hostname } = new URL(url)
+    if (protocol === 'http:' && !isLoopback(hostname))
+      tell(terminal, `warning: http:// sends secrets and tokens to ${host} unencrypted; use https://`)
+  }
+  const fetch = await proxiedFetch(url, terminal.env)
+  const maxResponse = terminal.env['VAULT_MAX_RESPONSE_BYTES']
+  return {
+    url,
+    ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
+    ...(maxResponse && { maxResponseBytes: Number(maxResponse) }),
+    ...(fetch !== undefined && { fetch }),
+  }
+}
+
+function isLoopback(hostname: string): boolean {
+  return (
+    hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || hostname.startsWith('127.')
+  )
 }
 
 /** The environment: of the option, the variable or the profile, or `production`. */
 export async function environmentOf(options: GlobalOptions & { env?: string }, { env }: Terminal): Promise<string> {
-  if (options.env) return options.env
-  return otherwise(options, env['VAULT_ENV'], (await chosenProfile(options, env))?.env) ?? 'production'
+  if (options.env !== undefined) return options.env
+  const profile = await chosenProfile(options, env)
+  const name = otherwise(options, notEmpty(env, 'VAULT_ENV'), profile?.env) ?? 'production'
+  if (!isEnvironment(name)) throw new UsageError(`${printable(name)} is not a valid environment name`)
+  return name
 }
 
-/** What is told of an environment without secrets: the vault answers the same for one that there is not. */
+/** A vault answers the same for an environment without secrets and for one that does not exist. */
 export function noSecretsText(env: string): string {
-  return `the environment ${printable(env)} has no secrets; is the name right?`
+  return `the environment ${printable(env)} has no secrets; check its name`
 }
 
-export async function readKeyFile(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    throw new CommandError(`cannot read the private key ${file}: ${codeOf(error)}`)
-  }
+export function noSecretText(key: string, env: string): string {
+  return `there is no secret ${printable(key)} in the environment ${printable(env)}`
 }
 
 /** Where the vault is, for administrators, who have no project. */
 export async function adminUrl(options: GlobalOptions, { env }: Terminal): Promise<string> {
-  if (options.url) return options.url
-  const url = otherwise(options, env['VAULT_URL'], (await chosenProfile(options, env))?.url)
-  if (url === undefined) throw new UsageError('not set: VAULT_URL; set it, or use --url')
+  const url = options.url ?? otherwise(options, notEmpty(env, 'VAULT_URL'), (await chosenProfile(options, env))?.url)
+  if (url === undefined) throw new UsageError('missing VAULT_URL; set this variable, or use --url')
   return url
 }

@@ -41,15 +41,15 @@ export async function readText(chunks: AsyncIterable<Uint8Array | string>, sourc
   for await (const chunk of chunks) {
     const bytes = Buffer.from(chunk)
     length += bytes.length
-    if (length > MAX_INPUT) throw new CommandError(`${source} is longer than 16 MiB, which no secrets are`)
+    if (length > MAX_INPUT) throw new CommandError(`${source} is longer than 16 MiB; a secret has at most 64 KiB`)
     read.push(bytes)
   }
   return decodeUtf8(Buffer.concat(read), source)
 }
 
-/** Tells a person what the result does not say, on standard error. */
+/** Writes a message for a person to standard error. */
 export function tell({ stderr }: Terminal, text: string): void {
-  stderr.write(`vault: ${printable(text)}\n`)
+  stderr.write(`vault: ${printableLines(text)}\n`)
 }
 
 export function readStdin({ stdin }: Terminal): Promise<string> {
@@ -64,10 +64,16 @@ function decodeUtf8(bytes: Uint8Array, source: string): string {
   }
 }
 
-/** Asks, unless nobody is there to answer. */
-export async function confirm(terminal: Terminal, question: string, instead: string): Promise<boolean> {
-  if (terminal.stdin.isTTY !== true) throw new UsageError(`there is no terminal to ask on; ${instead}`)
-  return /^y(es)?$/i.test((await terminal.ask(`${question} [y/N] `)).trim())
+/**
+ * Asks before something that cannot be undone, unless `--yes` was given. As with `gh`, a script has to give it.
+ *
+ * @throws CommandError when the answer is not yes, UsageError without a terminal
+ */
+export async function confirm(terminal: Terminal, question: string, { yes }: { yes?: boolean }): Promise<void> {
+  if (yes === true) return
+  if (terminal.stdin.isTTY !== true) throw new UsageError('--yes is required if there is no terminal to ask on')
+  const answer = await terminal.ask(`${printableLines(question)} [y/N] `)
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('canceled; nothing was changed')
 }
 
 type Colour = 'green' | 'red' | 'yellow' | 'dim'
@@ -79,9 +85,32 @@ export function painter(stream: Terminal['stdout'], env: Terminal['env']): (colo
   return (colour, text) => (isColoured ? `\u001b[${String(CODES[colour])}m${text}\u001b[0m` : text)
 }
 
-/** Text that cannot move the cursor of the terminal it is written to. */
+/** What a terminal obeys, reorders by or does not show: control, bidi and ignorable characters, and spaces other than U+0020. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu
+
+/** Text of others on one line of a terminal: what it would obey or not show is escaped as in a string of JSON. */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => JSON.stringify(found).slice(1, -1))
+  return text.replace(INVISIBLE, escaped)
+}
+
+/** The same for text whose line breaks and tabs are meant: a message of several lines, or JSON, which means the same escaped. */
+export function printableLines(text: string): string {
+  return text.replace(INVISIBLE, (found) => (found === '\n' || found === '\t' ? found : escaped(found)))
+}
+
+function escaped(character: string): string {
+  const short = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` }[character]
+  // By UTF-16 unit, not by character.
+  return short ?? character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+export function jsonLine(value: unknown): string {
+  return `${printable(JSON.stringify(value))}\n`
+}
+
+/** Writes a result: byte for byte to a file or a pipe, and without what a terminal would obey to a terminal. */
+export function writeResult({ stdout }: Terminal, text: string): void {
+  stdout.write(stdout.isTTY === true ? printableLines(text) : text)
 }
 
 /** Rows under a head, columns aligned; one line a row. */

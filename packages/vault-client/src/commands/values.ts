@@ -7,7 +7,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_40
 export function readDuration(text: string): number {
   const [, count, unit = 's'] = /^(\d{1,6})([smhd])?$/.exec(text) ?? []
   const seconds = Number(count) * (UNITS[unit] ?? Number.NaN)
-  if (!(seconds > 0)) throw new InvalidArgumentError('It is a time such as 30s, 5m, 24h or 7d.')
+  if (!(seconds > 0)) throw new InvalidArgumentError('Use a duration such as 30s, 5m, 24h or 7d.')
   return seconds
 }
 
@@ -20,12 +20,12 @@ export function durationText(seconds: number): string {
 
 export function readSignal(text: string): NodeJS.Signals {
   const name = text.toUpperCase().replace(/^(SIG)?/, 'SIG')
-  if (!(name in constants.signals)) throw new InvalidArgumentError('It is a signal such as SIGHUP or USR1.')
+  if (!(name in constants.signals)) throw new InvalidArgumentError('Use a signal such as SIGHUP or USR1.')
   return name as NodeJS.Signals
 }
 
 export function readCount(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It is a number from 1.')
+  if (!/^([1-9]\d{0,2}|1000)$/.test(text)) throw new InvalidArgumentError('Use a number from 1 to 1000.')
   return Number(text)
 }
 
@@ -33,13 +33,54 @@ export function readCount(text: string): number {
 export function readObjectName(text: string): string {
   const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
   if (text.length > 253 || !new RegExp(`^${label}(\\.${label})*$`).test(text))
-    throw new InvalidArgumentError('It is a name such as shop-secrets: lower-case letters, digits, - and . inside.')
+    throw new InvalidArgumentError('Use a name such as shop-secrets: lowercase letters, digits, - and . inside.')
   return text
 }
 
 /** Seconds that keys overlap. */
 export function readOverlap(text: string): number {
   if (!/^\d{1,3}$/.test(text) || Number(text) > 600)
-    throw new InvalidArgumentError('It is a number of seconds, 0 to 600.')
+    throw new InvalidArgumentError('Use a number of seconds from 0 to 600.')
   return Number(text)
+}
+
+/** @throws InvalidArgumentError if an option comes twice: whoever gives it twice means one of the two */
+function once<T>(read: (text: string) => T): (text: string, previous: T | undefined) => T {
+  return (text, previous) => {
+    if (previous !== undefined) throw new InvalidArgumentError('Use this flag only once.')
+    return read(text)
+  }
+}
+
+export function isEnvironment(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text)
+}
+
+export const readEnvironment = once((text) => {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.')
+  if (!isEnvironment(text))
+    throw new InvalidArgumentError(
+      'Use 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit.',
+    )
+  return text
+})
+
+/** Text that is not empty, once. */
+export const readText = once((text) => {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.')
+  return text
+})
+
+/** Collects an option that may come several times. */
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  if (value === '') throw new InvalidArgumentError('It must not be empty.')
+  return [...previous, value]
+}
+
+/** A time as ISO 8601: a date, or a duration before now. */
+export function readSince(text: string): string {
+  const time = /^\d{1,6}[smhd]?$/.test(text) ? Date.now() - readDuration(text) * 1000 : Date.parse(text)
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError('Use a duration such as 24h, or a time such as 2026-01-31T12:00Z.')
+  return new Date(time).toISOString()
 }

@@ -50,3 +50,22 @@ export function keysCutAtHash(text: string): readonly string[] {
     uncut[key]?.startsWith(value + MARK) === true ? [key] : [],
   )
 }
+
+/** One assignment as the dotenv package finds it, with the lines of a quoted value. */
+const ASSIGNMENT =
+  /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
+
+/** The keys that come more than once; the dotenv package takes the last. */
+export function repeatedKeys(text: string): readonly string[] {
+  const [seen, repeated] = [new Set<string>(), new Set<string>()]
+  for (const [, key = ''] of text.replace(/\r\n?/g, '\n').matchAll(ASSIGNMENT)) {
+    if (seen.has(key)) repeated.add(key)
+    seen.add(key)
+  }
+  return [...repeated]
+}
+
+/** The keys whose values refer to another variable, which Compose and dotenv-expand would replace. */
+export function keysWithReferences(secrets: Readonly<Record<string, string>>): readonly string[] {
+  return Object.keys(secrets).filter((key) => /\$\{[A-Za-z_]/.test(secrets[key] ?? ''))
+}

@@ -13,6 +13,10 @@ const WRITERS: Readonly<Record<Exclude<Format, 'json'>, Writer>> = {
   shell: {
     line: (key, value) => `export ${variable(key)}='${withoutNull(key, value).replaceAll("'", String.raw`'\''`)}'\n`,
   },
+  // Between single quotes, fish only unescapes `\\` and `\'`.
+  fish: {
+    line: (key, value) => `set -gx ${variable(key)} '${withoutNull(key, value).replace(/[\\']/g, String.raw`\$&`)}'\n`,
+  },
   // A JSON string is a double-quoted scalar of YAML 1.2 (section 7.3.1), but for what YAML does not print.
   yaml: { line: (key, value) => `${yamlString(key)}: ${yamlString(value)}\n` },
   'github-actions': { line: githubLine },
@@ -29,6 +33,7 @@ const WRITERS: Readonly<Record<Exclude<Format, 'json'>, Writer>> = {
  * - `dotenv`: `KEY='value'` lines as dotenv, Node's `--env-file` and python-dotenv read them.
  * - `docker`: `KEY=value` lines for `docker run --env-file`, which knows no quotes; no line breaks.
  * - `shell`: `export KEY='value'` lines, safe to `eval` in a POSIX shell whatever a value holds.
+ * - `fish`: `set -gx KEY 'value'` lines to `source`.
  * - `yaml`: a map of double-quoted strings.
  * - `github-actions`: lines to append to the file that `$GITHUB_ENV` names.
  * - `k8s`: a Secret manifest, values in base64, named `name`.
@@ -62,7 +67,9 @@ const MAX_NAMED = 10
 function refusal(reasons: readonly string[], format: Format): CommandError {
   const more = reasons.length - MAX_NAMED
   const named = [...reasons.slice(0, MAX_NAMED), ...(more > 0 ? [`and ${String(more)} more`] : [])]
-  return new CommandError(`the format ${format} cannot hold these secrets; use --format json:\n  ${named.join('\n  ')}`)
+  return new CommandError(
+    `the format ${format} cannot represent these secrets; use --format json:\n  ${named.join('\n  ')}`,
+  )
 }
 
 /** What Docker reads as one line at most, in bytes. */
@@ -94,5 +101,6 @@ function githubLine(key: string, value: string): string {
 function k8sLine(key: string, value: string): string {
   if (!/^[-._A-Za-z0-9]{1,253}$/.test(key) || key === '.' || key.startsWith('..'))
     throw unfit(key, 'is not the key of a Secret')
-  return `  ${yamlString(key)}: ${Buffer.from(value).toString('base64')}\n`
+  // Without quotes, an empty value is null, and base64 such as 1234 or null is no string either.
+  return `  ${yamlString(key)}: ${yamlString(Buffer.from(value).toString('base64'))}\n`
 }

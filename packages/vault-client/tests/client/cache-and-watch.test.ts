@@ -134,3 +134,36 @@ test('watch ends with the signal it was given', async () => {
   ending.abort()
   await watch.stop()
 })
+
+test('watch reads the key again, and asks a vault that refuses it ever less often', async () => {
+  const next = generateKeyPair()
+  await using vault = await startFakeVault(next.publicKeyHex)
+  const waits: number[] = []
+  const errors: unknown[] = []
+  let [current, reloads] = [privateJwk, 0]
+  const client = createVaultClient({
+    ...{ url: vault.url, project: 'shop', privateKey: privateJwk },
+    reloadPrivateKey: () => {
+      waits.push(performance.now())
+      if (++reloads === 8) current = next.privateJwk
+      return current
+    },
+  })
+  vault.secrets.set('A', '1')
+  const read = new Promise<void>((resolve) => {
+    const watch = client.watch('production', {
+      intervalMs: 5,
+      onChange: () => undefined,
+      onError: (error) => void errors.push(error),
+      onRead: () => {
+        void watch.stop()
+        resolve()
+      },
+    })
+  })
+  await read
+  // Seven refusals of the old key: doubled each time, the waits are 10 to 640 ms, a tenth more or less.
+  expect((waits[7] ?? 0) - (waits[0] ?? 0)).toBeGreaterThanOrEqual(1_270 * 0.9 - 50)
+  expect(errors).toEqual([expect.objectContaining({ code: 'invalid_signature' })])
+  expect(client.publicKey).toBe(next.publicKeyHex)
+})

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { constants, createBrotliCompress, createGzip } from 'node:zlib'
 import { expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { createVaultClient, VaultError } from '../../src/index.ts'
@@ -35,6 +37,43 @@ test('the environment is production unless told', async () => {
   await createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).getAll()
   expect(vault.seen[0]?.target).toBe('/v1/secrets?env=production')
 })
+
+test.each(['identity', 'gzip', 'br'] as const)(
+  'no more of a response is read than allowed, compressed by %s or not',
+  async (coding) => {
+    let sent = 0
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding })
+      const compress = {
+        identity: new PassThrough(),
+        gzip: createGzip(),
+        br: createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+      }[coding]
+      compress.pipe(response)
+      const block = Buffer.alloc(1 << 20, ' ')
+      const write = (): void => {
+        while (sent++ < 4096) if (!compress.write(block)) return void compress.once('drain', write)
+      }
+      write()
+      response.once('close', () => compress.destroy())
+      compress.on('error', () => undefined)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
+      const options = { url, project: 'shop', privateKey: privateJwk, retries: 0 }
+      await expect(createVaultClient(options).getAll()).rejects.toMatchObject({
+        code: 'invalid_answer',
+        message: expect.stringContaining('longer than 16777216 bytes'),
+      })
+      // The rest of the four GiB is never made.
+      expect(sent).toBeLessThan(4096)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  },
+)
 
 test('a secret named __proto__ is a secret like any other', async () => {
   await using vault = await startFakeVault(publicKeyHex)
@@ -76,11 +115,11 @@ test('a key or URL that cannot be used is refused at once, without repeating it'
 })
 
 test.each([
-  ['127.0.0.1:4200', 'does not begin with http:// or https://'],
-  ['localhost:4200', 'does not begin with http:// or https://'],
-  ['vault.example.org', 'does not begin with http:// or https://'],
-  ['http://[', 'is not a URL'],
-])('of the URL %s it is said that it %s', (url, message) => {
+  ['127.0.0.1:4200', 'must begin with http:// or https://'],
+  ['localhost:4200', 'must begin with http:// or https://'],
+  ['vault.example.org', 'must begin with http:// or https://'],
+  ['http://[', 'is not a valid URL'],
+])('of the URL %s an error says that it %s', (url, message) => {
   const create = (): unknown => createVaultClient({ url, project: 'shop', privateKey: privateJwk })
   expect(create).toThrow(`the URL of the vault ${message}`)
 })
@@ -94,7 +133,7 @@ test.each(['<html>Not found</html>', '{"message":"Not found"}', '{"error":"NOT_F
     await expect(client.getAll()).rejects.toMatchObject({
       code: 'invalid_answer',
       status: 404,
-      message: 'this is no vault: it answers 404 in another form; check the URL',
+      message: expect.stringContaining('not a vault'),
     })
   },
 )
@@ -105,7 +144,7 @@ test('a code of a newer vault is no answer of another server', async () => {
   const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
   await expect(client.getAll()).rejects.toMatchObject({
     code: 'unknown_branch',
-    message: 'the vault answered 404 unknown_branch: There is no such branch.',
+    message: 'the vault returned 404 unknown_branch: There is no such branch.',
   })
 })
 

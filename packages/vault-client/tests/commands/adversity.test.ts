@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
@@ -13,7 +22,7 @@ const { privateJwk, publicKeyHex } = keyPair
 test.each([
   [['export', '--json'], { A: '1' }],
   [['list', '--json'], ['A']],
-  [['rm', 'A', '--json'], { ok: true }],
+  [['rm', 'A', '--yes', '--json'], { ok: true }],
   [['logout', '--json'], { ok: true, profile: 'default' }],
 ])('%j prints JSON', async (args, printed) => {
   await using server = await startFakeVault(publicKeyHex)
@@ -95,7 +104,7 @@ test('profiles that are damaged are told, with what to do', async () => {
     writeFileSync(join(home, '.config/vault-client/profiles.json'), text)
     expect(await vault(['list'], { HOME: home })).toMatchObject({
       status: 1,
-      err: expect.stringContaining('profiles.json is damaged; remove it and run vault login again'),
+      err: expect.stringContaining('profiles.json is damaged; delete it and run vault login again'),
     })
   }
 })
@@ -108,7 +117,10 @@ test('a key that others can read is told at the login', async () => {
   const { status, err } = await vault(['login', '--url', server.url, '--project', 'shop', '--key-file', file], {
     HOME: home,
   })
-  expect([status, err]).toEqual([0, `vault: others on this machine can read the key; chmod 600 ${file}\n`])
+  expect([status, err]).toEqual([
+    0,
+    `vault: warning: other users of this machine can read the private key; run: chmod 600 ${file}\n`,
+  ])
 })
 
 test('a key whose scope does not let it read is a key all the same', async () => {
@@ -118,9 +130,7 @@ test('a key whose scope does not let it read is a key all the same', async () =>
   server.answerWith(403, '{"error":"forbidden","message":"The key may not read."}')
   const args = ['login', '--url', server.url, '--project', 'shop', '--key-file', join(home, 'key.json')]
   expect(await vault(args, { HOME: home })).toMatchObject({ status: 0 })
-  expect((await vault(['whoami'], { HOME: home })).out).toContain(
-    'secrets    the scope of the key does not let it read',
-  )
+  expect((await vault(['whoami'], { HOME: home })).out).toContain('secrets    not readable with the scope of this key')
   expect(JSON.parse((await vault(['whoami', '--json'], { HOME: home })).out)).toMatchObject({ secrets: null })
 })
 
@@ -166,7 +176,7 @@ test('a value that is longer than any secret is refused before all of it was rea
 test('Enter alone at the prompt stores nothing', async () => {
   await using server = await startFakeVault(publicKeyHex)
   const { status, err } = await vault(['set', 'A'], projectOf(server.url), '', [''])
-  expect([status, err]).toEqual([1, "vault: nothing was entered; --value '' stores an empty value\n"])
+  expect([status, err]).toEqual([1, "vault: the value is empty; use --value '' to store an empty value\n"])
 })
 
 test.each(['My Secret', 'a_b', '', 'x'.repeat(254), '-a'])('%j is no name of a Secret', async (name) => {
@@ -182,9 +192,9 @@ test('a value of a .env file that ends at a # is named before it is stored, and 
   const file = join(newFolder(), '.env')
   writeFileSync(file, 'A=pass#canary\nB=value # comment\nC="kept#whole"\nD=#fff\n')
   const { status, err, asked } = await vault(['import', file], projectOf(server.url), '', ['no'])
-  expect([status, asked]).toEqual([1, ['put 4 of 4 secrets into production? [y/N] ']])
+  expect([status, asked]).toEqual([1, ['Import 4 of 4 secrets into shop/production? [y/N] ']])
   expect(err).toBe(
-    `vault: the values of these keys in ${file} end before a #; quote them where it is no comment: A, D\nvault: nothing was put\n`,
+    `vault: warning: ${file}: these values end before a #; quote them if it is part of the value: A, D\nvault: canceled; nothing was changed\n`,
   )
   await vault(['import', file, '--yes'], projectOf(server.url))
   expect(Object.fromEntries(server.secrets)).toEqual({ A: 'pass', B: 'value', C: 'kept#whole', D: '' })
@@ -195,6 +205,97 @@ test('a line of a .env file that is no variable is told, and a value of several 
   const file = join(newFolder(), '.env')
   writeFileSync(file, '# comment\n\nA=1\ncanary of a value\nB="two\nlines of\n\nit"\n  # more\nexport C=3\n=nothing\n')
   const { status, err } = await vault(['import', file, '--yes'], projectOf(server.url))
-  expect([status, err]).toEqual([0, `vault: lines 4, 11 of ${file} are no variables, and left out\n`])
+  expect([status, err]).toEqual([0, `vault: warning: ${file}: lines 4, 11 are not KEY=VALUE and will be skipped\n`])
   expect(Object.fromEntries(server.secrets)).toEqual({ A: '1', B: 'two\nlines of\n\nit', C: '3' })
+})
+
+test('what a vault lists or says cannot reorder, hide or move text on a terminal', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const hostile = 'a\u202eb\u2066c\u200bd\u00ade\u3164f\u00a0g\u{e0041}h\u2028i\ud800j\u001b[2Jk\u009bl\u2800m\ufe0fn'
+  const invisible = /[\p{Cf}\p{Cs}\p{Zl}\u00a0\u3164\u2800\ufe0f\u001b\u009b]/u
+  const env = { ...projectOf(server.url), VAULT_ADMIN_TOKEN: 'token' }
+  const admin = [
+    { id: hostile, projectId: hostile, action: hostile, detail: { key: hostile, [hostile]: hostile }, name: hostile },
+  ]
+  const answers: readonly (readonly [args: readonly string[], status: number, body: unknown])[] = [
+    [['list'], 200, { [hostile]: '1' }],
+    [['list', '--json'], 200, { [hostile]: '1' }],
+    [['export', '--format', 'docker'], 200, { [hostile]: '1' }],
+    [['run', '--', 'true'], 200, { [`${hostile}=`]: '1' }],
+    [['import', '/dev/null', '--yes'], 200, { [hostile]: '1' }],
+    [['list'], 400, { error: 'invalid_request', message: hostile }],
+    [['list'], 418, { error: hostile, message: hostile.repeat(10_000) }],
+    [['admin', 'audit'], 200, admin],
+    [['admin', 'audit', '--json'], 200, admin],
+    [['admin', 'administrators'], 200, admin],
+    [['admin', 'verify'], 200, { intact: false, problem: hostile, id: hostile }],
+    [['admin', 'administrators', 'rm', hostile], 200, [{ ...admin[0], id: hostile, role: hostile }]],
+  ]
+  for (const [args, status, body] of answers) {
+    server.answerNext({ status, body: JSON.stringify(body) })
+    const { out, err, asked } = await vault(args, env, '', ['no'])
+    expect([args, out, err, asked.join('')].join('').replace(args.join(','), '')).not.toMatch(invisible)
+    expect(err.length).toBeLessThan(5_000)
+  }
+  server.answerNext({ status: 200, body: JSON.stringify({ [hostile]: '1' }) })
+  expect(JSON.parse((await vault(['list', '--json'], env)).out)).toEqual([hostile])
+})
+
+test('a key that others can read, and a URL that shows secrets to the network, are warned about by each command', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(newFolder(), 'key.json')
+  writeFileSync(file, privateJwk, { mode: 0o640 })
+  const { VAULT_URL } = projectOf(server.url)
+  const env = { VAULT_URL: VAULT_URL ?? '', VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY_FILE: file }
+  expect((await vault(['list'], env)).err).toContain(`chmod 600 ${file}`)
+  chmodSync(file, 0o600)
+  expect((await vault(['list'], env)).err).not.toContain('warning')
+  const other = { ...env, VAULT_URL: 'http://vault.invalid', VAULT_ADMIN_TOKEN: 'token' }
+  for (const args of [['list'], ['admin', 'projects']])
+    expect((await vault([...args, '--timeout', '1s'], { ...other, HTTP_PROXY: 'http://127.0.0.1:1' })).err).toContain(
+      'http:// sends secrets and tokens to vault.invalid unencrypted',
+    )
+})
+
+test('an environment that is empty is incorrect usage, wherever it is set', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  for (const name of ['VAULT_ENV', 'VAULT_PROJECT', 'VAULT_URL', 'VAULT_PROFILE'])
+    expect(await vault(['set', 'A', '--value', '1'], { ...projectOf(server.url), [name]: '' })).toMatchObject({
+      ...{ status: 2, out: '', err: expect.stringContaining(`${name} is empty`) },
+    })
+  expect(server.seen).toHaveLength(0)
+})
+
+test('a message about a key names its file or variable, and never shows the key', async () => {
+  const file = join(newFolder(), 'key.json')
+  writeFileSync(file, '{"kty":"canary"}', { mode: 0o600 })
+  const env = { VAULT_URL: 'http://127.0.0.1:1', VAULT_PROJECT: 'shop' }
+  for (const [variables, named] of [
+    [{ VAULT_PRIVATE_KEY_FILE: file }, file],
+    [{ VAULT_PRIVATE_KEY: 'canary' }, 'VAULT_PRIVATE_KEY'],
+  ] as const) {
+    const { status, err } = await vault(['list'], { ...env, ...variables })
+    expect([status, err]).toEqual([1, expect.stringContaining(`${named} does not contain an Ed25519 private key`)])
+    expect(err).not.toContain('canary')
+  }
+})
+
+test('references and repeated keys of an imported file are warned about, and values with a null byte refused', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(newFolder(), '.env')
+  const importing = async (text: string): Promise<string> => {
+    writeFileSync(file, text)
+    return (await vault(['import', file, '--yes'], projectOf(server.url))).err
+  }
+  const dotenv = await importing('A=1\nB="two\nA=3\nlines"\nexport C=4\nC: 5\r\nD=x${A}y\nE=$A\n')
+  expect(dotenv).toMatch(/appear more than once.*: C\n.*stored as they are.*: D\n$/s)
+  expect(Object.fromEntries(server.secrets)).toEqual({ A: '1', B: 'two\nA=3\nlines', C: '5', D: 'x${A}y', E: '$A' })
+  expect(await importing('{"A":"A","B":"\\"A\\":","A":"2"}')).toMatch(/appear more than once.*: A\n$/)
+  const seen = server.seen.length
+  expect(await importing('{"A":"canary\\u0000"}')).toMatch(/the value of A contains a null byte/)
+  for (const value of ['canary\0', 'canary\0\n'])
+    expect(await vault(['set', 'A'], projectOf(server.url), value)).toMatchObject({
+      ...{ status: 1, err: expect.stringContaining('null byte') },
+    })
+  expect(server.seen).toHaveLength(seen)
 })

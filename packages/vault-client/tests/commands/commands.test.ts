@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
@@ -17,7 +20,9 @@ test('keygen prints a private JWK and, apart from it, its public key', async () 
 
 test('put stores standard input less its final line break, get prints it', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  expect(await vault(['put', 'MOTTO'], projectOf(server.url), 'two\nlines\n')).toMatchObject({ status: 0, out: '' })
+  expect(await vault(['put', 'MOTTO'], projectOf(server.url), 'two\nlines\n')).toMatchObject({
+    ...{ status: 0, out: 'Set MOTTO in shop/production, version 1.\n' },
+  })
   expect(server.secrets.get('MOTTO')).toBe('two\nlines')
   expect(await vault(['get', 'MOTTO'], projectOf(server.url))).toMatchObject({ status: 0, out: 'two\nlines\n' })
   expect(await vault(['get'], projectOf(server.url))).toMatchObject({
@@ -36,7 +41,7 @@ test('the private key is read from a file when one is named', async () => {
 
 test('rm of an unknown id exits 1 and says so', async () => {
   await using server = await startFakeVault(publicKeyHex)
-  expect(await vault(['rm', '01a202a7-fc9c-76eb-a9e8-23a8a2f0f776'], projectOf(server.url))).toMatchObject({
+  expect(await vault(['rm', '01a202a7-fc9c-76eb-a9e8-23a8a2f0f776', '--yes'], projectOf(server.url))).toMatchObject({
     status: 1,
     err: expect.stringContaining('not_found'),
   })
@@ -59,7 +64,9 @@ test.each([
   server.secrets.set(key, value)
   const { status, out, err } = await vault(['run', '--', 'true'], projectOf(server.url))
   expect([status, out]).toEqual([1, ''])
-  expect(err).toBe(`vault: ${JSON.stringify(key)} cannot be a variable of an environment; use vault get\n`)
+  expect(err).toBe(
+    `vault: ${JSON.stringify(key)} cannot be an environment variable; leave it out with --except, or use vault get\n`,
+  )
 })
 
 test('run exits 128 + n when a signal ended the command', async () => {
@@ -76,10 +83,14 @@ test.each([
   [['get', '--colour'], "unknown option '--colour'"],
   [['put'], "missing required argument 'key'"],
   [['run'], "missing required argument 'command'"],
-  [['run', '--interval', 'soon', '--', 'ls'], 'It is a time such as 30s'],
-  [['diff', '--env', 'a'], 'diff needs two environments'],
-  [['rm', 'NAME'], 'NAME is not an id'],
-  [['get'], 'not set: VAULT_URL, VAULT_PROJECT, VAULT_PRIVATE_KEY or VAULT_PRIVATE_KEY_FILE'],
+  [['run', '--interval', 'soon', '--', 'ls'], 'Use a duration such as 30s'],
+  [['diff', '--env', 'a'], 'name two environments'],
+  [['get', '--env', ''], 'It must not be empty'],
+  [['get', '--env', 'a', '--env', 'b'], 'only once'],
+  [['get', '--env', 'a/b'], 'letters, digits'],
+  [['login', '--env', ''], 'It must not be empty'],
+  [['get', '--project', ''], 'It must not be empty'],
+  [['get'], 'missing VAULT_URL, VAULT_PROJECT, VAULT_PRIVATE_KEY or VAULT_PRIVATE_KEY_FILE'],
 ])('the call %j exits 2 and says why', async (args, message) => {
   const { status, err } = await vault(args)
   expect(status).toBe(2)
@@ -111,7 +122,7 @@ test('keygen writes a new file that only its owner reads, and never over another
   const before = readFileSync(file, 'utf8')
   expect(await vault(['keygen', '--output', file])).toMatchObject({
     status: 1,
-    err: expect.stringContaining('a key is not overwritten'),
+    err: expect.stringContaining('keys are never overwritten'),
   })
   expect(readFileSync(file, 'utf8')).toBe(before)
 })
@@ -123,7 +134,7 @@ test('set takes a value from a file, from the command line when told to, and fro
   await vault(['set', 'FILE', '--from-file', file], projectOf(server.url))
   await vault(['set', 'OPTION', '--value', ' given '], projectOf(server.url))
   const prompted = await vault(['set', 'PROMPT'], projectOf(server.url), '', ['typed'])
-  expect(prompted).toMatchObject({ status: 0, asked: ['value of PROMPT: (hidden)'] })
+  expect(prompted).toMatchObject({ status: 0, asked: ['Value of PROMPT: (hidden)'] })
   expect(Object.fromEntries(server.secrets)).toEqual({ FILE: 'kept\n\n', OPTION: ' given ', PROMPT: 'typed' })
 })
 
@@ -133,9 +144,7 @@ test.each([['A=canary'], ['A=canary', '--value', '1']])(
     await using server = await startFakeVault(publicKeyHex)
     const { status, out, err } = await vault(['set', ...args], projectOf(server.url), 'piped')
     expect([status, out]).toEqual([2, ''])
-    expect(err).toContain(
-      'a key has no =; vault set A stores what standard input holds or is typed, and vault set A --value',
-    )
+    expect(err).toContain('a key cannot contain =; pipe the value into vault set A')
     expect(err).not.toContain('canary')
     expect(server.seen).toHaveLength(0)
   },
@@ -145,7 +154,7 @@ test.each(['', '\n', '\r\n'])('set refuses standard input that holds no value: %
   await using server = await startFakeVault(publicKeyHex)
   expect(await vault(['set', 'A'], projectOf(server.url), input)).toMatchObject({
     status: 1,
-    err: "vault: standard input holds no value; --value '' stores an empty one\n",
+    err: "vault: standard input is empty; use --value '' to store an empty value\n",
   })
   expect(server.seen).toHaveLength(0)
 })
@@ -183,7 +192,7 @@ test.each([
   await using server = await startFakeVault(publicKeyHex)
   expect(await vault([...args, '--env', 'prodution'], projectOf(server.url))).toMatchObject({
     ...{ status: 0, out },
-    err: 'vault: the environment prodution has no secrets; is the name right?\n',
+    err: 'vault: the environment prodution has no secrets; check its name\n',
   })
 })
 
@@ -193,11 +202,11 @@ test('import shows what differs without values, asks, and puts that alone', asyn
   const file = join(newFolder(), '.env')
   writeFileSync(file, '# comment\nSAME=canary-1\nexport CHANGED=\'canary-4\'\nNEW="canary-5"\n')
   const refused = await vault(['import', file], projectOf(server.url), '', ['no'])
-  expect(refused).toMatchObject({ status: 1, out: '+ NEW\n~ CHANGED\n', err: 'vault: nothing was put\n' })
-  expect(refused.asked).toEqual(['put 2 of 3 secrets into production? [y/N] '])
+  expect(refused).toMatchObject({ status: 1, out: '+ NEW\n~ CHANGED\n', err: 'vault: canceled; nothing was changed\n' })
+  expect(refused.asked).toEqual(['Import 2 of 3 secrets into shop/production? [y/N] '])
   expect(await vault(['import', file], projectOf(server.url))).toMatchObject({
     status: 2,
-    err: expect.stringContaining('use --yes'),
+    err: expect.stringContaining('--yes is required'),
   })
   expect(await vault(['import', file, '--yes'], projectOf(server.url))).toMatchObject({ status: 0 })
   expect(server.seen.filter(({ method }) => method === 'PUT')).toHaveLength(2)
@@ -208,7 +217,7 @@ test('import shows what differs without values, asks, and puts that alone', asyn
     NEW: 'canary-5',
   })
   expect((await vault(['import', file, '--yes'], projectOf(server.url))).out).toBe(
-    'nothing to do: production has all of it\n',
+    'Nothing to do: shop/production is up to date.\n',
   )
 })
 
@@ -220,7 +229,7 @@ test('an import that fails in the middle says how far it came', async () => {
   server.answerNext({ status: 200 }, { status: 200 }, { status: 413, body: '{"error":"payload_too_large"}' })
   expect(await vault(['import', file, '--yes'], projectOf(server.url))).toMatchObject({
     status: 1,
-    err: expect.stringMatching(/^vault: B: .*; 1 of 2 secrets were put/),
+    err: expect.stringMatching(/^vault: B: .*; 1 of 2 secrets imported/),
   })
 })
 
@@ -244,7 +253,7 @@ test('login keeps where things are, never the key, and whoami shows it', async (
   const file = join(home, 'key.json')
   writeFileSync(file, privateJwk)
   const login = await vault(['login', '--env', 'staging'], { HOME: home }, '', [server.url, 'shop', file])
-  expect(login).toMatchObject({ status: 0, asked: ['URL of the vault: ', 'project: ', 'file of the private key: '] })
+  expect(login).toMatchObject({ status: 0, asked: ['URL of the vault: ', 'Project: ', 'File of the private key: '] })
   const profiles = join(home, '.config/vault-client/profiles.json')
   expect(statSync(profiles).mode & 0o777).toBe(0o600)
   expect(JSON.parse(readFileSync(profiles, 'utf8'))).toEqual({
@@ -274,7 +283,7 @@ test('login with a key the vault does not accept keeps nothing', async () => {
 })
 
 test.each([
-  ['no', 1, 'vault: nobody was removed\n'],
+  ['no', 1, 'vault: canceled; nothing was changed\n'],
   ['yes', 0, ''],
 ])('an administrator is removed after a question that names them: %s', async (typed, status, err) => {
   await using server = await startFakeVault(publicKeyHex)
@@ -283,7 +292,7 @@ test.each([
   const env = { VAULT_URL: server.url, VAULT_ADMIN_TOKEN: 'token' }
   expect(await vault(['admin', 'administrators', 'rm', ada.id], env, '', [typed])).toMatchObject({
     ...{ status, err },
-    asked: ['end the token of the auditor Ada? [y/N] '],
+    asked: ['Remove the auditor Ada? This revokes their token. [y/N] '],
   })
 })
 
@@ -302,3 +311,107 @@ test('what a terminal would obey is shown, not sent to it', async () => {
   server.secrets.set('\u001b[2Jname', '1')
   expect((await vault(['list'], projectOf(server.url))).out).toBe('\\u001b[2Jname\n')
 })
+
+test('a value is written byte for byte: to a file that only its owner reads, or without a line break', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const value = '\ufeffno newline \u001b[2J\r\nß\n\n'
+  server.secrets.set('A', value)
+  const file = join(newFolder(), 'value')
+  expect(await vault(['get', 'A', '--output', file], projectOf(server.url))).toMatchObject({ status: 0, out: '' })
+  expect(readFileSync(file)).toEqual(Buffer.from(value))
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect((await vault(['get', 'A', '--no-newline'], projectOf(server.url))).out).toBe(value)
+})
+
+test('a secret is deleted by its key after a question that names its place, or with --yes', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A/é', '1')
+  const rm = ['rm', 'A/é', '--env', 'staging']
+  expect(await vault(rm, projectOf(server.url))).toMatchObject({ status: 2, err: expect.stringContaining('--yes') })
+  expect(await vault(rm, projectOf(server.url), '', ['no'])).toMatchObject({
+    status: 1,
+    asked: ['Delete A/é in shop/staging? This permanently deletes all its versions. [y/N] '],
+  })
+  expect(server.secrets.size).toBe(1)
+  expect(await vault([...rm, '--yes'], projectOf(server.url))).toMatchObject({ status: 0 })
+  expect(server.seen.map(({ method, target }) => `${method} ${target}`)).toEqual([
+    'DELETE /v1/secrets?key=A%2F%C3%A9&env=staging',
+  ])
+  expect(await vault([...rm, '--yes'], projectOf(server.url))).toMatchObject({
+    ...{ status: 1, err: 'vault: there is no secret A/é in the environment staging\n' },
+  })
+})
+
+test('an import waits as long as the vault asks to, and then continues', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(newFolder(), 'secrets.json')
+  writeFileSync(file, '{"A":"1","B":"2"}')
+  const limited = { status: 429, body: '{"error":"rate_limited"}', headers: { 'retry-after': '2' } }
+  server.answerNext({ status: 200 }, { status: 200 }, limited, limited)
+  const { status, err } = await vault(['import', file, '--yes'], projectOf(server.url))
+  expect([status, err]).toEqual([0, expect.stringMatching(/^(.*1 of 2 secrets imported, continuing in 2 s\n){2}$/)])
+  expect(server.secrets.get('B')).toBe('2')
+})
+
+test('public keys are printed and taken as hex, JWK and PEM, and a private key is never sent', async () => {
+  const file = join(newFolder(), 'key.pem')
+  const hex = (await vault(['keygen', '--format', 'pem', '--output', file])).out.trim()
+  const openssl = execFileSync('openssl', ['pkey', '-in', file, '-pubout'], { encoding: 'utf8' })
+  expect((await vault(['public-key', file, '--format', 'pem'])).out).toBe(openssl)
+  expect((await vault(['public-key'], { VAULT_PRIVATE_KEY_FILE: file })).out).toBe(`${hex}\n`)
+  expect((await vault(['public-key', '-'], {}, readFileSync(file, 'utf8'))).out).toBe(`${hex}\n`)
+  const jwk = (await vault(['public-key', file, '--format', 'jwk'])).out
+  expect(Buffer.from((JSON.parse(jwk) as { x: string }).x, 'base64url').toString('hex')).toBe(hex)
+  const env = { VAULT_URL: 'http://127.0.0.1:1', VAULT_ADMIN_TOKEN: 'token' }
+  const add = ['admin', 'projects', 'add', 'shop', '--public-key']
+  for (const key of [readFileSync(file, 'utf8'), privateJwk])
+    expect(await vault([...add, key], env)).toMatchObject({ status: 2, err: expect.stringContaining('a private key') })
+})
+
+test('a proxy is used for the hosts that NO_PROXY does not name, and the key goes to the vault alone', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  server.secrets.set('A', '1')
+  const tunnels: string[] = []
+  const proxy = createServer()
+  proxy.on('connect', (request, socket: Socket) => {
+    tunnels.push(request.url ?? '')
+    const [host, port] = new URL(server.url).host.split(':')
+    const upstream = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      upstream.pipe(socket).pipe(upstream)
+    })
+    for (const each of [socket, upstream]) each.on('error', () => socket.destroy())
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  try {
+    const address = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`
+    const env = { ...projectOf('http://vault.invalid'), HTTP_PROXY: address, HTTPS_PROXY: address }
+    expect(await vault(['list'], env)).toMatchObject({ status: 0, out: 'A\n' })
+    expect(tunnels).toEqual(['vault.invalid:80'])
+    // The tunnel ends at a server without TLS.
+    const secure = { ...env, VAULT_URL: 'https://vault.invalid' }
+    expect(await vault(['list', '--timeout', '1s'], secure)).toMatchObject({ status: 1 })
+    expect(tunnels).toContain('vault.invalid:443')
+    const count = tunnels.length
+    expect(await vault(['list', '--timeout', '1s'], { ...secure, NO_PROXY: '.invalid' })).toMatchObject({ status: 1 })
+    expect(tunnels).toHaveLength(count)
+    const gone = await vault(['list'], { ...env, HTTP_PROXY: 'http://127.0.0.1:1' })
+    expect(gone).toMatchObject({ status: 1, err: expect.stringContaining('through the proxy 127.0.0.1:1') })
+  } finally {
+    proxy.closeAllConnections()
+    proxy.close()
+  }
+}, 60_000)
+
+test('a vault that does not respond is given up on after the time that was set', async () => {
+  const silent = createTcpServer(() => undefined)
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  try {
+    const url = `http://127.0.0.1:${String((silent.address() as AddressInfo).port)}`
+    expect(await vault(['list', '--timeout', '1s'], projectOf(url))).toMatchObject({
+      ...{ status: 1, err: expect.stringContaining('(timeout)') },
+    })
+  } finally {
+    silent.close()
+  }
+}, 30_000)

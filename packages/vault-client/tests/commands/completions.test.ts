@@ -12,6 +12,8 @@ const options = { encoding: 'utf8', cwd: folder, env: { ...process.env, NODE_OPT
 /** A line that is typed, and what a shell makes of it. */
 const LINES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['vault ex', ['export']],
+  ['vault pu', ['put', 'public-key']],
+  ['vault help adm', ['admin']],
   ['vault export --fo', ['--format']],
   ['vault export --format k', ['k8s']],
   ['vault admin projects add --access w', ['write']],
@@ -74,4 +76,20 @@ test.each(LINES)('zsh completes %j', async (line, expected) => {
   const args = ['-c', DRIVER, await scriptOf('zsh'), line]
   const seen = execFileSync('python3', args, options)
   for (const word of expected) expect(seen).toContain(word)
+})
+
+test('every command and flag of the help is completed', async () => {
+  const script = (await vault(['completions', 'bash'])).out
+  const words = async (path: readonly string[]): Promise<void> => {
+    const help = (await vault([...path, '--help'])).out
+    const line = script.split('\n').find((each) => each.includes(`'${path.join(' ')}') words=`)) ?? ''
+    for (const [, flag = ''] of help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm))
+      expect([path, line.split(/[' ]/)]).toEqual([path, expect.arrayContaining([flag])])
+    const [, commands = ''] = /\nCommands:\n(.*?)(\n\n|$)/s.exec(help) ?? []
+    for (const [, command = ''] of commands.matchAll(/^ {2}([a-z-]+)/gm)) {
+      expect([path, line.split(/[' ]/)]).toEqual([path, expect.arrayContaining([command])])
+      if (command !== 'help') await words([...path, command])
+    }
+  }
+  await words([])
 })

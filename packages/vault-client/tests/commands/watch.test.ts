@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { createVaultClient } from '../../src/index.ts'
 import { startFakeVault } from '../fake-vault.ts'
 import { newFolder } from '../new-folder.ts'
@@ -31,7 +33,7 @@ test('secrets that no command can be started with leave the running one alone', 
   const { status, err } = await running
   expect(status).toBe(5)
   expect(err).toContain('has no secrets')
-  expect(err).toContain('goes on with the secrets it has')
+  expect(err).toContain('continues with its current secrets')
 })
 
 test('with --redact a program in the background does not hold up a restart', async () => {
@@ -64,7 +66,7 @@ test('what watching read keeps the offline copy new', async () => {
   await running
   await server[Symbol.asyncDispose]()
   const args = ['run', '--offline-fallback', '--max-age', '3s', '--', 'sh', '-c', 'exit 7']
-  expect(await vault(args, env)).toMatchObject({ status: 7, err: expect.stringContaining('using secrets') })
+  expect(await vault(args, env)).toMatchObject({ status: 7, err: expect.stringContaining('using the offline copy') })
 })
 
 test('an interval of weeks is no interval of a millisecond', async () => {
@@ -75,3 +77,37 @@ test('an interval of weeks is no interval of a millisecond', async () => {
   await watch.stop()
   expect(server.seen).toHaveLength(1)
 })
+
+test('a key that is replaced in its file is used by the watching that goes on', async () => {
+  const next = generateKeyPair()
+  await using old = await startFakeVault(publicKeyHex)
+  await using server = await startFakeVault(next.publicKeyHex)
+  const [key, file] = [join(newFolder(), 'key.json'), newFile()]
+  writeFileSync(key, privateJwk, { mode: 0o600 })
+  old.secrets.set('A', 'first')
+  server.secrets.set('A', 'last')
+  // One address, behind which the vault changes to the next key.
+  let current = old.url
+  const proxy = createServer((socket) => {
+    const upstream = connect(Number(new URL(current).port), '127.0.0.1')
+    socket.pipe(upstream).pipe(socket)
+    for (const each of [socket, upstream]) each.on('error', () => upstream.destroy())
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`
+  const script = `require('fs').appendFileSync('${file}', process.env.A + '\\n')
+    if (process.env.A === 'last') process.exit(5); setInterval(() => {}, 1000)`
+  const env = { VAULT_URL: url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY_FILE: key }
+  const running = vault(['run', '--watch', '--interval', '1s', '--', 'node', '-e', script], env)
+  await until(() => lines(file) === 1)
+  current = server.url
+  old.answerWith(401, '{"error":"invalid_signature"}')
+  const seen = old.seen.length
+  await until(() => old.seen.length >= seen)
+  await delay(3_500)
+  writeFileSync(key, next.privateJwk)
+  const { status, err } = await running
+  proxy.close()
+  expect(status).toBe(5)
+  expect(err.match(/invalid_signature|private key does not belong/g)).toHaveLength(1)
+}, 60_000)

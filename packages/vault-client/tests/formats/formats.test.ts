@@ -58,6 +58,19 @@ print(json.dumps({k: v.encode().hex() for k, v in dotenv.dotenv_values(sys.argv[
         ...['sh', fileOf(text), process.execPath, PRINT_VARIABLES],
       ]),
   ],
+  [
+    'fish',
+    'fish',
+    (text) =>
+      hexOf('fish', [
+        '--no-config',
+        '-c',
+        'source $argv[1]; $argv[2] -e $argv[3]',
+        fileOf(text),
+        process.execPath,
+        PRINT_VARIABLES,
+      ]),
+  ],
   ['a workflow of GitHub', 'github-actions', readGithubEnv],
   ['the yaml package', 'yaml', (text) => (parseYaml(text) as Secrets | null) ?? {}],
 ]
@@ -91,10 +104,10 @@ test('json holds everything', () => {
   })
 })
 
-test('a manifest of Kubernetes holds every value in base64', () => {
+test('a manifest of Kubernetes has every value as a quoted string of base64, an empty one too', () => {
   const text = formatSecrets({ 'tls.key': 'a\nb', EMPTY: '' }, 'k8s', 'shop')
   expect(text).toBe(
-    'apiVersion: v1\nkind: Secret\nmetadata:\n  name: "shop"\ntype: Opaque\ndata:\n  "EMPTY": \n  "tls.key": YQpi\n',
+    'apiVersion: v1\nkind: Secret\nmetadata:\n  name: "shop"\ntype: Opaque\ndata:\n  "EMPTY": ""\n  "tls.key": "YQpi"\n',
   )
 })
 
@@ -108,8 +121,8 @@ test.each(FORMATS.filter((format) => format !== 'json' && format !== 'yaml' && f
 
 test('all that a format cannot hold is named at once, ten at most', () => {
   expect(() => formatSecrets({ PEM: 'a\nb', FINE: '1', 'a-b': '1' }, 'docker')).toThrow(
-    'the format docker cannot hold these secrets; use --format json:\n' +
-      '  "PEM" has a line break\n  "a-b" is not the name of a variable',
+    'the format docker cannot represent these secrets; use --format json:\n' +
+      '  "PEM" has a line break\n  "a-b" is not a valid variable name',
   )
   const many = Object.fromEntries(Array.from({ length: 13 }, (_, i) => [`K${String(i)}`, '\n']))
   expect(() => formatSecrets(many, 'docker')).toThrow(/(\n {2}"K\d+" has a line break){10}\n {2}and 3 more$/)

@@ -1,0 +1,55 @@
+import { parse } from 'dotenv'
+import type { Secrets } from '../client/secrets.ts'
+import { ignoredLines, keysCutAtHash, keysWithReferences, repeatedKeys } from '../formats/dotenv.ts'
+import { CommandError, printable, type Terminal, tell } from './terminal.ts'
+
+/** Reads a .env or JSON file, with a warning for each part that may not mean what its author thinks, before anything is asked. */
+export function readImport(text: string, source: string, terminal: Terminal): Secrets {
+  const isJson = /^\s*\{/.test(text)
+  const secrets = isJson ? readJson(text, source) : readDotenv(text, source, terminal)
+  const warn = (keys: readonly string[], what: string): void => {
+    if (keys.length > 0) tell(terminal, `warning: ${source}: ${what}: ${keys.map(printable).join(', ')}`)
+  }
+  const repeated = isJson ? repeatedMembers(text) : repeatedKeys(text)
+  warn(repeated, 'these keys appear more than once, and the last value is used')
+  warn(keysWithReferences(secrets), 'references such as ${NAME} are stored as they are, not replaced, in the values of')
+  const withNull = Object.keys(secrets).find((key) => secrets[key]?.includes('\0'))
+  if (withNull !== undefined)
+    throw new CommandError(
+      `${source}: the value of ${printable(withNull)} contains a null byte; encode it, for example with base64`,
+    )
+  return secrets
+}
+
+function readDotenv(text: string, source: string, terminal: Terminal): Secrets {
+  const ignored = ignoredLines(text)
+  const lines = ignored.length === 1 ? `line ${ignored.join()} is` : `lines ${ignored.join(', ')} are`
+  if (ignored.length > 0) tell(terminal, `warning: ${source}: ${lines} not KEY=VALUE and will be skipped`)
+  const cut = keysCutAtHash(text)
+  if (cut.length > 0)
+    tell(
+      terminal,
+      `warning: ${source}: these values end before a #; quote them if it is part of the value: ${cut.join(', ')}`,
+    )
+  return parse(text)
+}
+
+function readJson(text: string, source: string): Secrets {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new CommandError(`${source} is not valid JSON`)
+  }
+  const entries = Object.entries(value as object)
+  const wrong = entries.find(([, each]) => typeof each !== 'string')
+  if (wrong !== undefined) throw new CommandError(`${source}: the value of ${printable(wrong[0])} is not a string`)
+  return Object.fromEntries<string>(entries)
+}
+
+/** The members that come more than once in an object of strings, whose strings are names and values in turn. */
+function repeatedMembers(text: string): readonly string[] {
+  const strings = text.match(/"(?:[^"\\]|\\.)*"/g) ?? []
+  const names = strings.filter((_, i) => i % 2 === 0).map((string) => JSON.parse(string) as string)
+  return [...new Set(names.filter((name, i) => names.indexOf(name) !== i))]
+}
