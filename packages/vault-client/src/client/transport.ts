@@ -173,8 +173,9 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder()
   let [text, length] = ['', 0]
   for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
+    // Node's types leave open what a chunk is; that of a response is bytes.
+    const { value } = (await reader.read()) as { value?: Uint8Array }
+    if (value === undefined) return text + decoder.decode()
     length += value.byteLength
     if (length > maxBytes) {
       await reader.cancel()

@@ -125,7 +125,7 @@ function shellSpellings(text: string): readonly string[] {
   return [
     ...[String.raw`'\''`, `'"'"'`].map((quote) => text.replaceAll("'", quote)),
     text.replace(/["$`\\]/g, String.raw`\$&`),
-    text.replace(/[^\w@%+=:,./\u0080-\uffff-]/g, String.raw`\$&`),
+    text.replace(/[^\w@%+=:,./~\u0080-\uffff-]/g, String.raw`\$&`),
     ansi.replaceAll('\n', String.raw`\n`).replaceAll('\t', String.raw`\t`).replaceAll('\r', String.raw`\r`),
   ]
 }

@@ -70,7 +70,7 @@ const BEGINNINGS = [
 ]
 
 /** Whether a variable of this name makes programs run code that it names. */
-export function runsCode(name: string): boolean {
+function runsCode(name: string): boolean {
   const upper = name.toUpperCase()
   return NAMES.has(upper) || BEGINNINGS.some((beginning) => upper.startsWith(beginning))
 }
