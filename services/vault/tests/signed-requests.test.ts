@@ -207,7 +207,7 @@ test('scheme, host and address of a client come from a proxy only when it is tru
 test('HEAD is refused, and reads nothing', async () => {
   const headers = await signHeaders({ project: 'shop', key, method: 'HEAD', url })
   const response = await fetch(url, { method: 'HEAD', headers })
-  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, PUT'])
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, PUT, DELETE'])
 })
 
 test('a project that is deleted and registered again with the same key has its spent nonces still', async () => {
