@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.ts'
 export async function proxiedFetch(url: string, env: Terminal['env']): Promise<typeof fetch | undefined> {
   const variable = (name: string): string => env[name.toLowerCase()] || env[name] || ''
   const proxies = { http: variable('HTTP_PROXY'), https: variable('HTTPS_PROXY') }
-  const proxy = url.startsWith('https:') ? proxies.https : proxies.http
+  const proxy = /^https:/i.test(url) ? proxies.https : proxies.http
   if (proxy === '') return undefined
   // The library would repeat the text, which may have a password.
   if (!URL.canParse(proxy)) throw new VaultError('invalid_configuration', 'HTTPS_PROXY or HTTP_PROXY is not a URL')

@@ -124,7 +124,8 @@ export async function clientSettings(options: GlobalOptions, terminal: Terminal)
     throw new UsageError(`missing ${missing.join(', ')}; set these variables, or run vault login`)
   return {
     ...{ project, privateKey: await readKey(key, terminal) },
-    ...('file' in key && { reloadPrivateKey: () => readKeyFile(key.file) }),
+    // A pipe is read once.
+    ...('file' in key && (await isRegularFile(key.file)) && { reloadPrivateKey: () => readKeyFile(key.file) }),
     ...(await transportSettings(url, options, terminal)),
   }
 }
@@ -184,6 +185,10 @@ export function requireKey(text: string, source: string): void {
   throw new VaultError('invalid_configuration', `${source} does not contain an Ed25519 private key: ${forms}`)
 }
 
+async function isRegularFile(file: string): Promise<boolean> {
+  return (await stat(file).catch(() => undefined))?.isFile() === true
+}
+
 async function warnOfReaders(file: string, terminal: Terminal): Promise<void> {
   const found = await stat(file).catch(() => undefined)
   if (found?.isFile() === true && (found.mode & 0o077) !== 0)
@@ -213,7 +218,10 @@ export async function transportSettings(
 
 function isLoopback(hostname: string): boolean {
   return (
-    hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || hostname.startsWith('127.')
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(\.\d+){3}$/.test(hostname)
   )
 }
 

@@ -251,6 +251,15 @@ test('a key that others can read, and a URL that shows secrets to the network, a
   chmodSync(file, 0o600)
   expect((await vault(['list'], env)).err).not.toContain('warning')
   const other = { ...env, VAULT_URL: 'http://vault.invalid', VAULT_ADMIN_TOKEN: 'token' }
+  expect(
+    (
+      await vault(['list', '--timeout', '1s'], {
+        ...other,
+        VAULT_URL: 'http://127.evil.invalid',
+        HTTP_PROXY: 'http://127.0.0.1:1',
+      })
+    ).err,
+  ).toContain('unencrypted')
   for (const args of [['list'], ['admin', 'projects']])
     expect((await vault([...args, '--timeout', '1s'], { ...other, HTTP_PROXY: 'http://127.0.0.1:1' })).err).toContain(
       'http:// sends secrets and tokens to vault.invalid unencrypted',

@@ -57,3 +57,13 @@ test('a hundred thousand addresses do not fill the memory', async () => {
   await expect(failures.count('address 99999', uncounted)).rejects.toMatchObject({ code: 'rate_limited' })
   await failures.count('address 0', uncounted)
 })
+
+test('a client has failed until a window that began during its own has ended', async () => {
+  const failures = limitOf(2)
+  expect(failures.hasFailed('a')).toBe(false)
+  await failures.count('a', uncounted)
+  clock.time += 119_999
+  expect(failures.hasFailed('a')).toBe(true)
+  clock.time += 1
+  expect(failures.hasFailed('a')).toBe(false)
+})

@@ -10,7 +10,7 @@ export type FailureLimit = {
    * @throws ApiError rate_limited while the client is blocked
    */
   assertAllowed(client: string): void
-  /** Whether this process counted a failure in the client's current window. */
+  /** Whether this process counted a failure in the client's last window, or in one that began during it. */
   hasFailed(client: string): boolean
   /** Seconds until the client may try again, for `Retry-After`; 0 when it may now. */
   retryAfter(client: string): number
@@ -59,7 +59,7 @@ export function createFailureLimit(options: {
 
   return {
     retryAfter,
-    hasFailed: (client) => (failures.peek(client)?.until ?? 0) > clock.now(),
+    hasFailed: (client) => (failures.peek(client)?.until ?? 0) + windowMs > clock.now(),
     assertAllowed: (client) => {
       if (retryAfter(client) > 0) throw apiError('rate_limited')
     },
