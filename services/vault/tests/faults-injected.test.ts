@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type DurableServers, randomFrom, startDurableServers, type TestDatabase } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { createProject, type Key, signedSend } from './support/client.ts'
-import { createLoad, type Told } from './support/fault-load.ts'
+import { createLoad, OVERWRITTEN, type Told } from './support/fault-load.ts'
 import { connectSql, type Sql } from './support/sql.ts'
 import { createVaultDatabase, KEYS } from './support/vault.ts'
 import { runProgram, startVaultProcess, type VaultProcess } from './support/vault-process.ts'
@@ -89,11 +89,13 @@ async function injectFaults(): Promise<Map<string, number>> {
 /** Compares what clients were told with what is there. */
 async function lossesOf(told: Told, sql: Sql) {
   const lost: string[] = []
+  const undone: string[] = []
   const unaudited: string[] = []
   for (const [env, written] of told.written) {
     const url = `${vaults[0].url}/v1/secrets?env=${env}`
     const { body } = await signedSend({ project: 'shop', key, method: 'GET', url })
     const stored = body as Record<string, string>
+    if (Number(stored[OVERWRITTEN] ?? -1) < (told.overwritten.get(env) ?? -1)) undone.push(env)
     for (const [name, value] of written) if (stored[name] !== value) lost.push(`${env}/${name}`)
     const puts = await sql<{ key: string }>(
       `select detail->>'key' as key from audit where action = 'put' and env = $1`,
@@ -107,7 +109,7 @@ async function lossesOf(told: Told, sql: Sql) {
     )
     if ((fetches?.n ?? 0) <= (told.fetched.get(env) ?? 0)) unaudited.push(`fetches of ${env}`)
   }
-  return { lost, unaudited }
+  return { lost, undone, unaudited }
 }
 
 test(`whatever fails, nothing that was acknowledged is lost or unaudited (${String(SECONDS)} s, seed ${String(SEED)})`, async () => {
@@ -117,7 +119,7 @@ test(`whatever fails, nothing that was acknowledged is lost or unaudited (${Stri
   await load.stop()
   const { told } = load
   const sql = await connectSql(database.adminUrl)
-  const { lost, unaudited } = await lossesOf(told, sql)
+  const { lost, undone, unaudited } = await lossesOf(told, sql)
   const twice: string[] = []
   for (const { url, method, headers } of told.accepted.slice(-500)) {
     const again = await fetch(url, { method, headers })
@@ -139,11 +141,12 @@ test(`whatever fails, nothing that was acknowledged is lost or unaudited (${Stri
       `answers by status (0: none): ${JSON.stringify(Object.fromEntries(told.statuses))}`,
       `acknowledged: ${String(writes)} writes, ${String(fetches)} fetches`,
       `acknowledged writes lost: ${String(lost.length)}`,
+      `acknowledged writes undone by older ones: ${String(undone.length)}`,
       `answers without an audit entry: ${String(unaudited.length)}`,
       `requests accepted twice: ${String(twice.length)}\n`,
     ].join('\n'),
   )
-  expect({ lost, unaudited, twice }).toEqual({ lost: [], unaudited: [], twice: [] })
+  expect({ lost, undone, unaudited, twice }).toEqual({ lost: [], undone: [], unaudited: [], twice: [] })
   expect([verified.status, verified.stderr]).toEqual([0, ''])
   // A run in which nothing was answered, or nothing failed, would show nothing.
   expect(writes).toBeGreaterThan(0)

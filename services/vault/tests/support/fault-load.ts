@@ -6,6 +6,8 @@ import { type Key, type Signing, signHeaders } from './client.ts'
 export type Told = {
   /** The last value of each secret whose write was acknowledged, by environment and name. */
   readonly written: Map<string, Map<string, string>>
+  /** The last number that was acknowledged of those that overwrite each other, by environment. */
+  readonly overwritten: Map<string, number>
   /** Fetches that were answered with values, by environment. */
   readonly fetched: Map<string, number>
   /** Requests that were accepted. */
@@ -18,6 +20,10 @@ export type Told = {
 export type Target = { readonly url: string }
 
 const TIMEOUT_MS = 15_000
+/** A write that is given up sooner than a fault ends must not undo the next one. */
+const IMPATIENT_MS = 500
+/** What every client overwrites. */
+export const OVERWRITTEN = 'OVERWRITTEN'
 /** Between two rounds of a client: a fault has to meet requests, not a full processor. */
 const PAUSE_MS = 25
 
@@ -26,13 +32,19 @@ const PAUSE_MS = 25
  * told to stop.
  */
 export function createLoad(deps: { project: string; key: Key; targets: readonly Target[]; clients: number }) {
-  const told: Told = { written: new Map(), fetched: new Map(), accepted: [], statuses: new Map() }
+  const told: Told = {
+    written: new Map(),
+    overwritten: new Map(),
+    fetched: new Map(),
+    accepted: [],
+    statuses: new Map(),
+  }
   const stopping = new AbortController()
 
-  async function ask(input: Omit<Signing, 'project' | 'key'>, body?: string): Promise<number> {
+  async function ask(input: Omit<Signing, 'project' | 'key'>, body?: string, timeoutMs = TIMEOUT_MS): Promise<number> {
     const { project, key } = deps
     const headers = await signHeaders({ project, key, ...input, nonce: randomBytes(16).toString('hex') })
-    const init = { method: input.method, signal: AbortSignal.timeout(TIMEOUT_MS) }
+    const init = { method: input.method, signal: AbortSignal.timeout(timeoutMs) }
     let status = 0
     try {
       const answer =
@@ -58,6 +70,8 @@ export function createLoad(deps: { project: string; key: Key; targets: readonly 
       const name = `KEY_${String(i)}`
       const body = JSON.stringify({ key: name, value: String(i), env })
       if ((await ask({ method: 'PUT', url }, body)) === 200) written.set(name, String(i))
+      const next = JSON.stringify({ key: OVERWRITTEN, value: String(i), env })
+      if ((await ask({ method: 'PUT', url }, next, IMPATIENT_MS)) === 200) told.overwritten.set(env, i)
       if ((await ask({ method: 'GET', url: `${url}?env=${env}` })) === 200)
         told.fetched.set(env, (told.fetched.get(env) ?? 0) + 1)
       await sleep(PAUSE_MS)
