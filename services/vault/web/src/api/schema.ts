@@ -16,7 +16,8 @@ export interface paths {
         /** Create a secret or overwrite its value */
         put: operations["putSecret"];
         post?: never;
-        delete?: never;
+        /** Delete a secret of the signing project permanently, by its key */
+        delete: operations["deleteOwnSecretByKey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -218,7 +219,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The audit log, newest first: fetches and rotations, or one other action */
+        /** The audit log, newest first: fetches and rotations, or one other action, or all */
         get: operations["listAuditEntries"];
         put?: never;
         post?: never;
@@ -634,7 +635,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -695,7 +696,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ok"];
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        version: number;
+                    };
                 };
             };
             /** @description `invalid_request`: The body, a parameter or the HTTP message itself is malformed. */
@@ -762,7 +767,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -776,6 +781,134 @@ export interface operations {
              *
              *     `decryption_failed`: A stored value does not decrypt; nothing of it is answered.
              */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unavailable`: Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteOwnSecretByKey: {
+        parameters: {
+            query: {
+                key: string;
+                env: string;
+            };
+            header: {
+                /** @description what is signed, when, and the nonce (RFC 9421) */
+                "Signature-Input": string;
+                /** @description the project and the public key that verifies the signature */
+                "Signature-Agent": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ok"];
+                };
+            };
+            /** @description `invalid_request`: The body, a parameter or the HTTP message itself is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description `missing_signature`: A signature header is absent or empty.
+             *
+             *     `unknown_project`: The signing project is not in the vault.
+             *
+             *     `invalid_signature`: The signature, its headers, its key or the digest is wrong.
+             *
+             *     `expired`: `created` differs by more than five minutes from the clock of the vault, which is that of its Redis.
+             *
+             *     `replayed_nonce`: The nonce was used before.
+             */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`: The scope of the key, or the role of the administrator, does not allow this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `not_found`: There is no such path, project, secret or version. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `payload_too_large`: The body is larger than 512 KiB, or the project would store more than its limits allow. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unsupported_media_type`: The body is not application/json, or it is compressed. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `misdirected_request`: The host of the request is not one that PUBLIC_URL names. */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: A fault of the vault; the log has the reason. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -893,7 +1026,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -976,7 +1109,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1123,7 +1256,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1217,7 +1350,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1335,7 +1468,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1484,7 +1617,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1582,7 +1715,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1665,7 +1798,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1760,7 +1893,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1860,7 +1993,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1954,7 +2087,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2048,7 +2181,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2147,7 +2280,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2184,7 +2317,11 @@ export interface operations {
         parameters: {
             query?: {
                 projectId?: string;
-                action?: "fetch" | "rotate" | "put" | "delete" | "restore" | "project.create" | "project.update" | "project.delete" | "project.authenticate" | "key.rewrap" | "key.rotate" | "key.revoke" | "administrator.create" | "administrator.delete" | "read" | "refused";
+                action?: "fetch" | "rotate" | "put" | "delete" | "restore" | "project.create" | "project.update" | "project.delete" | "project.authenticate" | "key.rewrap" | "key.rotate" | "key.revoke" | "administrator.create" | "administrator.delete" | "read" | "refused" | "all";
+                actor?: string;
+                env?: string;
+                key?: string;
+                since?: string;
                 before?: string;
                 limit?: number;
             };
@@ -2239,7 +2376,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2322,7 +2459,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2444,7 +2581,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2538,7 +2675,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2621,7 +2758,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2704,7 +2841,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2790,7 +2927,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2873,7 +3010,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `rate_limited`: Too many requests or failures from this address, or writes of this project or administrator; see Retry-After. */
+            /** @description `rate_limited`: Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After. */
             429: {
                 headers: {
                     [name: string]: unknown;
