@@ -27,7 +27,6 @@ export async function startFakeVault(publicKeyHex: string): Promise<{
 }> {
   const key = createVerifyKey(parsePublicKey(publicKeyHex))
   const secrets = new Map<string, string>()
-  const versions = new Map<string, number>()
   const seen: { method: string; target: string; covered: boolean; nonce: string }[] = []
   const next: ForcedAnswer[] = []
   const state = { clockMs: 0 }
@@ -72,8 +71,7 @@ export async function startFakeVault(publicKeyHex: string): Promise<{
       if (method === 'PUT') {
         const { key: name, value } = JSON.parse(body.toString()) as { key: string; value: string }
         secrets.set(name, value)
-        versions.set(name, (versions.get(name) ?? 0) + 1)
-        reply(200, { ok: true, version: versions.get(name) })
+        reply(200, { ok: true })
       } else if (method === 'DELETE') {
         const url = new URL(target, 'http://vault')
         const known = secrets.delete(

@@ -48,7 +48,7 @@ test('an operator registers a project, and an application stores, reads and runs
 
 test('a secret is set, restored by an administrator and deleted by its key, and each says where', async () => {
   const set = ['set', 'COLOUR', '--value', 'red', '--env', 'staging']
-  expect(await vault(...set)).toBe('Set COLOUR in shop/staging, version 2.\n')
+  expect(await vault(...set)).toBe('Set COLOUR in shop/staging.\n')
   const listed = (await json('admin', 'secrets', 'shop', '--env', 'staging')) as { id: string; key: string }[]
   const id = listed.find((secret) => secret.key === 'COLOUR')?.id ?? ''
   expect(await json('admin', 'versions', id)).toMatchObject([{ version: 2, current: true }, { version: 1 }])

@@ -24,8 +24,8 @@ export type VaultClient = {
   getAll(env?: string): Promise<Secrets>
   /** The value of one secret; undefined when the environment has no such key. */
   get(key: string, env?: string): Promise<string | undefined>
-  /** Creates a secret or overwrites its value. Returns the number of its version; undefined from a vault that does not tell. */
-  put(key: string, value: string, env?: string): Promise<number | undefined>
+  /** Creates a secret or overwrites its value. */
+  put(key: string, value: string, env?: string): Promise<void>
   /** Deletes a secret by the id that the administrators' listing shows. */
   remove(id: string): Promise<void>
   /** Deletes a secret by its key. */
@@ -65,9 +65,7 @@ export function clientWith(signer: Signer): (options: VaultClientOptions) => Vau
       get: async (name, env = DEFAULT_ENV) => (await cached(env))[name],
       put: async (name, value, env = DEFAULT_ENV) => {
         try {
-          const answer = await send('PUT', '/v1/secrets', JSON.stringify({ key: name, value, env }))
-          const { version } = (answer ?? {}) as { version?: unknown }
-          return typeof version === 'number' ? version : undefined
+          await send('PUT', '/v1/secrets', JSON.stringify({ key: name, value, env }))
         } finally {
           // Also where the answer was lost: the vault may have carried it out.
           cache?.clear(env)

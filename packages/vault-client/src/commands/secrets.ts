@@ -75,10 +75,9 @@ export async function set(
       `the value of ${printable(key)} contains a null byte, which no program can be given; encode it, for example with base64`,
     )
   const { project } = settings
-  const version = await createVaultClient(settings).put(key, value, options.env)
-  const place = placeText(key, project, options.env)
-  const text = `Set ${place}${version === undefined ? '' : `, version ${String(version)}`}.\n`
-  report(options, terminal, { ok: true, key, project, env: options.env, version: version ?? null }, text)
+  await createVaultClient(settings).put(key, value, options.env)
+  const text = `Set ${placeText(key, project, options.env)}.\n`
+  report(options, terminal, { ok: true, key, project, env: options.env }, text)
 }
 
 /** Where a secret is, as people read it. */

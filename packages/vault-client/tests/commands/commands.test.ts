@@ -19,7 +19,7 @@ test('keygen prints a private JWK and, apart from it, its public key', async () 
 test('put stores standard input less its final line break, get prints it', async () => {
   await using server = await startFakeVault(publicKeyHex)
   expect(await vault(['put', 'MOTTO'], projectOf(server.url), 'two\nlines\n')).toMatchObject({
-    ...{ status: 0, out: 'Set MOTTO in shop/production, version 1.\n' },
+    ...{ status: 0, out: 'Set MOTTO in shop/production.\n' },
   })
   expect(server.secrets.get('MOTTO')).toBe('two\nlines')
   expect(await vault(['get', 'MOTTO'], projectOf(server.url))).toMatchObject({ status: 0, out: 'two\nlines\n' })

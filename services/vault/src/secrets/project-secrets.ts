@@ -56,9 +56,10 @@ export function createProjectSecrets(deps: {
     fetch: (caller: VerifiedCaller, env: string): Promise<Fetched> =>
       whileCurrent(caller, { access: 'read', env }, (current) => fetch(current, env)),
 
-    /** Creates a secret or overwrites its value. @returns the number of the version @throws ApiError forbidden, unknown_project, invalid_signature */
-    put: (caller: VerifiedCaller, secret: { env: string; key: string; value: string }): Promise<number> =>
-      whileCurrent(caller, { access: 'write', env: secret.env }, (current) => secrets.put(current, secret)),
+    /** Creates a secret or overwrites its value. @throws ApiError forbidden, unknown_project, invalid_signature */
+    put: async (caller: VerifiedCaller, secret: { env: string; key: string; value: string }): Promise<void> => {
+      await whileCurrent(caller, { access: 'write', env: secret.env }, (current) => secrets.put(current, secret))
+    },
 
     /** Deletes a secret. @throws ApiError forbidden, not_found, unknown_project, invalid_signature */
     remove: async (caller: VerifiedCaller, wanted: SecretReference): Promise<void> => {

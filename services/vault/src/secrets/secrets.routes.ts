@@ -56,12 +56,12 @@ export const secretEndpoints = [
         .refine((value) => Buffer.byteLength(value) <= MAX_VALUE_BYTES, 'must have at most 64 KiB as UTF-8'),
       env,
     }),
-    answer: ok.extend({ version: z.int() }),
+    answer: ok,
     errors: ['decryption_failed'],
-    handle: async ({ body, caller }, { projectSecrets }) => ({
-      ...OK,
-      version: await projectSecrets.put(caller, body),
-    }),
+    handle: async ({ body, caller }, { projectSecrets }) => {
+      await projectSecrets.put(caller, body)
+      return OK
+    },
   }),
   ownEndpoint({
     ...signed,

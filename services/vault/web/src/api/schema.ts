@@ -696,11 +696,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @constant */
-                        ok: true;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["Ok"];
                 };
             };
             /** @description `invalid_request`: The body, a parameter or the HTTP message itself is malformed. */
