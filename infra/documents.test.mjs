@@ -75,7 +75,11 @@ test('every attack with the database role of the service is tried with its right
     assert.ok(item.trim().startsWith(`\`${basename(file)}\` `), item)
   const titles = [...matches(file, /^test\('([^']+)'/gm), ...matches(file, /^\]\)\('([^']+)'/gm)]
   assert.ok(titles.length > 15)
-  for (const title of titles) assert.ok(held.some((each) => each.includes(title)), title)
+  for (const title of titles)
+    assert.ok(
+      held.some((each) => each.includes(title)),
+      title,
+    )
   assert.doesNotMatch(read(file), /ownerUrl|adminUrl|vault\.sql/)
 })
 

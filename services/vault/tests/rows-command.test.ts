@@ -39,7 +39,9 @@ test('rows of an earlier release open nothing until they are authenticated, once
   expect((await verify()).problems).toEqual([
     'project shop: its row is not authentic',
     'project shop: the secrets of production are not those that the vault stored',
-    expect.stringContaining('project shop: an older state of the secrets of production was put back, or the audit entry'),
+    expect.stringContaining(
+      'project shop: an older state of the secrets of production was put back, or the audit entry',
+    ),
     expect.stringContaining('project shop: an older state of it was put back, or the audit entry'),
   ])
   const done = await rows(vault, 'authenticate')

@@ -63,7 +63,13 @@ export function createRest(
     const keys = new WeakMap<object, string>()
     const limiter = createRateLimit({
       ...shared,
-      ...{ name: `vault-${name}`, limit, windowMs, whenRedisIsUnavailable, keyOf: (request) => keys.get(request) ?? '' },
+      ...{
+        name: `vault-${name}`,
+        limit,
+        windowMs,
+        whenRedisIsUnavailable,
+        keyOf: (request) => keys.get(request) ?? '',
+      },
     })
     return (key, request, response) => {
       keys.set(request, key)

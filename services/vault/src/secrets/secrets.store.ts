@@ -208,7 +208,11 @@ async function lockCaller(trx: Db, caller: Caller, now: Date, rule: { covered: b
 }
 
 /** A secret with its project, among those of one project, or of some by their names. */
-function findSecret(trx: Db, wanted: SecretReference, { projectUid, projects }: { projectUid?: string; projects: Theirs }) {
+function findSecret(
+  trx: Db,
+  wanted: SecretReference,
+  { projectUid, projects }: { projectUid?: string; projects: Theirs },
+) {
   return trx
     .selectFrom('secrets as s')
     .innerJoin('projects as p', 'p.uid', 's.project_uid')
