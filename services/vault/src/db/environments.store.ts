@@ -42,13 +42,13 @@ export async function nextVersion(
   const known = current.find((each) => each.key === key)
   const { version } = await trx
     .selectFrom('removed_secrets')
-    .select(({ fn }) => fn.max('version').as('version'))
+    .select(({ fn }) => fn.max<number | null>('version').as('version'))
     .where('project_uid', '=', projectUid)
     .where('env', '=', env)
     // The empty key stands for all that have no row of their own.
     .where('key', 'in', known === undefined ? [key, ''] : [key])
     .executeTakeFirstOrThrow()
-  return Math.max(known?.version ?? 0, Number(version ?? 0)) + 1
+  return Math.max(known?.version ?? 0, version ?? 0) + 1
 }
 
 /** Stores the code of a locked environment. */
