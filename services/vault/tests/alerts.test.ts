@@ -43,10 +43,8 @@ afterAll(async () => {
   await servers.stop()
 })
 
-/** A fetch, signed at the time of the vault. */
 async function load(signedBy = key, project = 'shop'): Promise<void> {
-  const created = Math.floor(vault.now() / 1_000)
-  await signedSend({ project, key: signedBy, method: 'GET', url, created })
+  await signedSend({ project, key: signedBy, method: 'GET', url })
 }
 
 const untilReady = (): Promise<void> => eventually(async () => (await statusOf(`${vault.url}/ready`)) === 200)

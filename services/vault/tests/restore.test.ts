@@ -16,6 +16,7 @@ const TABLES = [
   'secret_versions',
   'environments',
   'administrators',
+  'administrator_projects',
   'high_water_marks',
   'removed_secrets',
   'nonce_memory',

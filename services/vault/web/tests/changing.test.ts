@@ -46,7 +46,6 @@ function holding(sent: readonly Sent[], forms: readonly string[]): readonly Sent
 const fetchAs = (project: string, jwk: string) =>
   signedSend({
     ...{ project, key: keyOf(jwk), method: 'GET', url: `${site.vault.url}/v1/secrets?env=production` },
-    created: Math.floor(site.vault.now() / 1000),
   })
 
 test.each(VIEWS)('a project is registered with a key that is made here and never sent ($width px)', async (view) => {

@@ -31,7 +31,7 @@ const BEFORE = [
     `drop trigger ${table}_deleted on ${table}`,
     `drop trigger ${table}_inserted on ${table}`,
   ]),
-  'drop function require_growth(), remember_deleted(), refuse_deleted()',
+  'drop function remember_deleted(), refuse_deleted()',
 ]
 
 /**
