@@ -28,10 +28,13 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   rmSync(`${folder}/disk/filler`, { force: true })
-  await vault.stop()
-  await postgres.stop()
-  if (isMounted) spawnSync('umount', [`${folder}/disk`])
-  removeTemporaryFolder(folder)
+  try {
+    await vault.stop()
+    await postgres.stop()
+  } finally {
+    if (isMounted) spawnSync('umount', ['--lazy', `${folder}/disk`])
+    removeTemporaryFolder(folder)
+  }
 })
 
 /** Without a file system of its own, Postgres is denied every temporary file. */

@@ -16,7 +16,7 @@ test('health, readiness and metrics answer without authentication', async () => 
   const ready = await send(`${vault.url}/ready`)
   expect([ready.status, ready.body]).toEqual([
     200,
-    { ok: true, checks: { postgres: 'ok', redis: 'ok', keyring: 'ok' } },
+    { ok: true, checks: { postgres: 'ok', redis: 'ok', keyring: 'ok', audit: 'ok' } },
   ])
   const metrics = await (await fetch(`${vault.url}/metrics`)).text()
   expect(metrics).toContain('http_request_duration_seconds')

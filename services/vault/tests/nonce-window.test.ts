@@ -86,7 +86,7 @@ test('after a loss nothing that was accepted before it is accepted again, whatev
     nonce: newId(),
   }))
   for (const { created, nonce } of before) expect(await one.spend(created, nonce)).toBe('unspent')
-  await redis.flushall()
+  await redis.flushdb()
   const again = new Set<unknown>()
   while ((await redisMs()) < now + 2 * WINDOW_MS) {
     for (const { created, nonce } of before)
@@ -100,9 +100,9 @@ test('after a loss nothing that was accepted before it is accepted again, whatev
 
 test('where nothing was dated ahead, what is signed a second after a loss is accepted', async () => {
   await withClient(database.adminUrl, (client) => client.query('delete from nonce_memory'))
-  await redis.flushall()
+  await redis.flushdb()
   const one = await replica()
-  await redis.flushall()
+  await redis.flushdb()
   const lost = await redisMs()
   expect(await one.spend(lost)).toBe('replayed')
   await sleep(1_050)

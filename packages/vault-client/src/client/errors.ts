@@ -35,7 +35,7 @@ const GENERAL_MESSAGES: ReadonlySet<string> = new Set([
   'The body, a parameter or the HTTP message itself is malformed.',
   'The body is larger than 512 KiB, or the project would store more than its limits allow.',
   'A stored value does not decrypt; nothing of it is answered.',
-  'Postgres, Redis or the service of the keys is unavailable, or the project asks for more than it reads; a write may have been carried out.',
+  'Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out.',
 ])
 
 /** Codes of the vault's error table. */

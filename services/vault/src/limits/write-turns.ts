@@ -8,7 +8,7 @@ export type Write = { readonly owner: string; readonly project: string; readonly
 export type WriteTurns = <T>(write: Write, work: () => Promise<T>) => Promise<T>
 
 /** What one application writes at once, and less than a second of work. */
-const MOST_OF_AN_OWNER = 40
+const MOST_OF_AN_OWNER = 60
 const MOST_OF_ALL = 1_000
 
 type Waiting = Write & { readonly start: () => void }
