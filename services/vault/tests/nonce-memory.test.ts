@@ -214,7 +214,7 @@ test('after a loss a request that was dated ahead and accepted is refused for as
   const dated = await sign(5)
   expect(await get(ahead, dated)).toEqual(ANSWERED)
   const client = new Redis(ahead.redisUrl)
-  await client.flushall()
+  await client.flushdb()
   client.disconnect()
   expect(await get(other, dated)).toEqual(REPLAYED)
   const statuses = new Set<number>()
