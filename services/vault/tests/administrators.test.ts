@@ -267,3 +267,17 @@ describe('an administrator is refused who', () => {
     expect(statusAndError(await admin(vault.url, 'POST', '/administrators', body))).toEqual([400, 'invalid_request'])
   })
 })
+
+test('an administrator without a project sees nothing, and no request of theirs fails', async () => {
+  const later = await add({ name: 'Later', role: 'administrator', projects: ['not-there-yet'] })
+  expect((await as(later, 'GET', '/audit?action=all')).body).toEqual([])
+  expect((await as(later, 'GET', '/projects')).body).toEqual([])
+  expect((await as(later, 'GET', '/overview')).body).toMatchObject({ projects: 0, secrets: 0 })
+  for (const [method, path] of [
+    ['GET', `/secrets/${shopSecret}/versions`],
+    ['DELETE', `/secrets/${shopSecret}`],
+    ['POST', `/secrets/${shopSecret}/versions/1/restore`],
+    ['PUT', '/projects/shop/rotate'],
+  ] as const)
+    expect((await as(later, method, path)).status).toBe(404)
+})

@@ -76,32 +76,40 @@ export function yearFacets(year: number): AnyOf {
   return [`#y${year}`]
 }
 
-/** More are not wanted by any client, and each has to be looked up in the index. */
+/** More are not wanted by any client, and each has to be looked up in the index: twice if it may be an absolute number. */
 const MAX_ALTERNATIVES = 50
 
 /**
  * The facets of wanted episodes, one of which must hold: the same condition as `matchesEpisode`, for the index.
  *
- * @throws ApiError BAD_REQUEST where they are more than 50; an episode that may be known by an absolute number has two
+ * @throws ApiError BAD_REQUEST where more than 50 episodes, or seasons, are wanted
  */
 export function episodeFacets(wanted: WantedEpisode): AnyOf {
   switch (wanted.kind) {
     case 'season':
+      requireFew(lengthOf(wanted.season))
       return numbered(['#s'], wanted.season)
     case 'airDate':
       return [`#d${wanted.date.replaceAll('-', '')}`]
     case 'episode': {
       const { season, episode } = wanted
+      requireFew(lengthOf(episode) * (season === undefined ? 1 : lengthOf(season)))
       const kinds = season === undefined ? ['#e'] : numbered(['#s'], season).map((each) => `${each}e`)
       return numbered([...kinds, ...(mayBeAbsolute(season) ? ['#a'] : [])], episode)
     }
   }
 }
 
-/** Each of these kinds of facets, with each number of a range. */
-function numbered(kinds: AnyOf, { from, to }: NumberRange): AnyOf {
-  const length = to - from + 1
-  if (kinds.length * length > MAX_ALTERNATIVES)
+function lengthOf({ from, to }: NumberRange): number {
+  return to - from + 1
+}
+
+function requireFew(alternatives: number): void {
+  if (alternatives > MAX_ALTERNATIVES)
     throw apiError('BAD_REQUEST', `season and ep may ask for ${String(MAX_ALTERNATIVES)} alternatives at most`)
-  return kinds.flatMap((kind) => Array.from({ length }, (_, i) => `${kind}${String(from + i)}`))
+}
+
+/** Each of these kinds of facets, with each number of a range. */
+function numbered(kinds: AnyOf, range: NumberRange): AnyOf {
+  return kinds.flatMap((kind) => Array.from({ length: lengthOf(range) }, (_, i) => `${kind}${String(range.from + i)}`))
 }

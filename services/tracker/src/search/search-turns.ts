@@ -30,50 +30,66 @@ export class OutOfTime extends Error {
 
 const TOO_LONG = 'The search took too long. Use more words or rarer ones, or sort by the newest.'
 
-type Waiting = { readonly member: string; readonly start: () => void }
+type Waiting = { readonly start: () => void }
 
 export type SearchTurns = ReturnType<typeof createSearchTurns>
 
 /**
- * Lets searches run in fair turns: next is the member with the fewest running, then who has waited for
- * the longest.
+ * Lets searches run in fair turns: next is the member with the fewest running, then the one whose last turn is the longest
+ * ago. However many searches a member has waiting, another one waits for one of them at most.
  */
 export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters) {
   const underWay = createTally()
   const running = createTally()
   const allowance = createAllowance(bounds)
-  let waiting: readonly Waiting[] = []
+  /** In the order in which members have their next turn. */
+  const waiting = new Map<string, Set<Waiting>>()
+
+  function nextMember(): string | undefined {
+    let next: string | undefined
+    for (const member of waiting.keys()) {
+      const isFree = running.of(member) < bounds.runningEach
+      if (isFree && (next === undefined || running.of(member) < running.of(next))) next = member
+    }
+    return next
+  }
 
   function startNext(): void {
     while (running.total() < bounds.atOnce) {
-      const [first, ...others] = waiting.filter(({ member }) => running.of(member) < bounds.runningEach)
-      if (first === undefined) return
-      const next = others.reduce(
-        (best, each) => (running.of(each.member) < running.of(best.member) ? each : best),
-        first,
-      )
-      waiting = waiting.filter((each) => each !== next)
-      running.add(next.member, 1)
-      next.start()
+      const member = nextMember()
+      const own = member === undefined ? undefined : waiting.get(member)
+      if (member === undefined || own === undefined) return
+      const [first] = own
+      if (first !== undefined) leave(member, first)
+      // From now on it is behind all others.
+      if (waiting.delete(member)) waiting.set(member, own)
+      running.add(member, 1)
+      first?.start()
     }
+  }
+
+  function leave(member: string, entry: Waiting): void {
+    const own = waiting.get(member)
+    own?.delete(entry)
+    if (own?.size === 0) waiting.delete(member)
   }
 
   /** @throws ApiError UNAVAILABLE where it is not this search's turn in time */
   function takeTurn(member: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const entry: Waiting = {
-        member,
         start: () => {
           clearTimeout(timer)
           resolve()
         },
       }
       const timer = setTimeout(() => {
-        waiting = waiting.filter((each) => each !== entry)
+        leave(member, entry)
         counters.countRefused('all')
         reject(tooMany())
       }, bounds.waitMs)
-      waiting = [...waiting, entry]
+      const own = waiting.get(member) ?? new Set()
+      waiting.set(member, own.add(entry))
       startNext()
     })
   }
@@ -131,7 +147,10 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
       }
     },
 
-    counts: () => ({ running: running.total(), waiting: waiting.length }),
+    counts: () => ({
+      running: running.total(),
+      waiting: [...waiting.values()].reduce((sum, own) => sum + own.size, 0),
+    }),
   }
 }
 

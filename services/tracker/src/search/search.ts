@@ -150,8 +150,10 @@ export function createSearch(deps: {
       if (criteria === undefined) return { items: [], ...totalOf(0) }
       const { offset } = query
       const page = { ...NEWEST_FIRST, offset, limit: offset > MAX_OFFSET ? 0 : query.limit }
-      const shared = () => finds(JSON.stringify(query), () => find(criteria, page, member))
-      return isPlain(criteria) ? shared() : turns.admit(member, shared)
+      // What takes turns is shared with searches of the same member only: those of others wait for turns of their own.
+      const isFree = isPlain(criteria)
+      const shared = () => finds(JSON.stringify([query, isFree ? '' : member]), () => find(criteria, page, member))
+      return isFree ? shared() : turns.admit(member, shared)
     },
 
     /** An approved torrent by either info hash, in lower-case hex. */
@@ -167,8 +169,9 @@ export function createSearch(deps: {
      * @throws ApiError BAD_REQUEST when there is no such category; and as `find` does
      */
     list: (query: ListQuery, member: string): Promise<Listed> => {
-      const shared = () => lists(JSON.stringify(query), () => list(query, member))
-      return isBlank(query.search) ? shared() : turns.admit(member, shared)
+      const isFree = isBlank(query.search)
+      const shared = () => lists(JSON.stringify([query, isFree ? '' : member]), () => list(query, member))
+      return isFree ? shared() : turns.admit(member, shared)
     },
   }
 

@@ -73,14 +73,16 @@ export function createAdministratorStore(db: Db): AdministratorStore {
     },
 
     bind: async (rows) => {
-      const values = rows.map(({ administratorId, name, projectUid, code }) => ({
-        ...{ administrator_id: administratorId, name, project_uid: projectUid, code },
-      }))
-      await db
-        .insertInto('administrator_projects')
-        .values(values)
-        .onConflict((conflict) => conflict.doNothing())
-        .execute()
+      // A list per column: a parameter per value would be too many for Postgres.
+      const listOf = (column: keyof (typeof rows)[number]) => rows.map((row) => row[column])
+      await sql`
+        insert into administrator_projects (administrator_id, name, project_uid, code)
+        select b.* from unnest(
+          ${listOf('administratorId')}::uuid[], ${listOf('name')}::text[], ${listOf('projectUid')}::uuid[],
+          ${listOf('code')}::bytea[]
+        ) as b (administrator_id, name, project_uid, code)
+        join administrators a on a.id = b.administrator_id
+        on conflict do nothing`.execute(db)
     },
   }
 }

@@ -54,8 +54,10 @@ export function createAdministrators(deps: {
   codes: Pick<RowCodes, 'administrator' | 'administratorProject'>
   onRefused: OnRefused
   clock: Clock
+  /** Called when names could not be bound to projects, which is repeated later. */
+  onUnbound: (error: unknown) => void
 }) {
-  const { store, codes, onRefused, clock } = deps
+  const { store, codes, onRefused, clock, onUnbound } = deps
 
   /** The administrator of a row that the vault wrote; undefined for any other. */
   function open(row: SealedAdministrator): NamedAdministrator | undefined {
@@ -70,6 +72,9 @@ export function createAdministrators(deps: {
     const rows = await store.unboundProjects()
     if (rows.length > 0) await store.bind(rows.map((row) => ({ ...row, code: codes.administratorProject(row) })))
   }
+
+  /** As {@link bindUnbound}, after a change that is committed already: its answer does not depend on this. */
+  const bindOrLater = (): Promise<void> => bindUnbound().catch(onUnbound)
 
   async function withProjects(administrator: NamedAdministrator): Promise<SignedInAdministrator> {
     const { id, projects } = administrator
@@ -90,6 +95,7 @@ export function createAdministrators(deps: {
 
   return {
     bindUnbound,
+    bindOrLater,
 
     /** All administrators, the expired ones too, in the order in which they were added. */
     list: async (): Promise<readonly NamedAdministrator[]> => (await store.list()).flatMap((row) => open(row) ?? []),
@@ -120,7 +126,7 @@ export function createAdministrators(deps: {
       })
       if (!(await store.create({ ...row, code: codes.administrator(row) }, MOST, entry)))
         throw apiError('invalid_request', `There are ${String(MOST)} administrators already.`)
-      await bindUnbound()
+      await bindOrLater()
       return { id: row.id, token }
     },
 

@@ -1,5 +1,6 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import {
+  ACTIONS,
   type Action,
   type AuditFilters,
   type AuditStore,
@@ -52,7 +53,7 @@ export function createAuditLog(deps: { store: Pick<AuditStore, 'list' | 'append'
       limit: number
     }): Promise<readonly ListedEntry[]> => {
       const { action, ...rest } = query
-      if (action === 'all') return store.list({ ...rest, actions: undefined })
+      if (action === 'all') return store.list({ ...rest, actions: ACTIONS })
       if (action !== undefined) return store.list({ ...rest, actions: [action] })
       return (await store.list({ ...rest, actions: LISTED_ACTIONS })).map(asSpecified)
     },

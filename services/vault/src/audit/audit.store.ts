@@ -20,10 +20,18 @@ export function createAuditStore(db: Db): AuditStore {
           sql<string>`host(ip)`.as('address'),
         ])
         .where((eb) => eb.and(conditionsOf(eb, filters)))
-        .$if(actions !== undefined, (query) => query.where('action', 'in', actions ?? []))
-        .$if(projectIds !== undefined, (query) => query.where('project_id', 'in', projectIds ?? []))
+        .where('action', 'in', actions)
+        // An administrator may have no project at all, and `in ()` is no SQL.
+        .$if(projectIds !== undefined, (query) =>
+          query.where('project_id', '=', sql<string>`any(${[...(projectIds ?? [])]}::text[])`),
+        )
         .$if(projectUids !== undefined, (query) =>
-          query.where((eb) => eb.or([eb('project_uid', 'is', null), eb('project_uid', 'in', projectUids ?? [])])),
+          query.where((eb) =>
+            eb.or([
+              eb('project_uid', 'is', null),
+              eb('project_uid', '=', sql<string>`any(${[...(projectUids ?? [])]}::uuid[])`),
+            ]),
+          ),
         )
         // The number is the database's: whoever may add entries could choose an id that stays the newest for ever.
         .$if(before !== undefined, (query) =>

@@ -79,8 +79,7 @@ export type AuditQuery = {
   readonly projectIds: readonly string[] | undefined
   /** Of several projects of a name only these, and what names no project by its uid. */
   readonly projectUids?: readonly string[] | undefined
-  /** Undefined for all. */
-  readonly actions: readonly Action[] | undefined
+  readonly actions: readonly Action[]
   readonly filters: AuditFilters
   /** Only entries older than the one with this id. */
   readonly before: string | undefined

@@ -54,12 +54,15 @@ const REPORT_MS = 60_000
 /** How many seals are read at a time once the newest one turned out to be forged. */
 const LOOK_BACK = 50
 
+/** Forged seals that one pass reports: the role of the service may insert very many. */
+const MOST_REPORTED = 10
+
 /**
  * Creates the sealer.
  *
  * @param deps `onPass` is called after every pass that found the log sealed to its end, at most once a minute with the end of the chain: logged outside of
  *   the machine, an attacker who has the database and the keyring cannot change it; `onForged` is called once with the
- *   number of each seal that the vault did not make. The chain goes on from the last one that it made
+ *   number of each seal that the vault did not make, ten in a pass at most. The chain goes on from the last one that it made
  */
 export function createSealer(deps: {
   store: SealStore
@@ -82,8 +85,9 @@ export function createSealer(deps: {
         BATCH,
         async (reads) => {
           const { end, forged } = await findEnd(reads, key.key)
-          for (const sealNo of forged.filter((each) => each > reportedForged)) deps.onForged(sealNo)
-          reportedForged = Math.max(reportedForged, ...forged)
+          const unreported = forged.filter((sealNo) => sealNo > reportedForged)
+          for (const sealNo of unreported.slice(0, MOST_REPORTED)) deps.onForged(sealNo)
+          for (const sealNo of unreported) reportedForged = Math.max(reportedForged, sealNo)
           return end
         },
         (end, rows) => makeSeal(end, rows, key, clock.now()),

@@ -9,7 +9,9 @@ export function createOverviewStore(db: Db): OverviewStore {
       const { count } = await db
         .selectFrom('secrets')
         .select(({ fn }) => fn.countAll<number>().as('count'))
-        .$if(projectUids !== undefined, (query) => query.where('project_uid', 'in', projectUids ?? []))
+        .$if(projectUids !== undefined, (query) =>
+          query.where('project_uid', '=', sql<string>`any(${[...(projectUids ?? [])]}::uuid[])`),
+        )
         .executeTakeFirstOrThrow()
       return count
     },

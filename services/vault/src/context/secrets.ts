@@ -26,6 +26,8 @@ const FOR_READS = 2
 
 /** A data key stays in memory for up to six minutes after it was unwrapped. */
 const DROP_KEYS_EVERY_MS = 60_000
+/** Only what failed before is left to bind. */
+const BIND_EVERY_MS = 60_000
 
 /** Projects and secrets, joined. */
 export type ProjectsAndSecrets = Awaited<ReturnType<typeof createProjectsAndSecrets>>
@@ -44,10 +46,16 @@ export async function createProjectsAndSecrets(connections: Connections) {
   })
   const signingProjects = createSigningProjects({ read: (name) => projects.findWithVerifyKeys(name), clock })
   const onChange = (name: string) => signingProjects.forget(name)
-  const administrators = createAdministrators({ store: createAdministratorStore(db), codes, onRefused, clock })
+  const onUnbound = (error: unknown) =>
+    logger.warn({ err: error }, 'could not bind administrators to their projects; it is retried')
+  const administrators = createAdministrators({
+    store: createAdministratorStore(db),
+    ...{ codes, onRefused, clock, onUnbound },
+  })
   // Those of an earlier release, or of a replica of one.
   await administrators.bindUnbound()
-  const onCreate = () => administrators.bindUnbound()
+  background.add({ everyMs: BIND_EVERY_MS, task: () => administrators.bindUnbound(), onError: onUnbound })
+  const onCreate = () => administrators.bindOrLater()
   const inTurn = createWriteTurns(Math.max(1, config.DATABASE_POOL_SIZE - FOR_READS))
   const projects = createProjects({
     store: createProjectStore(db),

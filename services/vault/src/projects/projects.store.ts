@@ -1,4 +1,5 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
+import { sql } from 'kysely'
 import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import { lockKek } from '../db/kek-lock.store.ts'
 import { keyRow, readProject, readProjects, writeProject } from '../db/project-rows.store.ts'
@@ -58,7 +59,7 @@ export function createProjectStore(db: Db): ProjectStore {
           .selectFrom('projects')
           .select('uid')
           .where('name', '=', name)
-          .$if(isLimited(projects), (query) => query.where('uid', 'in', uidsOf(projects)))
+          .$if(isLimited(projects), (query) => query.where('uid', '=', sql<string>`any(${uidsOf(projects)}::uuid[])`))
           .forNoKeyUpdate()
           .executeTakeFirst()
         if (locked === undefined) return false
@@ -75,7 +76,7 @@ export function createProjectStore(db: Db): ProjectStore {
         const project = await trx
           .deleteFrom('projects')
           .where('name', '=', name)
-          .$if(isLimited(projects), (query) => query.where('uid', 'in', uidsOf(projects)))
+          .$if(isLimited(projects), (query) => query.where('uid', '=', sql<string>`any(${uidsOf(projects)}::uuid[])`))
           .returning(['uid', 'name'])
           .executeTakeFirst()
         if (project !== undefined) await insertAuditEntry(trx, entry, project)

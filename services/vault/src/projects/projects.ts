@@ -147,8 +147,8 @@ export function createProjects(deps: {
       }
       const dataKey = await dataKeys.create(uid, 1)
       await inTurn(turnOf(input.name, input.by), () => store.create(authentic.seal(project), input.by, dataKey, entry))
-      await onCreate?.()
       onChange(input.name)
+      await onCreate?.()
     },
 
     /**

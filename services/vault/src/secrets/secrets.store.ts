@@ -135,7 +135,7 @@ export function createSecretStore(
         .innerJoin('secret_versions as v', 'v.secret_id', 's.id')
         .select(['v.version', 'v.created_at', 's.version as current', 's.env', 'p.name'])
         .where('s.id', '=', id)
-        .$if(projects !== null, (query) => query.where('p.uid', 'in', uidsOf(projects)))
+        .$if(projects !== null, (query) => query.where('p.uid', '=', sql<string>`any(${uidsOf(projects)}::uuid[])`))
         .orderBy('v.version', 'desc')
         .execute()
       const [first] = rows
@@ -219,7 +219,7 @@ function findSecret(
     .select(['s.id', 'p.uid', 'p.name', 's.env', 's.key'])
     .where((eb) => eb.and('id' in wanted ? { 's.id': wanted.id } : { 's.env': wanted.env, 's.key': wanted.key }))
     .$if(projectUid !== undefined, (query) => query.where('p.uid', '=', projectUid ?? ''))
-    .$if(projects !== null, (query) => query.where('p.uid', 'in', uidsOf(projects)))
+    .$if(projects !== null, (query) => query.where('p.uid', '=', sql<string>`any(${uidsOf(projects)}::uuid[])`))
     .executeTakeFirst()
 }
 
@@ -229,7 +229,7 @@ async function lockProject(trx: Db, uid: string): Promise<boolean> {
   return row !== undefined
 }
 
-function uidsOf(projects: Theirs): readonly string[] {
+function uidsOf(projects: Theirs): string[] {
   return (projects ?? []).map(({ uid }) => uid)
 }
 

@@ -19,7 +19,8 @@ const STATEMENTS = [
     client text collate "C" not null
   )`,
   `insert into torznab_requests_new (id, at, user_id, function, query, results, duration_ms, error, client)
-    select id, at, user_id, function, query, results, duration_ms, error, client from torznab_requests_by_day
+    select id, at, user_id, function, regexp_replace(query, '[0-9a-f]{40,}', '[redacted]', 'gi'), results, duration_ms, error, client
+    from torznab_requests_by_day
     where user_id is not null order by at desc, id desc limit ${KEPT}`,
   'drop table torznab_requests_by_day',
   'drop schema torznab_log',
@@ -41,7 +42,8 @@ const STATEMENTS = [
     requests bigint not null default 0,
     bytes bigint not null default 0
   )`,
-  'insert into torznab_log_size default values',
+  `insert into torznab_log_size (requests, bytes)
+    select count(*), coalesce(sum(430 + octet_length(query)), 0) from torznab_requests`,
 
   // Requests that are counted instead of logged: those without a valid key, and refused ones. One row for each address,
   // an IPv6 address with its /64, and hour; those beyond a bound are of the address "others".

@@ -167,6 +167,7 @@ const LOG = [
     begin
       select * into last from audit_seals order by seal_no desc limit 1;
       if new.seal_no <> coalesce(last.seal_no, 0) + 1 or cardinality(new.seqs) > 1000
+        or octet_length(new.gaps::text) > 1000000
         or new.position > (select last_value from audit_seq) or (new.mac is null and last.mac is not null) then
         raise exception 'a seal follows the last one, has a code, and ends where the log does';
       end if;
