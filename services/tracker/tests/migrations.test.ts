@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestDatabase, withClient } from '@vault-and-tracker/dev-env'
+import { createTestDatabase, type TestDatabase, withClient } from '@vault-and-tracker/dev-env'
+import { createMigrate } from '@vault-and-tracker/service-kit/migrate'
 import pg from 'pg'
-import { migrate } from '../src/db/migrations.ts'
+import { MIGRATIONS, migrate } from '../src/db/migrations.ts'
 import { createTrackerDatabase } from './support/tracker.ts'
 
 let database: TestDatabase
@@ -11,6 +12,24 @@ beforeAll(async () => {
 })
 
 afterAll(() => database.drop())
+
+/** A database of the release that had no such migration. */
+function databaseBefore(name: string): Promise<TestDatabase> {
+  const all = Object.entries(MIGRATIONS)
+  const migrations = Object.fromEntries(
+    all.slice(
+      0,
+      all.findIndex(([each]) => each === name),
+    ),
+  )
+  const migrateOnly = createMigrate({ migrations, grants: () => [] })
+  return createTestDatabase({
+    service: `tracker-before-${name.slice(0, 4)}`,
+    migrate: async (target) => {
+      await migrateOnly(target)
+    },
+  })
+}
 
 async function asApp(statement: string): Promise<unknown> {
   const client = new pg.Client({ connectionString: database.appUrl })
@@ -28,13 +47,10 @@ test('a migrated database has nothing left to migrate', async () => {
 })
 
 test('an invite from before was taken from the allowance of its maker, unless they are staff', async () => {
-  const before = await createTrackerDatabase()
+  const before = await databaseBefore('0012-invite-allowances')
   try {
     const asOwner = (statement: string) =>
       withClient(before.ownerUrl, async (client) => (await client.query<Record<string, unknown>>(statement)).rows)
-    await asOwner('alter table invites drop column from_allowance')
-    await asOwner('drop table upload_quotas')
-    await asOwner("delete from kysely_migration where name >= '0012'")
     await asOwner(
       `insert into users (id, username, email, password_hash, role, passkey, created_at)
         select gen_random_uuid(), role, role, '', role, repeat(left(md5(role), 1), 40), now()
@@ -54,6 +70,26 @@ test('an invite from before was taken from the allowance of its maker, unless th
     await asOwner('delete from invites')
     await asOwner(`${asPreviousRelease} where role = 'member'`)
     await expect(asOwner(stored)).resolves.toEqual([{ role: 'member', from_allowance: true }])
+  } finally {
+    await before.drop()
+  }
+})
+
+test('of a log by day the newest requests of users are kept, and the previous release goes on writing', async () => {
+  const before = await databaseBefore('0014-torznab-log')
+  const role = new URL(before.appUrl).username
+  try {
+    const asOwner = (statement: string) =>
+      withClient(before.ownerUrl, async (client) => (await client.query<Record<string, unknown>>(statement)).rows)
+    const asPreviousRelease = (user: string, query: string) =>
+      `select torznab_log_ensure_day(current_date); insert into torznab_requests
+        values (gen_random_uuid(), now(), ${user}, 'search', '${query}', 1, 1, null, 'Sonarr')`
+    await asOwner(asPreviousRelease('gen_random_uuid()', 'of a user'))
+    await asOwner(asPreviousRelease('null', 'of nobody'))
+    await expect(migrate({ url: before.ownerUrl, runtimeRole: role })).resolves.toEqual(['0014-torznab-log'])
+    await asOwner(asPreviousRelease('gen_random_uuid()', 'during the upgrade'))
+    const stored = await asOwner('select query from torznab_requests order by at')
+    expect(stored).toEqual([{ query: 'of a user' }, { query: 'during the upgrade' }])
   } finally {
     await before.drop()
   }

@@ -13,24 +13,21 @@ import { inviteAllowances } from './migrations/0012-invite-allowances.ts'
 import { uploadQuotas } from './migrations/0013-upload-quotas.ts'
 import { torznabLog } from './migrations/0014-torznab-log.ts'
 
-/**
- * Brings the tracker's database to the newest schema. A new migration is added at the end, a released one never
- * changed. Numbers may have gaps; the order counts.
- */
-export const migrate: Migrate = createMigrate({
-  migrations: {
-    '0001-init': init,
-    '0002-search': search,
-    '0004-torznab-admin': torznabAdmin,
-    '0006-search-words': searchWords,
-    '0007-word-beginnings': wordBeginnings,
-    '0008-statistics': statistics,
-    '0009-deleted-categories': deletedCategories,
-    '0010-snatches': snatches,
-    '0011-rejections': rejections,
-    '0012-invite-allowances': inviteAllowances,
-    '0013-upload-quotas': uploadQuotas,
-    '0014-torznab-log': torznabLog,
-  },
-  grants,
-})
+/** All migrations. A new one is added at the end, a released one never changed. Numbers may have gaps; the order counts. */
+export const MIGRATIONS = {
+  '0001-init': init,
+  '0002-search': search,
+  '0004-torznab-admin': torznabAdmin,
+  '0006-search-words': searchWords,
+  '0007-word-beginnings': wordBeginnings,
+  '0008-statistics': statistics,
+  '0009-deleted-categories': deletedCategories,
+  '0010-snatches': snatches,
+  '0011-rejections': rejections,
+  '0012-invite-allowances': inviteAllowances,
+  '0013-upload-quotas': uploadQuotas,
+  '0014-torznab-log': torznabLog,
+}
+
+/** Brings the tracker's database to the newest schema. */
+export const migrate: Migrate = createMigrate({ migrations: MIGRATIONS, grants })
