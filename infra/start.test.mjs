@@ -151,7 +151,7 @@ test('the commands of the README register a project and run a program with its s
   const script = printed.replace('http://127.0.0.1:4200', vault.url)
   const { status, stdout, stderr } = spawnSync('bash', ['-euc', script], { cwd: reader, encoding: 'utf8' })
   assert.equal(`${status}${stderr}`, '0')
-  assert.equal(stdout, 'project shop is registered\ncorrect horse\n')
+  assert.equal(stdout, 'Registered project shop.\nSet PASSPHRASE in shop/production.\ncorrect horse\n')
 })
 
 test('a second start in the same folder names the first', async () => {

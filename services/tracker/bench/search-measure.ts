@@ -66,6 +66,7 @@ export async function measureSearches(targets: SearchTargets, count: number, fol
         underWay: 1,
         waitMs: 60_000,
         runMs: 60_000,
+        freeMs: 0,
         burstMs: 60_000,
         share: 1,
       },

@@ -9,6 +9,7 @@ const BOUNDS: SearchBounds = {
   underWay: 6,
   waitMs: 60_000,
   runMs: 1_000,
+  freeMs: 0,
   burstMs: 60_000,
   share: 1,
 }
@@ -18,11 +19,15 @@ function searching(bounds: Partial<SearchBounds> = {}) {
   const refused: string[] = []
   const turns = createSearchTurns({ ...BOUNDS, ...bounds }, { countRefused: (reason) => refused.push(reason) })
   const running: { name: string; end: () => void }[] = []
-  const search = (member: string, name = member): Promise<string> =>
-    turns.run(member, async () => {
+  const search = (member: string, name = member): Promise<string> => {
+    const found = turns.run(member, async () => {
       await new Promise<void>((resolve) => running.push({ name, end: resolve }))
       return name
     })
+    // Those that still wait when a test has ended are refused later.
+    found.catch(() => undefined)
+    return found
+  }
   const end = async (name: string): Promise<void> => {
     const at = running.findIndex((each) => each.name === name)
     running.splice(at, 1)[0]?.end()

@@ -12,7 +12,9 @@ export type SearchBounds = {
   /** How long a search waits for its turn, and how long it takes from then on, all of its statements together. */
   readonly waitMs: number
   readonly runMs: number
-  /** How long the searches of a member run in a row, and which share of the time in the long run. */
+  /** How long of each search counts for nothing, as most are shorter. */
+  readonly freeMs: number
+  /** How long the searches of a member run in a row beyond that, and which share of the time in the long run. */
   readonly burstMs: number
   readonly share: number
 }
@@ -141,7 +143,7 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
         counters.countRefused('time')
         throw apiError('UNAVAILABLE', TOO_LONG, { cause: error })
       } finally {
-        allowance.spend(member, performance.now() - started)
+        allowance.spend(member, Math.max(0, performance.now() - started - bounds.freeMs))
         running.add(member, -1)
         startNext()
       }
