@@ -277,7 +277,6 @@ test('an administrator without a project sees nothing, and no request of theirs 
     ['GET', `/secrets/${shopSecret}/versions`],
     ['DELETE', `/secrets/${shopSecret}`],
     ['POST', `/secrets/${shopSecret}/versions/1/restore`],
-    ['PUT', '/projects/shop/rotate'],
   ] as const)
     expect((await as(later, method, path)).status).toBe(404)
 })
