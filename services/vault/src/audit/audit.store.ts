@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely'
+import { anyUuid } from '../db/any-uuid.store.ts'
 import { insertAuditEntries } from '../db/audit-entries.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { ACTIONS, type Action, type AuditFilters, type AuditStore, type Detail, LISTED_ACTIONS } from './audit.ts'
@@ -27,10 +28,7 @@ export function createAuditStore(db: Db): AuditStore {
         )
         .$if(projectUids !== undefined, (query) =>
           query.where((eb) =>
-            eb.or([
-              eb('project_uid', 'is', null),
-              eb('project_uid', '=', sql<string>`any(${[...(projectUids ?? [])]}::uuid[])`),
-            ]),
+            eb.or([eb('project_uid', 'is', null), eb('project_uid', '=', anyUuid(projectUids ?? []))]),
           ),
         )
         // The number is the database's: whoever may add entries could choose an id that stays the newest for ever.

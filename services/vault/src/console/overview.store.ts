@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { anyUuid } from '../db/any-uuid.store.ts'
 import type { Db } from '../db/schema.ts'
 import type { OverviewStore } from './overview.ts'
 
@@ -9,9 +10,7 @@ export function createOverviewStore(db: Db): OverviewStore {
       const { count } = await db
         .selectFrom('secrets')
         .select(({ fn }) => fn.countAll<number>().as('count'))
-        .$if(projectUids !== undefined, (query) =>
-          query.where('project_uid', '=', sql<string>`any(${[...(projectUids ?? [])]}::uuid[])`),
-        )
+        .$if(projectUids !== undefined, (query) => query.where('project_uid', '=', anyUuid(projectUids ?? [])))
         .executeTakeFirstOrThrow()
       return count
     },

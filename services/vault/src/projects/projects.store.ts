@@ -1,12 +1,12 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
-import { sql } from 'kysely'
+import { anyUuid } from '../db/any-uuid.store.ts'
 import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import { lockKek } from '../db/kek-lock.store.ts'
 import { keyRow, readProject, readProjects, writeProject } from '../db/project-rows.store.ts'
 import type { Db } from '../db/schema.ts'
 import { wantedTransaction } from '../db/wanted-transaction.store.ts'
 import { apiError } from '../errors.ts'
-import type { ProjectStore, Theirs } from './projects.ts'
+import { type ProjectStore, type Theirs, uidsOf } from './projects.ts'
 
 /** Projects in Postgres. */
 export function createProjectStore(db: Db): ProjectStore {
@@ -59,7 +59,7 @@ export function createProjectStore(db: Db): ProjectStore {
           .selectFrom('projects')
           .select('uid')
           .where('name', '=', name)
-          .$if(isLimited(projects), (query) => query.where('uid', '=', sql<string>`any(${uidsOf(projects)}::uuid[])`))
+          .$if(isLimited(projects), (query) => query.where('uid', '=', anyUuid(uidsOf(projects))))
           .forNoKeyUpdate()
           .executeTakeFirst()
         if (locked === undefined) return false
@@ -76,7 +76,7 @@ export function createProjectStore(db: Db): ProjectStore {
         const project = await trx
           .deleteFrom('projects')
           .where('name', '=', name)
-          .$if(isLimited(projects), (query) => query.where('uid', '=', sql<string>`any(${uidsOf(projects)}::uuid[])`))
+          .$if(isLimited(projects), (query) => query.where('uid', '=', anyUuid(uidsOf(projects))))
           .returning(['uid', 'name'])
           .executeTakeFirst()
         if (project !== undefined) await insertAuditEntry(trx, entry, project)
@@ -88,8 +88,4 @@ export function createProjectStore(db: Db): ProjectStore {
 /** While a change waited for its turn, the project may have given way to another one of its name. */
 function isLimited(projects: Theirs | undefined): boolean {
   return projects !== undefined && projects !== null
-}
-
-function uidsOf(projects: Theirs | undefined): readonly string[] {
-  return (projects ?? []).map(({ uid }) => uid)
 }

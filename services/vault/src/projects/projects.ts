@@ -51,6 +51,11 @@ export type ProjectRef = { readonly uid: string; readonly name: string }
 /** The projects that an administrator may touch; null for all. */
 export type Theirs = readonly ProjectRef[] | null
 
+/** The uids of these projects, none for all: to be used where only some are theirs. */
+export function uidsOf(projects: Theirs | undefined): readonly string[] {
+  return (projects ?? []).map(({ uid }) => uid)
+}
+
 /** Who changes a project, which of them they may, and whether they still wait for it. */
 export type Changing = By & { readonly wanted?: Wanted | undefined; readonly projects?: Theirs }
 

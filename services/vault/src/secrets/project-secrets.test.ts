@@ -26,7 +26,7 @@ function secretsOf(storedUid: string, confirm: () => Promise<VerifiedCaller>) {
       return Promise.resolve(projectUid === storedUid ? result : ('stale' as const))
     }
   const secrets = createProjectSecrets({
-    secrets: { put: answer(1), remove: answer('absent' as const) },
+    secrets: { put: answer('stored' as const), remove: answer('absent' as const) },
     fetch: answer({ json: '{}' }),
     confirm,
   })

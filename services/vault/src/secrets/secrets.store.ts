@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
 import type { NewEntry } from '../audit/audit.ts'
+import { anyUuid } from '../db/any-uuid.store.ts'
 import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import { lockEnvironment, nextVersion, writeEnvironment } from '../db/environments.store.ts'
 import { markOf } from '../db/high-water-marks.store.ts'
@@ -9,7 +10,7 @@ import { wantedTransaction } from '../db/wanted-transaction.store.ts'
 import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import { allows } from '../projects/project-keys.ts'
-import type { Theirs } from '../projects/projects.ts'
+import { type Theirs, uidsOf } from '../projects/projects.ts'
 import type { Environments, StoredEnvironment } from './environments.ts'
 import { readAll } from './fetches.store.ts'
 import type { Caller, SecretReference, SecretStore, StorageLimits } from './secrets.ts'
@@ -78,7 +79,7 @@ export function createSecretStore(
         const project = { uid: caller.projectUid, name: caller.project }
         const entry = (revision: number) => entryFor(id, version, revision)
         await finish(trx, before, { key: secret.key, version }, project, entry)
-        return version
+        return 'stored'
       }),
 
     remove: (caller, wanted, now, entryFor) =>
@@ -135,7 +136,7 @@ export function createSecretStore(
         .innerJoin('secret_versions as v', 'v.secret_id', 's.id')
         .select(['v.version', 'v.created_at', 's.version as current', 's.env', 'p.name'])
         .where('s.id', '=', id)
-        .$if(projects !== null, (query) => query.where('p.uid', '=', sql<string>`any(${uidsOf(projects)}::uuid[])`))
+        .$if(projects !== null, (query) => query.where('p.uid', '=', anyUuid(uidsOf(projects))))
         .orderBy('v.version', 'desc')
         .execute()
       const [first] = rows
@@ -219,7 +220,7 @@ function findSecret(
     .select(['s.id', 'p.uid', 'p.name', 's.env', 's.key'])
     .where((eb) => eb.and('id' in wanted ? { 's.id': wanted.id } : { 's.env': wanted.env, 's.key': wanted.key }))
     .$if(projectUid !== undefined, (query) => query.where('p.uid', '=', projectUid ?? ''))
-    .$if(projects !== null, (query) => query.where('p.uid', '=', sql<string>`any(${uidsOf(projects)}::uuid[])`))
+    .$if(projects !== null, (query) => query.where('p.uid', '=', anyUuid(uidsOf(projects))))
     .executeTakeFirst()
 }
 
@@ -227,10 +228,6 @@ function findSecret(
 async function lockProject(trx: Db, uid: string): Promise<boolean> {
   const row = await trx.selectFrom('projects').select('uid').where('uid', '=', uid).forKeyShare().executeTakeFirst()
   return row !== undefined
-}
-
-function uidsOf(projects: Theirs): string[] {
-  return (projects ?? []).map(({ uid }) => uid)
 }
 
 /** The version that is remembered of a deleted secret is the one that the code of its environment covers. */

@@ -98,13 +98,13 @@ export type SecretStore = {
   readAll(fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]>
   /** Whether a project exists. */
   hasProject(projectUid: string): Promise<boolean>
-  /** Adds a version, and the secret if it is new. Returns its number. `entryFor` makes the audit entry for the reserved version. */
+  /** Adds a version, and the secret if it is new. `entryFor` makes the audit entry for the reserved version. */
   put(
     caller: Caller,
     secret: { id: string; env: string; key: string; now: Date },
     encrypt: EncryptForVersion,
     entryFor: (secretId: string, version: number, revision: number) => NewEntry,
-  ): Promise<number | Stale>
+  ): Promise<'stored' | Stale>
   /** Deletes a secret of the caller's project with all its versions, unless it is in an environment beyond their scope. */
   remove(caller: Caller, wanted: SecretReference, now: Date, entryFor: EntryForDeleted): Promise<Removal>
   /** The project of a secret, when it is one of these. */
@@ -234,7 +234,7 @@ export function createSecrets(deps: {
       )
     },
 
-    put: async (caller: Caller, secret: { env: string; key: string; value: string }): Promise<number | Stale> => {
+    put: async (caller: Caller, secret: { env: string; key: string; value: string }): Promise<'stored' | Stale> => {
       const { env, key, value } = secret
       const placeOf = (version: number) => ({
         projectUid: caller.projectUid,
