@@ -138,6 +138,8 @@ test('what is logged is what the switch said when a request was answered', async
   note({ rawQuery: 'q=while+on' })
   await admin.patch(SETTINGS, { logging: false })
   await write()
+  // Every request reads the settings before it is answered, so they are cached when it is noted.
+  await tracker.context.useCases.torznabConfiguration.current()
   note({ rawQuery: 'q=while+off' })
   await admin.patch(SETTINGS, { logging: true })
   await write()
