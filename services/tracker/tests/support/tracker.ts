@@ -59,6 +59,8 @@ export type TestTracker = {
   ): Promise<Row[]>
   /** Writes accounting as the process that leads does every few seconds, by the clock of this tracker. */
   flush(): Promise<FlushResult>
+  /** Removes expired peers, as the process that leads does every half minute. */
+  sweep(): Promise<unknown>
   /** Starts another tracker on the same database and Redis, with a clock of its own. */
   replica(env?: Env): Promise<TestTracker>
   stop(): Promise<void>
@@ -154,6 +156,7 @@ export async function startTracker(
     sql: <Row extends pg.QueryResultRow>(statement: string, parameters: readonly unknown[] = []) =>
       withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows),
     flush: () => flusher.flush(),
+    sweep: () => swarms.sweep(),
     replica: (more = {}) => startTracker({ ...env, ...more }, { database, redisUrl }),
     async stop() {
       stopping.abort()
