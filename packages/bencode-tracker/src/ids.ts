@@ -1,5 +1,3 @@
-import { lowerHex40 } from './hex.ts'
-
 declare const brand: unique symbol
 
 /** A 20-byte info hash (SHA-1 of BEP 3, or the truncated SHA-256 of BEP 52) as 40 lower-case hex digits. */
@@ -47,4 +45,48 @@ export function brandPeerId(hex: string): PeerId {
 
 export function brandPasskey(hex: string): Passkey {
   return hex as Passkey
+}
+
+// Hex digits. NaN, which `charCodeAt` returns past the end of a string, is none.
+
+/** Value of a hex digit by character code, -1 for every other code below 256. */
+const DIGIT_VALUES = new Int8Array(256).fill(-1)
+/** Lower-case form of a hex digit by character code, 0 for every other code below 256. */
+const LOWER_DIGITS = new Uint8Array(256)
+for (let value = 0; value < 16; value++) {
+  const digit = value.toString(16)
+  for (const code of [digit.charCodeAt(0), digit.toUpperCase().charCodeAt(0)]) {
+    DIGIT_VALUES[code] = value
+    LOWER_DIGITS[code] = digit.charCodeAt(0)
+  }
+}
+
+/** The value 0..15 of a hex digit in either case, -1 for anything else. */
+export function hexValue(charCode: number): number {
+  return DIGIT_VALUES[charCode] ?? -1
+}
+
+/** The character code of a hex digit in lower case, 0 for anything else. */
+export function lowerHexDigit(charCode: number): number {
+  return LOWER_DIGITS[charCode] ?? 0
+}
+
+const LOWER_HEX_40 = /^[0-9a-f]{40}$/
+const HEX_40 = /^[0-9a-fA-F]{40}$/
+
+/** Gives exactly 40 hex digits of either case in lower case, and `''` for anything else. */
+function lowerHex40(text: string): string {
+  // Nearly always in lower case already, and the conversion would cost more than the check.
+  if (LOWER_HEX_40.test(text)) return text
+  return HEX_40.test(text) ? text.toLowerCase() : ''
+}
+
+/** As {@link lowerHex40}, for `text[start, end)` whose ASCII bytes are at the same place in `bytes`. */
+export function lowerHex40At(text: string, bytes: Uint8Array, start: number, end: number): string {
+  if (end - start !== 40) return ''
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i] ?? 0
+    if (lowerHexDigit(byte) !== byte || byte === 0) return lowerHex40(text.slice(start, end))
+  }
+  return text.slice(start, end)
 }

@@ -8,6 +8,7 @@ export * from './announce/reply.ts'
 export type { AnnounceEvent, AnnounceFailure, AnnounceRequest } from './announce/request.ts'
 export * from './announce/target.ts'
 export * from './announce/warning-table.ts'
+export { BencodeWriter } from './bencode/writer.ts'
 export {
   type InfoHash,
   infoHashFromBytes,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { infoHashFromBytes, parseInfoHash, parsePasskey, parsePeerId } from '../src/index.ts'
-import { asciiBytes } from '../src/query/bytes.ts'
-import { percentTo20BytesHex } from '../src/query/percent.ts'
+import { asciiBytes, percentTo20BytesHex } from '../src/query.ts'
 import { escapeAll, INFO_HASH, PASSKEY } from './support/query.ts'
 
 const HEX = INFO_HASH.toString('hex')

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-kit/batch'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 
 const FOREVER = 3_600_000
 const ONE_AT_A_TIME: BatcherOptions = {
@@ -144,11 +145,11 @@ test('a result that is a promise settles for its item alone', async () => {
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })
 
-test('a batch that fails fails for its items and for those that wait; the next item is sent again', async () => {
+test('while the server is unavailable, a batch fails for its items and for those that wait; the next item is sent again', async () => {
   const { batches, call, sent } = controlled({ maxBatchSize: 2 })
   const results = Promise.allSettled([1, 2, 3].map(call))
   await turn()
-  batches[0]?.end(new Error('unavailable'))
+  batches[0]?.end(new UnavailableError('redis'))
   expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
   const next = call(4)
   await turn()
@@ -157,12 +158,23 @@ test('a batch that fails fails for its items and for those that wait; the next i
   expect(await next).toBe('4')
 })
 
+test('a batch that fails for another reason fails for its items alone', async () => {
+  const { batches, call, sent } = controlled({ maxBatchSize: 2 })
+  const results = Promise.allSettled([1, 2, 3].map(call))
+  await turn()
+  batches[0]?.end(new Error('refused'))
+  await expect(eventually(() => sent().length === 2)).resolves.toBe(true)
+  expect(sent()).toEqual([[1, 2], [3]])
+  batches[1]?.end()
+  expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+})
+
 test('an item sent after a failure that emptied the queue is not sent twice', async () => {
   const { batches, call, sent } = controlled({ concurrency: 2, lingerMs: 5 })
   const failed = Promise.allSettled([call(1)])
   await turn()
   const behind = Promise.allSettled([call(2)])
-  batches[0]?.end(new Error('unavailable'))
+  batches[0]?.end(new UnavailableError('redis'))
   await failed
   await behind
   await new Promise((resolve) => setTimeout(resolve, 20))

@@ -1,3 +1,5 @@
+import { isUnavailable } from './unavailable.ts'
+
 /** How items are gathered into batches. */
 export type BatcherOptions = {
   /** How many batches may be under way at a time. */
@@ -10,28 +12,30 @@ export type BatcherOptions = {
   readonly isReady: (waiting: number) => boolean
 }
 
+/** The calls that a queue makes for its items. */
+export type QueuedCalls<Item, Result> = {
+  /** Makes one call for some items. @throws whatever the call fails with */
+  run(items: readonly Item[]): Promise<Result>
+  /** A call was carried out. Must not throw. */
+  answered(items: readonly Item[], result: Result): void
+  /** A call failed. Must not throw. If the server is unavailable, this includes the items that waited. */
+  failed(items: readonly Item[], error: unknown): void
+}
+
 /**
- * Makes one call for many items that arrive at about the same time, where a call costs far more than an item in it: a
+ * Makes one call for many items that arrive at about the same time, for when a call costs far more than an item in it: a
  * statement to Postgres, a function call in Redis.
  *
  * An item after a quiet moment is sent at once, together with those of the same turn of the event loop. Batches keep a
  * distance in time, so the busier it is the more items each of them takes; a full batch does not wait.
  *
- * @param run returns the results of all items, in their order; a result may be a promise, which settles for its item
- *   alone. When `run` fails, it fails for these items and for those that wait, which would otherwise wait as long again
- *   for the same failure
- * @returns a function that resolves with the result of its item
+ * @returns a function that adds an item. The items are those objects themselves, so adding one allocates nothing
  */
-export function createBatcher<Item, Result>(
-  run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
+export function createCallQueue<Item, Result>(
+  calls: QueuedCalls<Item, Result>,
   { concurrency, maxBatchSize, lingerMs, isReady }: BatcherOptions,
-): (item: Item) => Promise<Result> {
-  type Entry = {
-    item: Item
-    resolve: (result: Result | Promise<Result>) => void
-    reject: (error: unknown) => void
-  }
-  const waiting: Entry[] = []
+): (item: Item) => void {
+  let waiting: Item[] = []
   let running = 0
   let lastStart = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
@@ -59,39 +63,78 @@ export function createBatcher<Item, Result>(
   }
 
   function onDue(): void {
-    clearTimers()
+    clearTimeout(timer)
+    clearImmediate(endOfTurn)
+    timer = endOfTurn = undefined
     // At full concurrency, the end of a batch schedules the next one.
     if (waiting.length > 0 && running < concurrency) void runBatch()
   }
 
-  function clearTimers(): void {
-    clearTimeout(timer)
-    clearImmediate(endOfTurn)
-    timer = endOfTurn = undefined
+  function takeBatch(): readonly Item[] {
+    if (waiting.length > maxBatchSize) return waiting.splice(0, maxBatchSize)
+    const batch = waiting
+    waiting = []
+    return batch
   }
 
   async function runBatch(): Promise<void> {
     running++
     lastStart = performance.now()
-    const batch = waiting.splice(0, maxBatchSize)
+    const batch = takeBatch()
     schedule()
+    let result: Result
     try {
-      const results = await run(batch.map(({ item }) => item))
-      batch.forEach(({ resolve, reject }, i) => {
-        const result = results[i]
-        if (result === undefined) reject(new Error('the batch has no result for an item'))
-        else resolve(result)
-      })
+      result = await calls.run(batch)
     } catch (error) {
-      for (const { reject } of [...batch, ...waiting.splice(0)]) reject(error)
+      // Items that wait would only wait as long again to fail the same way.
+      const others = isUnavailable(error) ? waiting.splice(0) : []
+      running--
+      schedule()
+      calls.failed([...batch, ...others], error)
+      return
     }
     running--
     schedule()
+    calls.answered(batch, result)
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject })
-      schedule()
-    })
+  return (item) => {
+    waiting.push(item)
+    schedule()
+  }
+}
+
+/**
+ * A call queue whose items are answered with promises; see {@link createCallQueue}.
+ *
+ * @param run returns the results of all items, in their order; a result may be a promise, which settles for its item
+ *   alone. When `run` fails, it fails for these items, and for those that wait if the server is unavailable
+ * @returns a function that resolves with the result of its item
+ */
+export function createBatcher<Item, Result>(
+  run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
+  options: BatcherOptions,
+): (item: Item) => Promise<Result> {
+  type Entry = {
+    readonly item: Item
+    readonly resolve: (result: Result | Promise<Result>) => void
+    readonly reject: (error: unknown) => void
+  }
+  const add = createCallQueue<Entry, readonly (Result | Promise<Result>)[]>(
+    {
+      run: (entries) => run(entries.map(({ item }) => item)),
+      answered: (entries, results) => {
+        entries.forEach(({ resolve, reject }, i) => {
+          const result = results[i]
+          if (result === undefined) reject(new Error('the batch has no result for an item'))
+          else resolve(result)
+        })
+      },
+      failed: (entries, error) => {
+        for (const { reject } of entries) reject(error)
+      },
+    },
+    options,
+  )
+  return (item) => new Promise((resolve, reject) => add({ item, resolve, reject }))
 }

@@ -49,12 +49,20 @@ export type RequestFront = {
 export type FrontAnswers = {
   /** Whether the next answer ends its connection. */
   isDraining(): boolean
-  /** A request was read. */
-  begins(socket: Socket): void
-  /** The answer was written to the socket. */
-  written(socket: Socket): void
-  /** The system has taken the answer, or the connection was closed. */
-  ends(socket: Socket): void
+  /** What is known of a connection; the front keeps it up to date. */
+  connectionOf(socket: Socket): FrontConnection
+  /** The system has not taken all of an answer yet, since the client does not read it. */
+  waits(socket: Socket): void
+  /** The system has taken an answer that waited, or the connection was closed. */
+  taken(socket: Socket): void
+}
+
+/** A connection of a front. */
+export type FrontConnection = {
+  /** From when a request was read until the system has taken its answer. */
+  isAnswering: boolean
+  /** While draining: milliseconds since the epoch of the last answer. */
+  idleSince: number
 }
 
 /**
@@ -131,7 +139,7 @@ export function answerMalformed(server: Server, answerTo: (error: Malformed) => 
   })
 }
 
-type Connection = { active: Set<Answer>; idleSince: number }
+type Connection = FrontConnection & { active: Set<Answer> }
 type ConnectionTracker = {
   connections: Map<Socket, Connection>
   draining: boolean
@@ -147,7 +155,7 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
   server.on('connection', (socket: Socket) => {
     tracker.accepted += 1
     tracker.acceptedAt = Date.now()
-    tracker.connections.set(socket, { active: new Set(), idleSince: tracker.acceptedAt })
+    tracker.connections.set(socket, { active: new Set(), isAnswering: false, idleSince: tracker.acceptedAt })
     socket.once('close', () => tracker.connections.delete(socket))
   })
   untrackUpgrades(server, tracker)
@@ -174,18 +182,20 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
   return tracker
 }
 
-/** Tracks which connections have requests of which a front writes the answer: its answers are the sockets themselves. */
+/** Lets a front say which connections have requests. What waits to be read of its answers waits in the sockets themselves. */
 function frontAnswers(tracker: ConnectionTracker, unread: UnreadAnswers): FrontAnswers {
   const { connections } = tracker
   return {
     isDraining: () => tracker.draining,
-    begins: (socket) => connections.get(socket)?.active.add(socket),
-    written: (socket) => unread.written(socket, socket, connections.get(socket)?.active ?? NONE),
-    ends: (socket) => {
-      const connection = connections.get(socket)
-      connection?.active.delete(socket)
-      if (connection !== undefined) connection.idleSince = Date.now()
-      unread.closed(socket, connection?.active ?? NONE)
+    connectionOf: (socket) => connections.get(socket) ?? { isAnswering: false, idleSince: Date.now() },
+    waits: (socket) => {
+      const active = connections.get(socket)?.active.add(socket)
+      if (active !== undefined) unread.written(socket, socket, active)
+    },
+    taken: (socket) => {
+      const { active } = connections.get(socket) ?? {}
+      active?.delete(socket)
+      unread.closed(socket, active ?? NONE)
     },
   }
 }
@@ -216,7 +226,9 @@ function untrackUpgrades(server: Server, tracker: ConnectionTracker): void {
  */
 async function drain(server: Server, tracker: ConnectionTracker, othersAccept: () => Promise<boolean>): Promise<void> {
   tracker.draining = true
+  const since = Date.now()
   for (const connection of tracker.connections.values()) {
+    connection.idleSince = since
     for (const answer of connection.active)
       if (answer instanceof ServerResponse && !answer.headersSent) answer.shouldKeepAlive = false
   }
@@ -226,7 +238,8 @@ async function drain(server: Server, tracker: ConnectionTracker, othersAccept: (
     const now = Date.now()
     for (const [socket, connection] of tracker.connections) {
       const idleMs = socket.bytesRead === 0 ? FIRST_REQUEST_MS : IDLE_MS
-      if (connection.active.size === 0 && now - connection.idleSince >= idleMs) socket.destroy()
+      if (connection.isAnswering || connection.active.size > 0) continue
+      if (now - connection.idleSince >= idleMs) socket.destroy()
     }
   }, SWEEP_MS)
   await closed

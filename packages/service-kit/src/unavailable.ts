@@ -16,7 +16,7 @@ const POSTGRES_MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end|Client was closed and is not queryable)/
 /** Messages of ioredis for a command that did not reach Redis or got no reply. ioredis has no codes for these errors. */
 const REDIS_MESSAGE =
-  /^(Connection is closed|Command timed out|Stream isn't writeable|Reached the max retries per request|connect E|read E|write E|LOADING|BUSY|READONLY|MISCONF|OOM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|UNBLOCKED|TRYAGAIN|Socket timeout|Command aborted|Cluster isn't ready|Failed to refresh slots cache|None of startup nodes is available|Too many Cluster redirections)/
+  /^(Connection is closed|Command timed out|Stream isn't writeable|Reached the max retries per request|connect E|read E|write E|LOADING|BUSY|READONLY|MISCONF|OOM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|UNBLOCKED|TRYAGAIN|Socket timeout|Command aborted|Cluster isn't ready|Failed to refresh slots cache|None of startup nodes is available|Too many Cluster redirections)|attempted to access a non local key/
 
 /**
  * Whether an error means that Postgres or Redis is unavailable for now, as opposed to an error in what was asked of it.

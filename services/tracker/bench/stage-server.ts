@@ -5,17 +5,16 @@ import { listen } from '@vault-and-tracker/service-kit/http-server'
 import express from 'express'
 import { Redis } from 'ioredis'
 import { Registry } from 'prom-client'
-import { createAddressLimits } from '../src/announce/address-limits.ts'
 import { createAnnounceMetrics } from '../src/announce/announce.metrics.ts'
-import { announceRoutes } from '../src/announce/announce.routes.ts'
-import { createAnnounces } from '../src/announce/announce.ts'
-import { createAnnounceCheck } from '../src/announce/announce-check.ts'
+import { createTrackerRequests, type TrackerRequests } from '../src/announce/announce.routes.ts'
+import { createAnnounces } from '../src/announce/announces.ts'
 import { type AnnounceTorrent, type AnnounceUser, createDirectory } from '../src/announce/directory.ts'
-import { createIdentify } from '../src/announce/identify.ts'
 import { createRefusals } from '../src/announce/refusal.ts'
+import type { Reply } from '../src/announce/reply.ts'
 import { createTrackerServer } from '../src/http/server.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
-import type { SwarmAnswer, Swarms } from '../src/swarm/swarm.ts'
+import type { SwarmAnswer, SwarmRequest, Swarms } from '../src/swarm/swarm.ts'
+import { ANNOUNCE_LENGTH, IPV4_LENGTH } from '../src/swarm/wire.ts'
 import { idBytes } from './numbering.ts'
 
 const [port, stage, redisUrl = ''] = process.argv.slice(2)
@@ -23,31 +22,34 @@ const interval = 1800
 const minInterval = 1
 const all = { uploadPercent: 100, downloadPercent: 100 } as const
 
-/** Ten peers with an IPv4 address, which do not expire for years: RESULT and RECORDs of src/swarm/wire.ts. */
+/** Ten peers with an IPv4 address: RESULT and endpoints of src/swarm/wire.ts. */
 const PEERS = 10
-const RECORD = Buffer.alloc(37, 1).fill(0xff, 16, 19)
+const ENDPOINTS = Buffer.alloc(PEERS * IPV4_LENGTH, 1)
+const NOWHERE = 65_535
 
 const answered: SwarmAnswer = {
   ...{ status: 'accepted', rejoined: false, implausible: false, recovering: false, elsewhere: false },
   ...{ complete: 3, incomplete: 7, completed: 0, lastAnnounce: 0, now: Math.floor(systemClock.now() / 1000) },
-  ...{ records: Buffer.concat(Array.from({ length: PEERS }, () => RECORD)), recordCount: PEERS },
+  ...{ sockets: [], holder: undefined },
+  picked: { count: PEERS, ipv4: ENDPOINTS, ipv6: undefined, peerIds: undefined, own: NOWHERE, siblings: [] },
 }
 
 const escaped = (bytes: Buffer): string => [...bytes].map((byte) => `\\${String(byte).padStart(3, '0')}`).join('')
 
-/** The answer to each of the keys, as the function of lua/swarm/announce.lua gives it, without the work. */
+/** The answer to each of the announces, as the function of lua/swarm/announce.lua gives it, without the work. */
 function idleLibrary(): string {
   const result = Buffer.alloc(25)
   result.writeUInt32BE(answered.complete, 2)
   result.writeUInt32BE(answered.incomplete, 6)
-  result.writeUInt16BE(PEERS, 18)
+  result.writeUInt16BE(NOWHERE, 18)
   result.writeUInt32BE(answered.now, 20)
   result[24] = 1
   return `#!lua name=bench_idle
-local result, records = "${escaped(result)}", "${escaped(answered.records)}"
-redis.register_function('bench_idle', function(keys)
-  local reply = { string.rep(result, #keys) }
-  for i = 1, #keys do reply[i + 1] = records end
+local result, endpoints = "${escaped(result)}", "${escaped(ENDPOINTS)}"
+redis.register_function('bench_idle', function(_, args)
+  local announces = #args[2] / ${String(ANNOUNCE_LENGTH)}
+  local reply = { string.rep(result, announces) }
+  for i = 1, announces do reply[i + 1] = endpoints end
   return reply
 end)`
 }
@@ -69,7 +71,7 @@ async function idleSwarms(): Promise<Swarms> {
   return createRedisSwarms({ redis, clock: undefined, settings, random: Math.random })
 }
 
-async function startRoutes() {
+async function startRequests() {
   const id = idBytes(1)
   const user: AnnounceUser = { id, limitKey: '1', owner: id.subarray(8), state: 'active', canDownload: true, ...all }
   const torrent = { id, state: 'approved', reason: null, completed: 0, peers: PEERS, ...all } as const
@@ -89,33 +91,33 @@ async function startRoutes() {
   const counters = createAnnounceMetrics(new Registry())
   const onError = (error: unknown): void => void process.stderr.write(`${String(error)}\n`)
   const refusals = createRefusals({ interval, minInterval, counters, onError })
-  const checkAnnounce = createAnnounceCheck({
-    settings: { allowPrivatePeers: true, allowIpParam: false, clients: { allowed: [], denied: [] } },
-    ...{ identify: createIdentify('private', directory), directory, limit: { take: () => 0 }, refusals },
-  })
-  const swarms = stage === 'calls' ? await idleSwarms() : { announce: () => Promise.resolve(answered) }
   const announces = createAnnounces({
-    settings: { interval, minInterval },
-    ...{ checkAnnounce, swarms, counters, random: Math.random },
+    ...{ mode: 'private', refusals, directory, announceLimit: NO_LIMIT, passkeyLimit: NO_LIMIT },
+    ...{ allowPrivatePeers: true, allowIpParam: false, clients: { allowed: [], denied: [] } },
   })
+  const swarms =
+    stage === 'calls' ? await idleSwarms() : { announce: (request: SwarmRequest) => request.answered(answered) }
   const scraped = { failure: undefined, torrents: [], minRequestInterval: 600 } as const
-  return announceRoutes({
-    announces,
+  return createTrackerRequests({
+    ...{ announces, swarms, refusals, counters, interval, minInterval },
+    random: Math.random,
     scrapes: { scrape: () => Promise.resolve(scraped) },
-    refusals,
-    limits: createAddressLimits({ scrapes: 0, unknownPasskeys: 0, refusals, counts: NO_COUNTS, clock: systemClock }),
-    times: counters,
     addressOf: ({ socket }) => socket.remoteAddress ?? '',
   })
 }
 
-/** Nothing is counted without a limit. */
-const NO_COUNTS = { add: () => Promise.resolve(0) }
-
-const constant = Promise.resolve({ status: 200, body: Buffer.alloc(350, 0x64) })
-const routes = stage === 'front' ? { replyTo: () => constant, answerMalformed: () => undefined } : await startRoutes()
+const NO_LIMIT = { take: () => 0 }
+const constant: Reply = { status: 200, body: Buffer.alloc(350, 0x64) }
+const answersConstant: TrackerRequests = {
+  take: (_target, _sender, client) => {
+    client.send(constant)
+    return true
+  },
+  answerMalformed: () => undefined,
+}
+const requests = stage === 'front' ? answersConstant : await startRequests()
 const { server, front } = createTrackerServer(express(), {
-  announces: routes,
+  announces: requests,
   sockets: undefined,
   hasAnnounceFront: true,
 })

@@ -4,7 +4,7 @@ import { removeTemporaryFolder, startRedis, temporaryFolder } from '@vault-and-t
 import { Redis } from 'ioredis'
 import { timeToLive } from '../src/swarm/interval.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
-import type { PeerAnnounce, SwarmSettings, Swarms } from '../src/swarm/swarm.ts'
+import { announced, type PeerAnnounce, type SwarmSettings, type Swarms } from '../src/swarm/swarm.ts'
 import { idBytes, infoHashOf, peerIdOf, placeOf, portOf } from './numbering.ts'
 import { cpuOf } from './servers.ts'
 import { print } from './table.ts'
@@ -122,7 +122,7 @@ async function costs(size: (typeof SIZES)[number]): Promise<void> {
     nowMs += (INTERVAL * 1000) / peers
     if (n % 50_000 === 0) await dropDeltas()
     const p = (n * 7919) % peers
-    await swarms.announce(announceOf(p, torrents, change))
+    await announced(swarms, announceOf(p, torrents, change))
   }
   await carryOut(peers, (n) => spread(n, { kind: 'started', want: 0 }))
   await measure('regular', size, (n) => spread(n, {}))
@@ -141,7 +141,7 @@ async function costs(size: (typeof SIZES)[number]): Promise<void> {
           : dice < 0.04
             ? { kind: 'stopped', state: 'stopped' }
             : {}
-    await eager.announce(announceOf(p, torrents, change))
+    await announced(eager, announceOf(p, torrents, change))
   })
 }
 
@@ -149,7 +149,7 @@ async function memoryOf(torrents: number, peers: number): Promise<number> {
   const before = await empty()
   const swarms = swarmsWith({ ...SETTINGS, keepCountersFor: 0 })
   await carryOut(peers, (p) =>
-    swarms.announce(announceOf(p, torrents, { kind: 'started', want: 0, account: undefined })),
+    announced(swarms, announceOf(p, torrents, { kind: 'started', want: 0, account: undefined })),
   )
   return ((await usedMemory()) - before) / peers
 }

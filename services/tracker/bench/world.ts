@@ -5,6 +5,7 @@ import { Redis } from 'ioredis'
 import type pg from 'pg'
 import { timeToLive } from '../src/swarm/interval.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
+import { announced } from '../src/swarm/swarm.ts'
 import { startDatabases } from './databases.ts'
 import { idBytes, infoHashOf, peerIdOf, placeOf, portOf, USERS, uuidOf } from './numbering.ts'
 
@@ -46,7 +47,7 @@ export async function startWorld(folder: string) {
           batch.map((p) => {
             const { t, k, user } = placeOf(p, torrents)
             const seeds = p % 3 === 0
-            return swarms.announce({
+            return announced(swarms, {
               swarm: infoHashOf(t),
               owner: idBytes(user).subarray(8),
               peerId: peerIdOf(p),

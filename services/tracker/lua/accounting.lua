@@ -2,7 +2,7 @@
 -- that announces can accumulate anew, and stays until it is dropped. A tag never has two. Called by
 -- src/accounting/accounting-queue.redis.ts.
 --
---   {xx}:du, {xx}:dirty                what accumulates, see swarm/layouts.lua
+--   {xx}:du, {xx}:dirty                what accumulates, see swarm/swarm.lua
 --   {xx}:flush:<id>, {xx}:flush:<id>:dirty   a batch that was taken
 --   {xx}:flushing                      its id, while there is one
 

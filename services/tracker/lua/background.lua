@@ -1,5 +1,5 @@
 -- Who does what one process has to do, and which processes run. A Redis that is full carries these out, so that what
--- frees memory goes on. Called by src/leadership/leadership.redis.ts and src/announce/process-relays.redis.ts.
+-- frees memory goes on. Called by src/leadership/leadership.redis.ts and src/webtorrent/processes.redis.ts.
 --
 --   tracker:leader, tracker:leader:<work>   the id of the process that leads, for as long as its lease
 --   tracker:sockets:processes               names of processes that have sockets

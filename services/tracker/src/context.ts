@@ -23,7 +23,7 @@ export type UseCases = AccountUseCases &
 export type Context = {
   readonly useCases: UseCases
   readonly rest: Rest
-  readonly announces: AnnounceEngine['routes']
+  readonly announces: AnnounceEngine['requests']
   /** Undefined where WebSockets are switched off. */
   readonly sockets: AnnounceEngine['sockets']
   /** Whether announces are read before node:http. */
@@ -62,7 +62,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   return {
     useCases: { ...useCases, ...createStaffOverview(connections, useCases) },
     rest: createRest(connections, accounts.sessions),
-    announces: engine.routes,
+    announces: engine.requests,
     sockets: engine.sockets,
     hasAnnounceFront: connections.config.ANNOUNCE_FRONT,
     torznabRoutes: createTorznabApi(connections, { catalogue, torznabAdmin }).routes,

@@ -18,9 +18,8 @@ import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.
 import { createLedger } from '../src/accounting/ledger.store.ts'
 import type { Schema } from '../src/db/schema.ts'
 import { createRedisFunctions } from '../src/redis/functions.redis.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
-import type { Swarms } from '../src/swarm/swarm.ts'
 import { peer, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
+import { createTestSwarms, type TestSwarms } from './support/swarms.ts'
 import { createTrackerDatabase } from './support/tracker.ts'
 
 const USERS = 24
@@ -31,7 +30,7 @@ const here = (file: string): string => fileURLToPath(new URL(`./support/${file}`
 let servers: DurableServers
 let database: TestDatabase
 let redis: Redis
-let swarms: Swarms
+let swarms: TestSwarms
 let now = Date.now()
 const userIds = Array.from({ length: USERS }, () => randomUUID())
 const torrentIds = Array.from({ length: TORRENTS }, () => randomUUID())
@@ -49,7 +48,7 @@ beforeAll(async () => {
     )
   redis = new Redis(servers.redis.url)
   redis.on('error', () => undefined)
-  swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
+  swarms = createTestSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
   for (let user = 0; user < USERS; user++)
     for (let torrent = 0; torrent < TORRENTS; torrent++) {
       counters.set(`${String(user)} ${String(torrent)}`, { user, torrent, up: 0, down: 0 })

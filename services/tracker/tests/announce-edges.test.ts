@@ -110,7 +110,7 @@ test('an announce whose connection is gone is refused and registers nobody', asy
   const before = await metricOf(tracker, NOT_USABLE)
   const server = createHttpServer((request: IncomingMessage) => {
     request.socket.destroy()
-    void tracker.context.announces.replyTo(request.url ?? '', request)
+    tracker.context.announces.take(request.url ?? '', request, { send: () => undefined })
   })
   const running = await listen(server, { host: '127.0.0.1', port: 0 })
   const lost = announce(`http://127.0.0.1:${String(running.port)}`, passkey, { infoHash, left: 0 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { FAILURES, type FailureName, WARNINGS } from '@vault-and-tracker/bencode-tracker'
 import { Redis } from 'ioredis'
+import { RULES } from '../src/announce/rules.ts'
 import { createAnnounceRules } from './support/announce-rules.ts'
 import { announce, announceQuery, percentBytes, rawGet } from './support/announcer.ts'
 import { tellOfChange, untilHeard } from './support/invalidations.ts'
@@ -188,4 +189,11 @@ test('the operator page has a line for every rule', () => {
     (name) => !groups.some((group) => name.startsWith(group)),
   )
   for (const name of names) expect(page).toContain(`\`${name}\``)
+})
+
+test('the operator page lists the rules in the order in which they are applied', () => {
+  const page = readFileSync(new URL('../../../docs/tracker-announce.md', import.meta.url), 'utf8')
+  const [, table = ''] = /\n### Rules of an announce\n([^]*?)\n#/.exec(page) ?? []
+  const listed = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? [])
+  expect(listed).toEqual(RULES.flatMap(({ failures }) => failures))
 })

@@ -7,10 +7,10 @@ import { createFlusher, type Flusher, type Ledger } from '../src/accounting/acco
 import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'
 import { createRedisFunctions } from '../src/redis/functions.redis.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import { announce, percentBytes, rawGet } from './support/announcer.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
 import { peer, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
+import { createTestSwarms } from './support/swarms.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 import { startTrackerProcess, type TrackerProcess } from './support/tracker-process.ts'
 
@@ -77,7 +77,7 @@ test.each([
 ])('a batch that a process %s took is written when another one has seen it for three seconds', async (_what, off) => {
   await redis.flushdb()
   let now = Date.now()
-  const swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
+  const swarms = createTestSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
   await swarms.announce(peer(1))
   const other = flusherAt({ now: () => now + off })
   await expect(other.flusher.flush()).resolves.toEqual({ written: 0, waiting: 1, failed: 0 })
@@ -91,7 +91,7 @@ test.each([
 test('a clock that went back by an hour credits what moved, and lets nobody wait for it', async () => {
   await redis.flushdb()
   let now = Date.now()
-  const swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
+  const swarms = createTestSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
   await swarms.announce(seeder(1))
   now -= HOUR_MS
   const back = await swarms.announce(seeder(1, { kind: 'regular', uploaded: 5e9 }))

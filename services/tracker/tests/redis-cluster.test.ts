@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { eventually, removeTemporaryFolder, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, percentBytes, rawGet } from './support/announcer.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
+import { metricOf } from './support/metrics.ts'
 import { type RedisCluster, startRedisCluster } from './support/redis-cluster.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
@@ -44,7 +45,7 @@ test('swarms of a Redis Cluster are spread over its nodes and behave as those of
 
   for (const url of cluster.urls) {
     const node = new Redis(url)
-    expect((await node.keys('{*}:h:*')).length).toBeGreaterThan(0)
+    expect((await node.keys('{*}:s:*')).length).toBeGreaterThan(0)
     node.disconnect()
   }
 
@@ -64,6 +65,13 @@ test('a single URL that is a node of a Cluster is refused at the start, with the
   const [node = ''] = cluster.urls
   await expect(startTracker({ SWARM_REDIS_URL: node })).rejects.toThrow('SWARM_REDIS_URL must name two of its nodes')
   await expect(startTracker({}, { redisUrl: node })).rejects.toThrow('REDIS_URL must be a single Redis')
+})
+
+test('the metrics show a separate Redis for the swarms', async () => {
+  const other = await startTracker({ SWARM_REDIS_URL: (await testRedis()).url })
+  for (const redis of ['main', 'swarms'])
+    expect(await metricOf(other, `redis_memory_used_bytes{redis="${redis}"}`)).toBeGreaterThan(0)
+  await other.stop()
 })
 
 test('while nodes of the Cluster are down announces say so, and it is not ready', async () => {

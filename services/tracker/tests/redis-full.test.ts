@@ -7,12 +7,11 @@ import {
   temporaryFolder,
 } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
-import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
-import type { Swarms } from '../src/swarm/swarm.ts'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, percentBytes, type Reply, rawGet } from './support/announcer.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
 import { peer, SETTINGS, swarmName } from './support/swarm-peers.ts'
+import { createTestSwarms, type TestSwarms } from './support/swarms.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
 const PEERS = 20_000
@@ -22,7 +21,7 @@ let folder: string
 let server: PrivateServer
 let redis: Redis
 let tracker: TestTracker
-let swarms: Swarms
+let swarms: TestSwarms
 let member: TestMember
 let alice: { id: string; passkey: string }
 let bob: { id: string; passkey: string }
@@ -34,7 +33,7 @@ beforeAll(async () => {
   redis = new Redis(server.url)
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', AUTH_LIMIT: '50' }, { redisUrl: server.url })
   await tracker.context.useCases.categories.seed()
-  swarms = createRedisSwarms({ redis, clock: { now: () => tracker.now() }, settings: SETTINGS, random: Math.random })
+  swarms = createTestSwarms({ redis, clock: { now: () => tracker.now() }, settings: SETTINGS, random: Math.random })
   member = await createMember(tracker, 'uploader')
   infoHash = (await uploadTorrent(member, 'Torrent of a full Redis')).infoHash
   alice = await createAnnouncer(tracker, 'alice')
@@ -107,7 +106,7 @@ test('only a full Redis drops counters, and not while something waits for the da
   // A database that the tracker does not write to.
   const other = new Redis(`${server.url}/1`)
   let now = tracker.now()
-  const theirs = createRedisSwarms({ redis: other, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
+  const theirs = createTestSwarms({ redis: other, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
   const counters = async (): Promise<number> => (await other.keys('{*}:k:*')).length
   await redis.config('SET', 'maxmemory', 0)
   await theirs.announce(peer(1, { uploaded: 1000 }))

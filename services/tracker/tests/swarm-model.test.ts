@@ -2,54 +2,58 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { randomFrom, type TestRedis, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import type { PeerState } from '../src/swarm/peer-state.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
-import type { Swarms } from '../src/swarm/swarm.ts'
 import { peer, peersOf, SETTINGS, swarmName } from './support/swarm-peers.ts'
-
-const RECORD = 37
-const MINUTE = 60_000
+import { createTestSwarms, type TestSwarms } from './support/swarms.ts'
 
 let server: TestRedis
 let redis: Redis
-let swarms: Swarms
+let swarms: TestSwarms
 let now = 1_800_000_000_000
 
 beforeAll(async () => {
   server = await testRedis()
   redis = new Redis(server.url)
-  swarms = createRedisSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
+  swarms = createTestSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
 })
 afterAll(() => redis.quit())
 
 /** The same swarm, as plainly as it can be said. */
-type Model = Map<number, { state: PeerState; lastMinute: number }>
+type Model = Map<number, { state: PeerState; lastMs: number }>
 
-function living(model: Model): [number, PeerState][] {
-  const minute = Math.floor(now / MINUTE)
-  return [...model].filter(([, { lastMinute }]) => lastMinute >= minute).map(([n, { state }]) => [n, state])
+/** Those that live, or did until `sinceMs` ago. */
+function living(model: Model, sinceMs = 0): [number, PeerState][] {
+  const oldest = now - SETTINGS.timeToLive * 1000 - sinceMs
+  return [...model].filter(([, { lastMs }]) => lastMs >= oldest).map(([n, { state }]) => [n, state])
 }
 
-/** Every record has its index entry and every entry its record, seeders first, none without a place. */
+/** A swarm is swept again after this time at the earliest. */
+const SWEEP_EVERY_MS = 30_000
+
+/** Every place has one peer, seeders first, and its endpoint is that of the peer. */
 async function checkLayout(swarm: Buffer): Promise<void> {
   const tag = `{${swarm.subarray(0, 1).toString('hex')}}`
-  const records = (await redis.getBuffer(Buffer.concat([Buffer.from(`${tag}:p:`), swarm]))) ?? Buffer.alloc(0)
-  const flat: unknown = await redis.callBuffer('HGETALL', Buffer.concat([Buffer.from(`${tag}:h:`), swarm]))
+  const key = (kind: string): Buffer => Buffer.concat([Buffer.from(`${tag}:${kind}:`), swarm])
+  const entries = new Map<number, { name: Buffer; value: Buffer }>()
+  let header: Buffer = Buffer.alloc(27)
+  const flat: unknown = await redis.callBuffer('HGETALL', key('s'))
   if (!Array.isArray(flat)) throw new Error('not a hash')
-  const entries = new Map<string, Buffer>()
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const name: unknown = flat[i]
     const value: unknown = flat[i + 1]
-    if (Buffer.isBuffer(name) && Buffer.isBuffer(value)) entries.set(name.toString('hex'), value)
+    if (!Buffer.isBuffer(name) || !Buffer.isBuffer(value)) throw new Error('not bytes')
+    if (name.length === 10) entries.set(value.readUIntBE(0, 3), { name, value })
+    else if (name.toString() === '#') header = value
   }
-  const head = entries.get('23') ?? Buffer.alloc(8)
-  const [seeders, others] = [head.readUInt32BE(0), head.readUInt32BE(4)]
-  for (const name of entries.keys()) if (name.length !== 20) entries.delete(name)
+  const isLarge = (header[26] ?? 0) % 2 === 1
+  const endpoints = isLarge ? await redis.getBuffer(key('4')) : header.subarray(27)
+  const names = isLarge ? await redis.getBuffer(key('i')) : undefined
+  const [seeders, others] = [header.readUIntBE(0, 3), header.readUIntBE(3, 3) + header.readUIntBE(6, 3)]
   expect(entries.size).toBe(seeders + others)
   for (let place = 0; place < seeders + others; place++) {
-    const name = records.subarray(place * RECORD, place * RECORD + 10).toString('hex')
-    const entry = entries.get(name)
-    expect(entry?.readUIntBE(0, 3)).toBe(place)
-    expect((entry?.[21] ?? 0) % 2 === 1).toBe(place < seeders)
+    const entry = entries.get(place)
+    expect((entry?.value[20] ?? 0) % 2 === 1).toBe(place < seeders)
+    expect(endpoints?.subarray(place * 6, place * 6 + 6)).toEqual(entry?.value.subarray(21, 27))
+    if (isLarge) expect(names?.subarray(place * 10, place * 10 + 10)).toEqual(entry?.name)
   }
 }
 
@@ -57,10 +61,16 @@ test.each([1, 2, 3, 4])('three swarms behave as their model through 1,500 announ
   await server.flush()
   const random = randomFrom(seed)
   const names = [0x01, 0x02, 0x01].map((byte, i) => Buffer.concat([swarmName(byte).subarray(0, 19), Buffer.from([i])]))
+  let sweptMs = now
   const models: Model[] = names.map((): Model => new Map())
   for (let step = 0; step < 1500; step++) {
-    if (random() < 0.02) now += Math.floor(random() * 90) * MINUTE
+    if (random() < 0.02) now += Math.floor(random() * 90) * 60_000
     now += Math.floor(random() * 20_000)
+    if (random() < 0.1) {
+      await swarms.sweep()
+      sweptMs = now
+    }
+    const lateMs = now - sweptMs + SWEEP_EVERY_MS
     const which = Math.floor(random() * names.length)
     const [name, model] = [names[which], models[which]]
     if (!name || !model) throw new Error('no such swarm')
@@ -80,18 +90,25 @@ test.each([1, 2, 3, 4])('three swarms behave as their model through 1,500 announ
       expect(alive).toBe(true)
     } else {
       expect(answer.status).toBe('accepted')
-      model.set(n, { state, lastMinute: Math.floor((now + SETTINGS.timeToLive * 1000) / MINUTE) })
+      model.set(n, { state, lastMs: now })
     }
-    const alives = living(model)
-    const chosen = peersOf(answer, n, now, 100)
-    const allowed = alives.filter(([each, role]) => each !== n && (state === 'leecher' || role !== 'seeder'))
-    expect(answer.complete).toBe(alives.filter(([, role]) => role === 'seeder').length)
-    expect(answer.incomplete).toBe(alives.filter(([, role]) => role !== 'seeder').length)
+    const chosen = peersOf(answer, 100)
+    const allowed = living(model, lateMs).filter(
+      ([each, role]) => each !== n && (state === 'leecher' || role !== 'seeder'),
+    )
+    for (const [count, isCounted] of [
+      [answer.complete, (role: PeerState) => role === 'seeder'],
+      [answer.incomplete, (role: PeerState) => role !== 'seeder'],
+    ] as const) {
+      expect(count).toBeGreaterThanOrEqual(living(model, -1000).filter(([, role]) => isCounted(role)).length)
+      expect(count).toBeLessThanOrEqual(living(model, lateMs).filter(([, role]) => isCounted(role)).length)
+    }
     expect(allowed.map(([each]) => each)).toEqual(expect.arrayContaining(chosen))
     expect(new Set(chosen).size).toBe(chosen.length)
     if (step % 50 === 0) await checkLayout(name)
-    if (step % 300 === 299) await swarms.sweep()
   }
+  now += SWEEP_EVERY_MS
+  await swarms.sweep()
   const counts = await swarms.count(names.map((name) => ({ name, completed: 0 })))
   for (const [i, model] of models.entries()) {
     const alives = living(model)

@@ -5,18 +5,18 @@ import { createFlusher, type Flusher, type Ledger } from '../src/accounting/acco
 import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'
 import { createRedisFunctions } from '../src/redis/functions.redis.ts'
-import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { Swarms } from '../src/swarm/swarm.ts'
 import { writeAccounting } from './support/accounting.ts'
 import { announce } from './support/announcer.ts'
 import { createMember, type TestMember, uploadTorrent } from './support/members.ts'
 import { SETTINGS } from './support/swarm-peers.ts'
+import { createTestSwarms, type TestSwarms } from './support/swarms.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
 let redis: Redis
 let ledger: Ledger
-let swarms: Swarms
+let swarms: TestSwarms
 let seeder: TestMember
 let leecher: TestMember
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await tracker.context.useCases.categories.seed()
   redis = new Redis(tracker.redisUrl)
   ledger = createLedger(tracker.db)
-  swarms = createRedisSwarms({ redis, clock: { now: Date.now }, settings: SETTINGS, random: Math.random })
+  swarms = createTestSwarms({ redis, clock: { now: Date.now }, settings: SETTINGS, random: Math.random })
   seeder = await createMember(tracker, 'seeder')
   leecher = await createMember(tracker, 'leecher')
 })

@@ -2,39 +2,47 @@ import { createServer, type Server } from 'node:http'
 import { connect as connectTcp } from 'node:net'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
+import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
 import { listen } from '@vault-and-tracker/service-kit/http-server'
-import { newSession, type Session, type SocketConnection, type SocketOpening } from '../src/announce/socket-session.ts'
-import { createSockets, type Sockets } from '../src/announce/sockets.ws.ts'
-import { SILENT_COUNTERS } from './support/silent-counters.ts'
+import { Connections, type SocketConnection } from '../src/webtorrent/connections.ts'
+import { SocketCounts } from '../src/webtorrent/counts.ts'
+import { SocketServer } from '../src/webtorrent/server.ws.ts'
 import { connectSocket, type SocketClient } from './support/socket-client.ts'
 
 // Connections without a tracker behind them, and with shorter times.
 
 let server: Server
-let sockets: Sockets
+let sockets: SocketServer
 let running: { port: number; drain(): Promise<unknown> }
-let sessions: Session[]
-let closed: Session[]
+let opened: SocketConnection[]
+let closed: SocketConnection[]
 const received: string[] = []
-let answered: Promise<void> | undefined
+/** Bytes of messages that wait to be answered; undefined if each is answered at once. */
+let unanswered: number | undefined
 const clients: SocketClient[] = []
 const ignore = (): void => undefined
 
 async function start(limits: { pingEveryMs?: number; firstRequestWithinMs?: number }): Promise<void> {
   // A connection of the test before may close late.
   const ended = closed
-  sockets = createSockets({
+  const connections = new Connections()
+  sockets = new SocketServer({
     tracker: {
-      open: (connection: SocketConnection, opening: SocketOpening) => {
-        const session = newSession(connection, opening)
-        sessions.push(session)
-        return session
+      connections,
+      opened: (connection) => {
+        connections.add(connection)
+        opened.push(connection)
       },
-      receive: (_, frame) => {
+      receive: (connection, frame) => {
         received.push(frame?.toString() ?? '')
-        return answered
+        if (unanswered === undefined || frame === undefined) return
+        unanswered += frame.length
+        connection.waitFor(frame.length)
       },
-      closed: (session) => ended.push(session),
+      closed: (connection) => {
+        connections.remove(connection)
+        ended.push(connection)
+      },
       drain: () => Promise.resolve(true),
     },
     limits: {
@@ -45,9 +53,8 @@ async function start(limits: { pingEveryMs?: number; firstRequestWithinMs?: numb
       firstRequestWithinMs: 60_000,
       ...limits,
     },
-    counters: SILENT_COUNTERS,
-    addressOf: () => '127.0.0.1',
-    keyOf: (address) => address,
+    counts: new SocketCounts(),
+    proxies: trustedProxies([]),
   })
   sockets.attach(server)
   running = await listen(server, { host: '127.0.0.1', port: 0 })
@@ -55,9 +62,9 @@ async function start(limits: { pingEveryMs?: number; firstRequestWithinMs?: numb
 
 beforeEach(() => {
   server = createServer()
-  sessions = []
+  opened = []
   closed = []
-  answered = undefined
+  unanswered = undefined
 })
 afterEach(async () => {
   for (const { socket } of clients.splice(0)) socket.terminate()
@@ -79,14 +86,14 @@ test('a connection that does not answer a ping ends, and one that does stays', a
   other.socket.on('ping', () => (pings += 1))
   await eventually(() => silent.closeCode() !== undefined && pings >= 3)
   expect(other.closeCode()).toBeUndefined()
-  expect(closed).toEqual([sessions[0]])
+  expect(closed).toHaveLength(1)
+  expect(closed[0]).toBe(opened[0])
 })
 
 test('a connection without a valid request closes with 1008, whatever it sent, and one of a user stays', async () => {
   await start({ firstRequestWithinMs: 300 })
   const [unauthenticated, user, later] = [await connect(), await connect(), await connect()]
-  const known = sessions[1]
-  if (known !== undefined) known.wasServed = true
+  opened[1]?.served()
   unauthenticated.send('anything')
   await eventually(() => unauthenticated.closeCode() === 1008 && later.closeCode() === 1008)
   expect(user.closeCode()).toBeUndefined()
@@ -96,7 +103,7 @@ test('a client that does not read is cut off at a bound, and costs nothing after
   await start({})
   const client = await connect()
   client.socket.removeAllListeners('message').pause()
-  const connection = sessions[0]?.connection
+  const connection = opened[0]
   const text = 'x'.repeat(60_000)
   let sent = 0
   await eventually(async () => {
@@ -116,8 +123,8 @@ test('messages of one turn arrive in their order, before the close', async () =>
   client.socket.removeAllListeners('message')
   client.socket.on('message', (data: Buffer) => texts.push(data.toString('latin1')))
   const lengths = [0, 1, 125, 126, 65_535, 65_536, 70_000]
-  for (const length of lengths) sessions[0]?.connection.sendText('a'.repeat(length))
-  sessions[0]?.connection.closeWith(1008, 'enough')
+  for (const length of lengths) opened[0]?.sendText('a'.repeat(length))
+  opened[0]?.closeWith(1008, 'enough')
   await eventually(() => client.closeCode() === 1008)
   expect(texts.map((text) => text.length)).toEqual(lengths)
 })
@@ -176,16 +183,16 @@ test('a connection whose upgrade is refused ends, also where the client never cl
 test('a client whose messages wait to be answered is read no further than a bound', async () => {
   await start({})
   const client = await connect()
-  let answer: () => void = ignore
-  answered = new Promise((resolve) => (answer = resolve))
+  unanswered = 0
   received.length = 0
   for (let i = 0; i < 20; i++) client.socket.send(Buffer.alloc(65_536, 0x20), { binary: false })
   await eventually(() => received.length >= 5)
   await new Promise((resolve) => setTimeout(resolve, 200))
   // What came in one piece with the last one is taken.
   expect(received.length).toBeLessThanOrEqual(7)
-  answered = undefined
-  answer()
+  const waiting = unanswered
+  unanswered = undefined
+  opened[0]?.answered(waiting)
   await eventually(() => received.length === 20)
 })
 
@@ -204,7 +211,7 @@ test('whoever asks at once whether a connection is alive shares one ping', async
   const { socket } = await connect()
   let pings = 0
   socket.on('ping', () => (pings += 1))
-  const isAlive = async (): Promise<boolean | undefined> => sessions[0]?.connection.isAlive()
+  const isAlive = async (): Promise<boolean | undefined> => opened[0]?.isAlive()
   expect(await Promise.all(Array.from({ length: 20 }, isAlive))).toEqual(Array(20).fill(true))
   expect(await isAlive()).toBe(true)
   await eventually(() => pings === 2)

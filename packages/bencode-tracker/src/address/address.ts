@@ -1,4 +1,4 @@
-import { hexValue } from '../hex.ts'
+import { hexValue } from '../ids.ts'
 
 /** `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255` */
 const MAX_TEXT_LENGTH = 45

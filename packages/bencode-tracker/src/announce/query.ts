@@ -1,8 +1,6 @@
-import { asciiBytes } from '../query/bytes.ts'
-import { QueryCursor } from '../query/cursor.ts'
-import { identifyParameter, Parameter } from './parameter.ts'
+import { asciiBytes, QueryCursor } from '../query.ts'
+import { identifyParameter, Parameter, readParameter } from './parameter.ts'
 import { type AnnounceFailure, type AnnounceRequest, blankRequest } from './request.ts'
-import { readParameter } from './value.ts'
 
 /** What {@link parseAnnounceQuery} gives: the request, or the name of the failure to answer with. */
 export type AnnounceParse =

@@ -67,11 +67,14 @@ const LISTED_PEER_CAPACITY = 110
  * The bytes of a reply to an announce in the compact form (BEP 3, 7, 23, 24). The keys `complete`, `downloaded`,
  * `incomplete`, `interval`, `min interval`, `peers` and `peers6` are always there, the others when given.
  *
+ * @param writer for many replies in the same memory; what it returns is valid until it is cleared
  * @throws {BencodeError} `not_encodable` when a number is not an integer from 0 to 2^53 - 1.
  */
-export function announceReply(reply: AnnounceReply): Buffer {
+export function announceReply(
+  reply: AnnounceReply,
+  writer = new BencodeWriter(CAPACITY + reply.peers.length + reply.peers6.length),
+): Buffer {
   const { peers, peers6 } = reply
-  const writer = new BencodeWriter(CAPACITY + peers.length + peers6.length)
   writeFieldsBeforePeers(writer, reply)
   writer.raw(PEERS)
   writer.bytes(peers)

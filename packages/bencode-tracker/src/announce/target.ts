@@ -1,5 +1,5 @@
 import { type Passkey, parsePasskey } from '../ids.ts'
-import { QueryCursor } from '../query/cursor.ts'
+import { QueryCursor } from '../query.ts'
 
 export type TrackerAction = 'announce' | 'scrape'
 

@@ -21,16 +21,38 @@ const FEW = 24
  */
 export class BencodeWriter {
   private buffer: Buffer
-  private length = 0
+  private readonly start: number
+  private length: number
 
-  /** @param capacity bytes; the buffer grows when there are more */
-  constructor(capacity: number) {
-    this.buffer = Buffer.allocUnsafe(capacity)
+  /**
+   * @param capacity bytes; the buffer grows when there are more
+   * @param headRoom bytes left free in front, see {@link prepend}
+   */
+  constructor(capacity: number, headRoom = 0) {
+    this.buffer = Buffer.allocUnsafe(headRoom + capacity)
+    this.start = this.length = headRoom
   }
 
   /** What was written: a view of the writer's buffer. */
   finish(): Buffer {
-    return this.buffer.subarray(0, this.length)
+    return this.buffer.subarray(this.start, this.length)
+  }
+
+  /** Writes over what was written before. */
+  clear(): void {
+    this.length = this.start
+  }
+
+  /**
+   * What was written, behind a text of characters U+0000 to U+00FF in front of it: a view of the writer's buffer.
+   *
+   * @throws RangeError when the text is longer than the head room
+   */
+  prepend(text: string): Buffer {
+    const at = this.start - text.length
+    if (at < 0) throw new RangeError('the text is longer than the head room')
+    this.buffer.write(text, at, 'latin1')
+    return this.buffer.subarray(at, this.length)
   }
 
   /** Bytes that are bencode already. */

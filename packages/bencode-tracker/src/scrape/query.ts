@@ -1,7 +1,5 @@
 import { brandInfoHash, type InfoHash, type Passkey, parsePasskey } from '../ids.ts'
-import { asciiBytes, MAX_QUERY_LENGTH } from '../query/bytes.ts'
-import { QueryCursor } from '../query/cursor.ts'
-import { percentTo20BytesHex } from '../query/percent.ts'
+import { asciiBytes, MAX_QUERY_LENGTH, percentTo20BytesHex, QueryCursor } from '../query.ts'
 
 /** The parameters of one scrape (BEP 48). */
 export type ScrapeRequest = {

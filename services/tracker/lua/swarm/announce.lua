@@ -1,167 +1,372 @@
--- An announce: it is read, checked, credited and stored.
+-- An announce: it is read, checked, credited and stored, and peers are picked.
 
--- Reads the announce at a position of some bytes.
-local function read_announce(bytes, position)
-  a.owner, a.id, a.families, a.ipv4, a.ipv6, a.event, a.state, a.up, a.down, a.left, a.want, a.random, a.up_percent,
-    a.down_percent, a.completed, a.expected, a.options, a.account, a.process = read(ANNOUNCE, bytes, position)
-  a.down = min(a.down, MOST_DOWN)
+-- The announce at hand: its fields, the address families it names, and the names of the owner's other peers. `slot0` is
+-- the name of the owner's first peer.
+local slot0, id, families, ipv4, ipv6, event, state, up, down, left, want, random, up_percent, down_percent, known,
+  expected, accounted, wants_ids, purpose, account, process
+local has4, has6, siblings
+
+-- The client among the peers of its owner ---------------------------------------------------------------------------
+
+local function name_of(owner, slot)
+  return sub(owner, 1, 8) .. pack('>I2', slot)
 end
 
--- Opens a swarm for an announce, with its entry and the owner's first index entry, free of some of the expired peers.
--- Returns the latter, as it is then.
-local function begin(key, entry, first)
-  open(key, entry, a.completed)
-  fold()
-  if places() == 0 then return nil end
-  if places() == s.complete + s.incomplete then return first end
-  sweep(STEPS_PER_ANNOUNCE)
-  return call('HGET', key, a.owner .. '\0\0')
+-- Finds this client among the peers of its owner, and makes it the peer at hand. Returns its name, or one that is free,
+-- or nothing. The entries in other slots than 0 are read if they are needed, and noted as siblings if they are others'.
+local function find()
+  siblings = nil
+  local first = header and call('HGET', key, slot0)
+  if first then read_peer(first) else forget_peer() end
+  if not header or p_id == id and p_flags < HAS_SIBLINGS then return slot0 end
+  forget_peer()
+  local names, values = {}, {}
+  for slot = 1, max_peers - 1 do names[slot] = name_of(slot0, slot) end
+  if max_peers > 1 then values = call('HMGET', key, spread(names)) end
+  names[0], values[0] = slot0, first
+  local free, own
+  for slot = 0, max_peers - 1 do
+    if not values[slot] then
+      free = free or names[slot]
+    elseif sub(values[slot], ID_FROM, ID_TO) == id then
+      own = names[slot]
+      read_peer(values[slot])
+    else
+      siblings = siblings or {}
+      siblings[#siblings + 1] = names[slot]
+    end
+  end
+  return own or free
 end
 
--- Ends a peer. One that was reached over HTTP and over a socket stays, as long as it is over the other. Returns a
--- status.
-local function stop(name, value, known, socket_only)
-  local socket = has(a.options, OVER_SOCKET)
-  if not value then return known and ACCEPTED or UNKNOWN_STOPPED end
-  -- What goes on over HTTP is credited there.
-  if socket and not socket_only then return UNKNOWN_STOPPED end
-  -- It was never over HTTP, and stays where it is.
-  if not socket and socket_only and holder() then return UNKNOWN_STOPPED end
-  local at, up, down, _, _, flags, expires = read_peer(value)
-  if not socket and not socket_only and holder() then
-    a.up, a.down = max(a.up, up), max(a.down, down)
-    a.state = has(flags, IS_SEEDER) and SEEDER or has(flags, IS_PAUSED) and PAUSED or LEECHER
-    at = write_record(name, value, at, SOCKETS_ONLY, expires, 0, 0)
-    write(name, pack_peer(at, settings.now, 0, flags, expires))
+-- Frees the name of the owner's peer with the oldest announce, if that has expired or is to be replaced.
+local function free_name()
+  local oldest, oldest_seen
+  for _, name in ipairs(siblings) do
+    read_peer(call('HGET', key, name))
+    if not oldest or p_seen < oldest_seen then oldest, oldest_seen = name, p_seen end
+  end
+  read_peer(call('HGET', key, oldest))
+  if lives() and evicts == 0 then return nil end
+  remove(oldest, not lives())
+  return oldest
+end
+
+-- Notes at the owner's peer in slot 0 that there are others.
+local function note_siblings()
+  local first = call('HGET', key, slot0)
+  local flags = first and first:byte(FLAGS_AT) or HAS_SIBLINGS
+  if flags >= HAS_SIBLINGS then return end
+  call('HSET', key, slot0, sub(first, 1, FLAGS_AT - 1) .. string.char(flags + HAS_SIBLINGS) .. sub(first, FLAGS_AT + 1))
+end
+
+-- The counters of this client from before it expired, unless they are older than they are kept. Removes them.
+local function recall_counters()
+  local field = hash .. sub(slot0, 1, 8) .. id
+  for week = floor(now / WEEK), floor((now - keep_counters) / WEEK), -1 do
+    local remembered = tag .. 'k:' .. week
+    local value = call('HGET', remembered, field)
+    if value then
+      call('HDEL', remembered, field)
+      local last_up, last_down, seen = read(REMEMBERED, value)
+      if now - seen > keep_counters then return nil end
+      return last_up, last_down, seen
+    end
+  end
+  return nil
+end
+
+-- Timing and counters -------------------------------------------------------------------------------------------------
+
+-- Whether a time lies further ahead than clocks that are set may differ.
+local function is_future(second)
+  return second > now + repeat_window
+end
+
+-- Whether the announce names an endpoint that the peer has had, and whether it names another one, in the families that
+-- both have.
+local function compare_endpoints()
+  local same, differs = false, false
+  if has4 and p_last4 > 0 then same, differs = p_ipv4 == ipv4, p_ipv4 ~= ipv4 end
+  if has6 and p_last6 > 0 then
+    local is_same = ipv6_at(p_place) == ipv6
+    same, differs = same or is_same, differs or not is_same
+  end
+  return same, differs
+end
+
+-- Whether this announce repeats the last one, or comes before it should. One with a new endpoint, family, role or event
+-- is never too soon. Returns the status, and the second of the peer's previous announce.
+local function check_timing()
+  if event ~= REGULAR or state - 1 ~= p_flags % ROLES then return nil end
+  local last = not has6 and p_last4 or not has4 and p_last6 or min(p_last4, p_last6)
+  local interval = p_flags % HAS_SIBLINGS >= IS_RECOVERING and recovery_interval or min_interval
+  local passed = now - last
+  if last == 0 or passed >= interval or passed < 0 and is_future(last) then return nil end
+  local _, differs = compare_endpoints()
+  if differs then return nil end
+  return passed <= repeat_window and ACCEPTED or TOO_SOON, last
+end
+
+-- What was transferred since the announce with these counters, and notes. A counter that went back starts again and is
+-- credited nothing; the other one counts. What rose faster than the maximum rate is not credited. If the last
+-- announce is in the future, the elapsed time is unknown.
+local function added_since(last_up, last_down, seen)
+  local passed, more_up, more_down = now - seen, max(up - last_up, 0), max(down - last_down, 0)
+  if passed < 0 then passed = is_future(seen) and ttl or 0 end
+  local possible = (passed + 1) * max_rate
+  if more_up <= possible and more_down <= possible then return more_up, more_down, 0 end
+  return 0, 0, IMPLAUSIBLE
+end
+
+-- A share in per cent, fractions dropped: of hundreds and the rest apart, since the product of both may be more than a
+-- number holds exactly.
+local function share(bytes, percent)
+  if percent == 100 then return bytes end
+  local rest = bytes % 100
+  return (bytes - rest) / 100 * percent + floor(rest * percent / 100)
+end
+
+-- Adds what the user transferred to what waits for the next flush, where there is seldom something already.
+local function credit(added_up, added_down, seconds)
+  local deltas = tag .. 'du'
+  local credited_up, credited_down = share(added_up, up_percent), share(added_down, down_percent)
+  local roles = left > 0 and state ~= STOPPED and LEECHED or 0
+  local completed_at = event == COMPLETED and state == SEEDER and now or 0
+  if call('HSETNX', deltas, account, pack(DELTA, credited_up, credited_down, added_up, added_down, seconds, now, left,
+    state + roles, completed_at, now)) == 1 then return end
+  local had_credited_up, had_credited_down, had_up, had_down, had_seconds, _, _, had_roles, had_completed_at, first =
+    read(DELTA, call('HGET', deltas, account))
+  had_roles = had_roles - had_roles % LEECHED
+  roles = max(roles, had_roles % SNATCHED) + (had_roles >= SNATCHED and SNATCHED or 0)
+  -- Whether one that had nothing left before is a snatch, the database knows: something may have been left earlier.
+  if completed_at > 0 and roles == LEECHED then
+    roles = LEECHED + SNATCHED
+  elseif had_completed_at > 0 then
+    completed_at = had_completed_at
+  end
+  call('HSET', deltas, account, pack(DELTA, had_credited_up + credited_up, had_credited_down + credited_down,
+    had_up + added_up, had_down + added_down, had_seconds + seconds, now, left, state + roles, completed_at, first))
+end
+
+-- Picking -------------------------------------------------------------------------------------------------------------
+
+-- The runs of places picked, as start and length one after the other.
+local runs, last_run = {}, 0
+
+local function add_run(start, length)
+  if length == 0 then return end
+  runs[last_run + 1], runs[last_run + 2] = start, length
+  last_run = last_run + 2
+end
+
+-- A run of a part of `places` from `first` on, starting anywhere and wrapping round. One that leaves out less than a
+-- fifth is the whole part, which takes one command instead of two.
+local function run_of(first, places, count)
+  if count * 1.25 >= places then return add_run(first, places) end
+  local start = random % places
+  local head = min(count, places - start)
+  add_run(first + start, head)
+  add_run(first, count - head)
+end
+
+-- Where a place is among those picked, or NOWHERE.
+local function offset_of(place)
+  local before = 0
+  for i = 1, last_run, 2 do
+    if place >= runs[i] and place < runs[i] + runs[i + 1] then return before + place - runs[i] end
+    before = before + runs[i + 1]
+  end
+  return NOWHERE
+end
+
+local function reply_with_column(column)
+  for i = 1, last_run, 2 do reply_with(read_column(column, runs[i], runs[i] + runs[i + 1])) end
+end
+
+local function reply_with_ids()
+  local ids = {}
+  for i = 1, last_run, 2 do
+    local _, values = peers_between(runs[i], runs[i] + runs[i + 1])
+    for j = 1, #values do ids[#ids + 1] = sub(values[j], ID_FROM, ID_TO) end
+  end
+  reply_with(concat(ids))
+end
+
+-- Picks peers: a seeder or partial seed gets leechers only; a leecher gets seeders for one half, or more if leechers
+-- are few. Adds their endpoints to the reply, and returns notes and where the announcing peer itself is among them.
+local function pick(place)
+  if want == 0 then return 0, NOWHERE end
+  local seeders, others = size[SEEDERS], size[LEECHERS] + size[PAUSED]
+  last_run = 0
+  if state ~= LEECHER then
+    run_of(seeders, others, want)
+  elseif want >= seeders + others then
+    add_run(0, seeders + others)
+  else
+    local half = min(seeders, max(floor((want + 1) / 2), want - others))
+    run_of(0, seeders, half)
+    run_of(seeders, others, want - half)
+  end
+  local notes = has_ipv6 and WITH_IPV6 or 0
+  if siblings then
+    local offsets, values = {}, call('HMGET', key, spread(siblings))
+    for i = 1, #siblings do offsets[i] = pack('>I2', values[i] and offset_of((read('>I3', values[i]))) or NOWHERE) end
+    notes = notes + WITH_SIBLINGS
+    reply_with(concat(offsets))
+  end
+  reply_with_column(FOUR)
+  if has_ipv6 then reply_with_column(SIX) end
+  if wants_ids == 1 then reply_with_ids() end
+  return notes, place and offset_of(place) or NOWHERE
+end
+
+-- The announce --------------------------------------------------------------------------------------------------------
+
+-- Ends a peer. A peer connected over both transports remains until both have stopped. Returns a status.
+local function stop(name, has_counters, socket_only)
+  if not p_place then return has_counters and ACCEPTED or UNKNOWN_STOPPED end
+  if purpose ~= HTTP and not socket_only then
+    -- It goes on over HTTP, and is credited there.
+    store(name, p_flags, p_last4, p_last6, nil, nil, nil)
+    return UNKNOWN_STOPPED
+  end
+  if purpose == HTTP and p_process then
+    if socket_only then return UNKNOWN_STOPPED end
+    p_up, p_down, p_beat = max(up, p_up), max(down, p_down), now
+    store(name, p_flags, 0, 0, nil, nil, p_process)
     return ACCEPTED
   end
-  recount(expires, flags, nil, 0)
-  if has(a.options, CLOSES) then
-    forget(at, record(at))
-  else
-    call('HDEL', s.h, name)
-    vacate(at)
-  end
+  p_up, p_down = up, down
+  remove(name, purpose == CLOSES)
   return ACCEPTED
 end
 
--- Carries out any announce, once the swarm is open and it is read. Returns its RESULT, and adds what follows it to the
--- reply. `first` is the owner's first index entry.
-local function carry_out(first, first_piece)
-  local socket, noted, held = has(a.options, OVER_SOCKET), nil, nil
-  if socket then noted, held = claim() end
-  if held ~= nil then
-    close(a.completed)
-    local status = held and HELD or UNKNOWN_STOPPED
-    if held then reply_with(held) end
-    return pack(RESULT, status, 0, s.complete, s.incomplete, s.completed, 0, 0, settings.now, held and 1 or 0)
-  end
-  local seeder, paused, stops = a.state == SEEDER, a.state == PAUSED, a.state == STOPPED
-  local name, value = find(first)
-  if not name and not stops then name = free_entry() end
-  local at, up, down, last4, last6, flags, expires, last = 0, nil, nil, 0, 0, 0, nil, 0
-  if value then
-    at, up, down, last4, last6, flags, expires = read_peer(value)
-    last = max(last4, last6)
-  elseif has(a.options, IS_ACCOUNTED) and (name or stops) and not has(a.options, CLOSES) then
-    up, down, last = recall_counters()
-  end
-  local lives = value and expires >= s.folded
-  local socket_only = value and part_of(at) == SOCKETS_ONLY
-
-  local status, records, timing, since = ACCEPTED, 0, nil, nil
-  local accounted = has(a.options, IS_ACCOUNTED)
-  -- Two machines with one peer id: counters between them would be credited again and again. Until the one that is known
-  -- expires, the other is answered and nothing else.
-  if accounted and lives and not socket and not socket_only and (a.up < up or a.down < down)
-    and is_elsewhere(at, last4, last6) then
-    if stops then status = UNKNOWN_STOPPED else records = pick(a.want, seeder or paused) end
-    if not stops then account(0, 0, 0) end
-    return conclude(status, ELSEWHERE, last, records, first_piece)
-  end
-  -- Sockets have an interval of their own, which their process keeps.
-  if lives and not socket and not socket_only then
-    timing, since = check_timing(at, last4, last6, flags, seeder, paused)
-  end
-  -- A socket that closes tells no counters.
-  if up and has(a.options, CLOSES) then a.up, a.down = up, down end
-
-  local notes, added_up, added_down, seconds = 0, 0, 0, 0
-  if up and not (socket and stops and not socket_only) then
-    if timing then
-      a.up, a.down = min(a.up, up), min(a.down, down)
-    else
-      added_up, added_down, notes = added_since(up, down, last)
-    end
-  end
-  if lives and has(flags, IS_SEEDER) and (seeder or stops and a.left == 0) and not timing
-    and (socket_only or not socket) then
-    seconds = min(max(settings.now - last, 0), settings.ttl)
-  end
-
-  if stops then
-    if noted then note_socket(a.process, noted, nil) end
-    status = stop(name, value, up ~= nil, socket_only)
-  elseif not name then
-    status = SLOTS_FULL
-    if noted then note_socket(a.process, noted, nil) end
-  elseif timing == 'too_soon' then
-    status, last = TOO_SOON, since
-    if has(flags, IS_RECOVERING) then notes = notes + RECOVERING end
-    write(name, pack_peer(at, last4, last6, flags, expires))
+-- Stores the peer as it announces now: new, or as it was with what has changed.
+local function store_announced(name, notes)
+  local last4, last6 = p_last4, p_last6
+  if purpose == HTTP then
+    if has4 then last4 = now end
+    if has6 then last6 = now end
   else
-    -- The peer continues a session, and the database knows of more peers than the swarm has: Redis has lost them.
-    if not value and a.event ~= STARTED and a.event ~= COMPLETED and a.expected > s.complete + s.incomplete + 1 then
-      notes = notes + REJOINED
-    end
-    -- Where users are accounted, the database counts who completed.
-    if not accounted and a.event == COMPLETED and seeder and lives and not has(flags, IS_SEEDER) then
-      s.completed = s.completed + 1
-    end
-    local new_flags = (seeder and IS_SEEDER or 0) + (paused and IS_PAUSED or 0)
-      + (has(notes, REJOINED) and IS_RECOVERING or 0)
-    local new_expires = minute_of_expiry()
-    local part = seeder and SEEDERS or OTHERS
-    if socket then
-      -- Without an address, the time of the last announce stands in the place of IPv4's.
-      if settings.now - last4 > settings.ttl then last4 = 0 end
-      if settings.now - last6 > settings.ttl then last6 = 0 end
-      if not value or socket_only or last4 + last6 == 0 then part, last4, last6 = SOCKETS_ONLY, settings.now, 0 end
-      note_socket(a.process, noted, (seeder or paused) and 's' or 'o')
-    elseif not timing then
-      if socket_only then last4, last6 = 0, 0 end
-      if has(a.families, IPV4) then last4 = settings.now elseif settings.now - last4 > settings.ttl then last4 = 0 end
-      if has(a.families, IPV6) then last6 = settings.now elseif settings.now - last6 > settings.ttl then last6 = 0 end
-    else
-      new_flags = flags
-    end
-    if has(new_flags, IS_RECOVERING) then notes = notes + RECOVERING end
-    if not lives or expires ~= new_expires or flags % IS_RECOVERING ~= new_flags % IS_RECOVERING then
-      recount(expires, flags, new_expires, new_flags)
-    end
-    at = write_record(name, value, at, part, new_expires, last4, last6)
-    write(name, pack_peer(at, last4, last6, new_flags, new_expires))
-    postpone_sweep()
-    records = pick(a.want, seeder or paused)
+    p_beat = now
   end
+  -- An address is kept until it was not confirmed for as long as a peer lives.
+  if now - last4 > ttl then last4 = 0 end
+  if now - last6 > ttl then last6 = 0 end
+  p_up, p_down, p_id = up, down, id
+  local flags = state - 1 + (notes % IMPLAUSIBLE >= REJOINED and IS_RECOVERING or 0) + (siblings and HAS_SIBLINGS or 0)
+  if purpose == HTTP then return store(name, flags, last4, last6, has4 and ipv4, has6 and ipv6, p_process) end
+  store(name, flags, last4, last6, nil, nil, process)
+end
 
-  if accounted and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then account(added_up, added_down, seconds) end
-  return conclude(status, notes, last, records, first_piece)
+-- Writes the swarm back and returns the RESULT. Its pieces of the reply are those from number `first_piece` on: over a
+-- socket the SOCKETS of every process.
+local function conclude(first_piece, status, notes, last, offset)
+  if purpose ~= HTTP and status ~= HELD then reply_with(concat(call('HGETALL', tag .. 'n:' .. hash))) end
+  close(known)
+  local complete = size[SEEDERS] + size[SEEDERS + SOCKETS_ONLY]
+  return pack(RESULT, status, notes, complete, total - complete, completed, last, offset, now,
+    replied - first_piece + 1)
+end
+
+-- Whether an announce over a socket is for the process that has the peer's socket, or may have it. Another one may take
+-- it over. Returns a status if it may not.
+local function claim()
+  if purpose == CLOSES then return p_process ~= process and UNKNOWN_STOPPED or nil end
+  if not p_process or p_process == process or purpose == TAKES_OVER then return nil end
+  reply_with(p_process)
+  return HELD
+end
+
+-- Reads an announce, opens its swarm and finds the client, as `find` does.
+local function receive(bytes, position)
+  local swarm
+  swarm, slot0, id, families, ipv4, ipv6, event, state, up, down, left, want, random, up_percent, down_percent, known,
+    expected, accounted, wants_ids, purpose, account, process = read(ANNOUNCE, bytes, position)
+  has4, has6 = families % 2 == 1, families >= 2
+  open(swarm, call('HGET', swarm, '#'), known)
+  sweep_small()
+  return find()
 end
 
 -- One announce. Returns its RESULT, and adds what follows it to the reply.
-local function announce(key, bytes, position)
+local function announce(bytes, position)
   local first_piece = replied + 1
-  read_announce(bytes, position)
-  local is_regular = a.event == REGULAR and a.options < OVER_SOCKET
-  local found = call('HMGET', key, '#', a.owner .. '\0\0')
-  if not found[1] then
-    local lone = call('HGET', lone_key(key), sub(key, 8))
-    if lone and is_regular and continues_alone(lone) then return carry_on_alone(key) end
-    found[1] = expand(key, lone)
-    found[2] = found[1] and call('HGET', key, a.owner .. '\0\0')
+  local name = receive(bytes, position)
+  local socket, stops = purpose ~= HTTP, state == STOPPED
+  local refused = socket and claim()
+  if refused then return conclude(first_piece, refused, 0, 0, NOWHERE) end
+
+  if not name and not stops then
+    name = free_name()
+    forget_peer()
   end
-  local first = begin(key, found[1], found[2])
-  if first and is_regular and continues(first) then return carry_on(first_piece) end
-  return carry_out(first, first_piece)
+  local is_known = p_place ~= nil
+  local alive, socket_only = is_known and lives(), is_known and p_last4 + p_last6 == 0
+  local last_up, last_down, seen = p_up, p_down, p_seen
+  if not is_known and accounted == 1 and (name or stops) and purpose ~= CLOSES then
+    last_up, last_down, seen = recall_counters()
+  end
+  local over_http = alive and not socket and not socket_only
+
+  -- Two machines with one peer id: counters between them would be credited again and again. Until the one that is known
+  -- expires, the other is answered and nothing else.
+  if accounted == 1 and over_http and (up < last_up or down < last_down) then
+    local same, differs = compare_endpoints()
+    if differs and not same then
+      if stops then return conclude(first_piece, UNKNOWN_STOPPED, ELSEWHERE, seen, NOWHERE) end
+      credit(0, 0, 0)
+      local notes, offset = pick(p_place)
+      return conclude(first_piece, ACCEPTED, ELSEWHERE + notes, seen, offset)
+    end
+  end
+  local timing, since
+  -- Sockets have an interval of their own, which their process keeps.
+  if over_http and not stops then timing, since = check_timing() end
+  -- A socket that closes reports no counters.
+  if last_up and purpose == CLOSES then up, down = last_up, last_down end
+
+  local notes, added_up, added_down, seconds = 0, 0, 0, 0
+  local goes_on = stops and socket and not socket_only
+  if last_up and timing then
+    up, down = min(up, last_up), min(down, last_down)
+  elseif last_up and not goes_on then
+    added_up, added_down, notes = added_since(last_up, last_down, seen)
+  end
+  local seeded = alive and p_flags % ROLES == SEEDER - 1 and (state == SEEDER or stops and left == 0)
+  if seeded and not timing and not goes_on then seconds = min(max(now - seen, 0), ttl) end
+
+  local status, offset = timing or ACCEPTED, NOWHERE
+  if stops then
+    status = stop(name, last_up ~= nil, socket_only)
+  elseif not name then
+    status = SLOTS_FULL
+  elseif timing then
+    if p_flags % HAS_SIBLINGS >= IS_RECOVERING then notes = notes + RECOVERING end
+    if up < p_up or down < p_down then
+      p_up, p_down = up, down
+      write_peer(name)
+    end
+  else
+    -- The peer continues a session, and the database knows of more peers than the swarm has: Redis has lost them.
+    if not is_known and event ~= STARTED and event ~= COMPLETED and expected > total + 1 then
+      notes = notes + REJOINED + RECOVERING
+    end
+    -- If users are accounted, the database counts who completed.
+    if accounted == 0 and event == COMPLETED and state == SEEDER and alive and p_flags % ROLES ~= SEEDER - 1 then
+      completed, changed, counted = completed + 1, true, true
+    end
+    store_announced(name, notes)
+    if name ~= slot0 and not is_known then note_siblings() end
+  end
+  if not stops and status == ACCEPTED and not socket then
+    local more
+    more, offset = pick(name and p_place)
+    notes = notes + more
+  end
+  if accounted == 1 and status ~= UNKNOWN_STOPPED and status ~= SLOTS_FULL then
+    credit(added_up, added_down, seconds)
+  end
+  return conclude(first_piece, status, notes, timing == TOO_SOON and since or is_known and seen or 0, offset)
 end

@@ -5,147 +5,148 @@ local function register(name, flags, callback)
   redis.register_function({ function_name = name, flags = flags, callback = callback })
 end
 
--- keys: {xx}:h:<info hash> of each announce; args: SETTINGS, the ANNOUNCEs one behind the other. Returns their RESULTs
--- likewise, then the pieces that belong to each: as many as its RESULT says.
-local function announce_all(keys, args)
+-- Opens a swarm that is counted or changed without an announce. Returns whether there is one.
+local function open_swarm(key)
+  local header = call('HGET', key, '#')
+  open(key, header, 0)
+  sweep_small()
+  return header
+end
+
+-- Counts the peers of a swarm, as an ANNOUNCE of this purpose asks. Returns a RESULT with the paused peers in place of the
+-- last announce.
+local function scrape(bytes, position)
+  if open_swarm(sub(bytes, position, position + KEY_LENGTH - 1)) then close(0) end
+  local complete, paused = size[SEEDERS] + size[SEEDERS + SOCKETS_ONLY], size[PAUSED] + size[PAUSED + SOCKETS_ONLY]
+  local known_completed = read('>I4', bytes, position + COMPLETED_AT)
+  return pack(RESULT, ACCEPTED, 0, complete, total - complete, max(completed, known_completed), paused, NOWHERE, now, 0)
+end
+
+-- keys: {xx}:s:<info hash> of the first announce; args: SETTINGS, the ANNOUNCEs one after the other, all of one slot in a
+-- Cluster. Returns their RESULTs likewise, then the pieces that belong to each: as many as its RESULT says. Over HTTP
+-- these are the places of the owner's other peers among those picked (WITH_SIBLINGS), the IPv4 endpoints picked, as many
+-- IPv6 endpoints (WITH_IPV6) and the peer ids if they were asked for; over a socket the SOCKETS of every process, or the
+-- process that has it (HELD).
+local function announce_all(_, args)
   read_settings(args[1])
   reply, replied = {}, 1
   local results, announces = {}, args[2]
-  for i = 1, #keys do
-    results[i] = announce(keys[i], announces, (i - 1) * ANNOUNCE_LENGTH + 1)
+  for position = 1, #announces, ANNOUNCE_LENGTH do
+    local carry_out = string.byte(announces, position + PURPOSE_AT) == SCRAPES and scrape or announce
+    local pieces = replied
+    local ok, result = pcall(carry_out, announces, position)
+    if not ok then
+      -- One damaged swarm must not fail the announces of the others.
+      discard(sub(announces, position, position + KEY_LENGTH - 1))
+      for i = pieces + 1, replied do reply[i] = nil end
+      replied, result = pieces, carry_out(announces, position)
+    end
+    results[#results + 1] = result
   end
   reply[1] = concat(results)
   return reply
 end
 register('announce_VERSION', {}, announce_all)
--- The same, for announces of peers that stop.
+-- The same, for announces of peers that stop and for scrapes.
 register('stop_VERSION', { 'allow-oom' }, announce_all)
 
 -- keys: any of the swarms' server. Does nothing, where an announce would be carried out.
 register('probe_VERSION', {}, function() return 1 end)
 
--- keys: {xx}:h:<info hash> of each swarm; args: SETTINGS, then the database's count of completions of each.
-register('scrape_VERSION', { 'allow-oom' }, function(keys, args)
-  read_settings(args[1])
-  local results = {}
-  for i = 1, #keys do
-    local completed = tonumber(args[i + 1])
-    local entry = open_to_count(keys[i], completed)
-    if entry and s.folded < settings.minute and places() > 0 then
-      fold()
-      if counts_changed() and settings.keep_counters > 0 then call('SADD', key_of('dirty'), s.hash) end
-      close(0)
-    end
-    results[i] = pack('>I4I4I4I4', s.complete, s.incomplete, s.paused, s.completed)
+-- Goes on with the sweep of a swarm: '~' has the next cursor and the earliest expiry so far. Returns how many peers it had.
+local function sweep_swarm(swarm)
+  local found = call('HMGET', swarm, '#', '~')
+  open(swarm, found[1], 0)
+  local before = total
+  if not found[1] then
+    call('ZREM', tag .. 'x', hash)
+    -- Until 2027-06: what the layout before this one has left, see ADR 15.
+    call('UNLINK', tag .. 'h:' .. hash, tag .. 'p:' .. hash, tag .. 'o')
+    return before
   end
-  return results
-end)
+  local cursor, earliest = '0', now + ttl + 1
+  if found[2] then cursor, earliest = string.match(found[2], '(%d+) (%d+)') end
+  cursor, earliest = sweep_step(cursor, tonumber(earliest))
+  if cursor == '0' then
+    if found[2] then call('HDEL', key, '~') end
+    if total == 0 then completed = 0 end
+    -- So that sweeps of large swarms are a small share of what Redis does.
+    set_next(max(earliest, now + max(SWEEP_EVERY, floor(total / SWEPT_A_SECOND))))
+  else
+    call('HSET', key, '~', cursor .. ' ' .. earliest)
+  end
+  close(0)
+  return before
+end
 
--- keys: {xx}:o; args: SETTINGS, a cursor of HSCAN. Removes expired peers of swarms that have no other. Returns the next
--- cursor, 0 at the end.
-register('sweep_lone_VERSION', { 'allow-oom' }, function(keys, args)
-  read_settings(args[1])
-  local tag = sub(keys[1], 1, 5)
-  if args[2] == '0' then
-    local due = call('ZSCORE', tag .. 'x', '')
-    if due and tonumber(due) > settings.now and tonumber(due) <= settings.now + LONE_SWEEP_EVERY then return '0' end
-  end
-  local found = call('HSCAN', keys[1], args[2], 'COUNT', LONE_STEPS)
-  sweep_lone(tag, found[2])
-  if found[1] == '0' then
-    if call('EXISTS', keys[1]) == 1 then
-      call('ZADD', tag .. 'x', settings.now + LONE_SWEEP_EVERY, '')
-    else
-      call('ZREM', tag .. 'x', '')
-    end
-  end
-  return found[1]
-end)
-
--- keys: {xx}:x; args: SETTINGS, how many records to look at. Removes expired peers of swarms in which nobody announces.
--- Returns 1 when there is more to do.
+-- keys: {xx}:x; args: SETTINGS. Removes the expired peers of swarms in which one may have expired: of some small ones, or
+-- a part of a large one. Returns 1 when there is more.
 register('sweep_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
-  local steps = tonumber(args[2])
-  local tag = sub(keys[1], 1, 5)
-  for _, hash in ipairs(call('ZRANGEBYSCORE', keys[1], '-inf', settings.now, 'LIMIT', 0, 64)) do
-    if steps <= 0 then return 1 end
-    local entry = call('HGET', tag .. 'h:' .. hash, '#')
-    open(tag .. 'h:' .. hash, entry, 0)
-    if entry then
-      fold()
-      local expired = places() - s.complete - s.incomplete
-      sweep(min(steps, places()))
-      steps = steps - expired - 1
-      if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), hash) end
-      if places() == 0 then s.completed = 0 end
-      if places() == 0 or places() == s.complete + s.incomplete then
-        call('ZADD', keys[1], settings.now + settings.ttl + MINUTE, hash)
-      end
-      close(0)
-    else
-      call('ZREM', keys[1], hash)
-    end
+  local due = call('ZRANGEBYSCORE', keys[1], '-inf', now, 'LIMIT', 0, STEP)
+  -- Of clocks that were wrong.
+  if #due == 0 then due = call('ZRANGEBYSCORE', keys[1], now + ttl + FURTHEST, '+inf', 'LIMIT', 0, STEP) end
+  local seen = 0
+  for i = 1, #due do
+    if seen >= STEP then return 1 end
+    local swarm = sub(keys[1], 1, 5) .. 's:' .. due[i]
+    local ok, peers = pcall(sweep_swarm, swarm)
+    if not ok then discard(swarm) end
+    seen = seen + 10 + (ok and peers or 0)
   end
-  return #call('ZRANGEBYSCORE', keys[1], '-inf', settings.now, 'LIMIT', 0, 1)
+  return seen >= STEP and 1 or 0
 end)
 
--- keys: {xx}:m:<process>; args: SETTINGS, the process, how many sockets to look at. Ends what a process has left behind
--- that is gone: its peers expire now. Returns 1 when there is more to do.
+-- keys: {xx}:s:<info hash> of a swarm; args: SETTINGS, a process that is gone, a cursor. Ends what the process has left
+-- behind in the swarm: its peers expire now, unless they are reached over HTTP too. Returns the next cursor, '0' at the end.
 register('evict_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
-  local process, steps = args[2], tonumber(args[3])
-  local hash = call('SRANDMEMBER', keys[1])
-  if not hash then return 0 end
-  local key = sub(keys[1], 1, 5) .. 'h:' .. hash
-  open_any(key, 0)
-  fold()
-  local clients = call('HRANDFIELD', sockets_of(process), steps)
-  for i = 1, #clients do end_socket(process, clients[i]) end
-  -- Counted by mistake, or noted without being counted: nothing of the process may stay.
-  if #clients < steps then
-    call('DEL', sockets_of(process))
-    call('HDEL', key_of('n:') .. hash, process)
-    call('SREM', keys[1], hash)
+  local process, cursor = args[2], '0'
+  if open_swarm(keys[1]) then
+    cursor = visit(args[3], function(name)
+      if p_process ~= process then return end
+      if p_last4 + p_last6 == 0 then remove(name, true) else store(name, p_flags, p_last4, p_last6, nil, nil, nil) end
+    end)
+    close(0)
   end
-  if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), hash) end
-  close(0)
-  return call('EXISTS', keys[1])
+  if cursor == '0' then
+    call('HDEL', tag .. 'n:' .. hash, process)
+    call('SREM', tag .. 'm:' .. process, hash)
+    -- Until 2027-06: what the layout before this one has left, see ADR 15.
+    call('UNLINK', tag .. 'w:' .. hash .. process)
+  end
+  return cursor
 end)
 
--- keys: {xx}:h:<info hash>; args: SETTINGS, the place of the first peer, how many. Returns how many places there are, then
--- the RECORDs of these, then their PEERs in the same order, some of which may have expired, then the time.
-register('peers_VERSION', { 'no-writes' }, function(keys, args)
-  read_settings(args[1])
-  local entry = call('HGET', keys[1], '#')
-  if not entry then return peers_of_lone(call('HGET', lone_key(keys[1]), sub(keys[1], 8)), tonumber(args[2])) end
-  local seeders, others = read('>I4I4', entry)
-  local sockets = #entry < SOCKETS_AT + 3 and 0 or read('>I4', entry, SOCKETS_AT)
-  local total, first = seeders + others + sockets, tonumber(args[2])
-  local count = min(tonumber(args[3]), total - first)
-  if count <= 0 then return { total, '', '', settings.now } end
-  local key = sub(keys[1], 1, 5) .. 'p:' .. sub(keys[1], 8)
-  local records = call('GETRANGE', key, first * RECORD, (first + count) * RECORD - 1)
-  local names = {}
-  for i = 1, #records, RECORD do names[#names + 1] = sub(records, i, i + NAME - 1) end
-  local values = call('HMGET', keys[1], spread(names))
-  for i = 1, #names do values[i] = values[i] or rep('\0', ID_TO) end
-  return { total, records, concat(values), settings.now }
-end)
-
--- keys: {xx}:h:<info hash> of each swarm; args: SETTINGS, an owner. Ends the peers of the owner that announce over HTTP,
+-- keys: {xx}:s:<info hash> of each swarm; args: SETTINGS, an owner. Ends the peers of the owner that announce over HTTP,
 -- as if they had expired; sockets are closed by their process.
 register('expel_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   for i = 1, #keys do
-    if open_any(keys[i], 0) then
-      fold()
-      for slot = 0, settings.max_peers - 1 do expel(args[2] .. pack('>I2', slot)) end
-      if settings.keep_counters > 0 and counts_changed() then call('SADD', key_of('dirty'), s.hash) end
+    if open_swarm(keys[i]) then
+      for slot = 0, max_peers - 1 do
+        local name = name_of(args[2], slot)
+        local value = call('HGET', keys[i], name)
+        if value then read_peer(value) end
+        if value and p_last4 + p_last6 > 0 then remove(name, true) end
+      end
       close(0)
     end
   end
   return 1
+end)
+
+-- keys: {xx}:s:<info hash>; args: SETTINGS, the first place, how many. Returns how many places there are, the time, the
+-- names and the IPv6 endpoints of these places one after the other, and the PEER of each.
+register('peers_VERSION', { 'no-writes' }, function(keys, args)
+  read_settings(args[1])
+  open(keys[1], call('HGET', keys[1], '#'), 0)
+  local first = tonumber(args[2])
+  local stop = min(first + tonumber(args[3]), total)
+  if first >= stop then return { total, now, '', '' } end
+  local names, values = peers_between(first, stop)
+  local endpoints = has_ipv6 and read_column(SIX, first, stop) or rep(NO_IPV6, stop - first)
+  return { total, now, concat(names), endpoints, spread(values) }
 end)
 
 -- keys: {xx}:x; args: SETTINGS. Drops the counters of those who have been away longest, unless something of this tag
@@ -154,7 +155,7 @@ register('relieve_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   local tag = sub(keys[1], 1, 5)
   if call('EXISTS', tag .. 'flushing', tag .. 'du', tag .. 'dirty') > 0 then return 0 end
-  for week = floor((settings.now - settings.keep_counters) / WEEK), floor(settings.now / WEEK) do
+  for week = floor((now - keep_counters) / WEEK), floor(now / WEEK) do
     if call('UNLINK', tag .. 'k:' .. week) == 1 then return 1 end
   end
   return 0

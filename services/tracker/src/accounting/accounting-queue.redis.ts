@@ -1,9 +1,8 @@
 import { newId } from '@vault-and-tracker/service-kit/ids'
 import type { Cluster, Redis } from 'ioredis'
 import type { RedisFunctions } from '../redis/functions.redis.ts'
-import { decodeDelta } from '../swarm/delta-wire.ts'
 import type { Delta } from '../swarm/swarm.ts'
-import { TAGS, tagOf, tagPrefix } from '../swarm/wire.ts'
+import { decodeDelta, TAGS, tagOf, tagPrefix } from '../swarm/wire.ts'
 import type { AccountingQueue, Batch } from './accounting.ts'
 
 /** Fields read in one step, so that a large batch does not delay announces. */

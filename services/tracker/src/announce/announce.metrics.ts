@@ -1,14 +1,24 @@
-import { FAILURES, WARNINGS } from '@vault-and-tracker/bencode-tracker'
+import { type AnnounceEvent, FAILURES, WARNINGS } from '@vault-and-tracker/bencode-tracker'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { AnnounceCounters, AnswerTimes } from './announce-counters.ts'
 
+const EVENTS = ['none', 'started', 'completed', 'stopped', 'paused'] as const satisfies readonly AnnounceEvent[]
+
 /** Announces and scrapes in Prometheus. Every series exists from the start, so that its first increase is visible. */
 export function createAnnounceMetrics(registry: Registry): AnnounceCounters & AnswerTimes {
+  // Counting in prom-client costs as much as a rule, so announces are passed on when the metrics are read.
+  const counted = { none: 0, started: 0, completed: 0, stopped: 0, paused: 0 }
   const announces = new Counter({
     name: 'tracker_announces_total',
     help: 'Announces carried out, by event.',
     labelNames: ['event'],
     registers: [registry],
+    collect: () => {
+      for (const event of EVENTS) {
+        announces.labels(event).inc(counted[event])
+        counted[event] = 0
+      }
+    },
   })
   const failures = new Counter({
     name: 'tracker_failures_total',
@@ -45,18 +55,12 @@ export function createAnnounceMetrics(registry: Registry): AnnounceCounters & An
     failures.labels('scrape', rule).inc(0)
   }
   for (const rule of Object.keys(WARNINGS)) warnings.labels(rule).inc(0)
-  // A child bound once costs a tenth of looking its labels up at each announce.
-  const events = {
-    none: announces.labels('none'),
-    started: announces.labels('started'),
-    completed: announces.labels('completed'),
-    stopped: announces.labels('stopped'),
-    paused: announces.labels('paused'),
-  }
   const answers = { announce: durations.labels('announce'), scrape: durations.labels('scrape') }
   return {
     timeAnswer: (action, seconds) => answers[action].observe(seconds),
-    countAnnounce: (event) => events[event].inc(),
+    countAnnounce: (event) => {
+      counted[event] += 1
+    },
     countScrape: (torrents) => scrapes.inc(torrents),
     countFailure: (action, failure) => failures.labels(action, failure).inc(),
     countWarning: (warning) => warnings.labels(warning).inc(),

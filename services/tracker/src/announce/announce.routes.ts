@@ -1,10 +1,7 @@
 import {
   addressFromText,
-  announceListReply,
-  announceReply,
-  FAILURES,
   failureReply,
-  parseAnnounceQuery,
+  type Passkey,
   parseScrapeQuery,
   parseTrackerTarget,
   type ScrapedTorrent,
@@ -12,22 +9,16 @@ import {
   type TrackerTarget,
 } from '@vault-and-tracker/bencode-tracker'
 import type { ClientConnection } from '@vault-and-tracker/service-kit/client-address'
-import type { AddressLimits } from './address-limits.ts'
-import type { Announces } from './announce.ts'
-import type { AnswerTimes } from './announce-counters.ts'
-import type { Refusal, Refusals } from './refusal.ts'
-import type { ScrapeOutcome, Scrapes } from './scrape.ts'
+import { HttpAnnounce, type HttpAnnounceOptions } from './http-announce.ts'
+import { type Reply, refusalReply } from './reply.ts'
+import type { Scrapes } from './scrape.ts'
 
-/** A request line of this many bytes that does not end is too long; a shorter one holds something that HTTP forbids. */
+/** Request lines longer than this are too long; shorter rejected ones contain characters that HTTP forbids. */
 const LONG_LINE = 8_192
 
-/** What the routes work with. */
-export type AnnounceRouteOptions = {
-  readonly announces: Announces
+/** What requests are answered with. */
+export type TrackerRequestOptions = HttpAnnounceOptions & {
   readonly scrapes: Scrapes
-  readonly refusals: Refusals
-  readonly limits: AddressLimits
-  readonly times: AnswerTimes
   /** The address a request came from, as text. */
   readonly addressOf: (sender: Sender) => string
 }
@@ -35,100 +26,91 @@ export type AnnounceRouteOptions = {
 /** Who sent a request, as far as it decides the address it counts for. */
 export type Sender = ClientConnection
 
-/** A reply, whatever writes it. `retryAfter` is in seconds. */
-export type Reply = { readonly status: number; readonly body: Buffer; readonly retryAfter?: number | undefined }
+/** A client with one request at a time. The announce of its first request serves the later ones too. */
+export type TrackerClient = { announce?: HttpAnnounce; send(reply: Reply): void }
 
-/** Answers announces and scrapes. */
-export type AnnounceRoutes = {
-  /** The reply to a GET; undefined where it is neither an announce nor a scrape. It never rejects. */
-  readonly replyTo: (target: string, sender: Sender) => Promise<Reply> | undefined
-  /** The whole answer to one that Node's parser refuses, by its first bytes; `undefined` for any other request. */
-  readonly answerMalformed: (packet: Buffer | undefined) => string | undefined
+/** Answers announces and scrapes over HTTP. */
+export type TrackerRequests = {
+  /**
+   * Takes a GET request, if it is an announce or a scrape.
+   *
+   * @returns whether it is; then the client is sent one reply, perhaps before this returns
+   */
+  take(target: string, sender: Sender, client: TrackerClient): boolean
+  /** The complete response to an announce or scrape that Node's parser rejects; `undefined` for any other request. */
+  answerMalformed(packet: Buffer | undefined): string | undefined
 }
 
 /**
  * Answers announces and scrapes (BEP 3, 48) before the app: they are most of a tracker's requests, and entering Express
  * would cost several times what answering them does.
  */
-export function announceRoutes({
-  announces,
-  scrapes,
-  refusals,
-  limits,
-  times,
-  addressOf,
-}: AnnounceRouteOptions): AnnounceRoutes {
-  const announce = async (sender: Sender, target: Target): Promise<Reply> => {
-    const parsed = parseAnnounceQuery(target.rawQuery)
-    if (!parsed.ok) return refusalReply(refusals.refuse('announce', parsed.failure))
-    const address = addressFromText(addressOf(sender))
-    if (address === undefined) return refusalReply(refusals.refuse('announce', 'address_not_usable'))
-    const outcome = await announces.announce(parsed.request, target.passkey, address)
-    if (outcome.failure !== undefined)
-      return refusalReply(await limits.limitUnknownPasskeys('announce', outcome, address))
-    return { status: 200, body: outcome.compact ? announceReply(outcome) : announceListReply(outcome) }
+export function createTrackerRequests(options: TrackerRequestOptions): TrackerRequests {
+  const { scrapes, refusals, counters, addressOf } = options
+
+  const scrape = async (rawQuery: string, passkey: Passkey | undefined, address: Uint8Array): Promise<Reply> => {
+    const startedMs = performance.now()
+    const outcome = await scrapes.scrape(parseScrapeQuery(rawQuery), passkey, address)
+    counters.timeAnswer('scrape', (performance.now() - startedMs) / 1_000)
+    if (outcome.failure !== undefined) return refusalReply(outcome)
+    return { status: 200, body: bodyOf(outcome.torrents, outcome.minRequestInterval) }
   }
 
-  const scrape = async (sender: Sender, target: Target): Promise<Reply> => {
-    const address = addressFromText(addressOf(sender)) ?? NO_ADDRESS
-    const refusal = await limits.refuseScrape(address)
-    if (refusal !== undefined) return refusalReply(refusal)
-    const parsed = parseScrapeQuery(target.rawQuery)
-    const outcome = parsed.ok
-      ? await scrapes.scrape(parsed.request, target.passkey)
-      : refusals.refuse('scrape', parsed.failure)
-    if (outcome.failure !== undefined)
-      return refusalReply(await limits.limitUnknownPasskeys('scrape', outcome, address))
-    return { status: 200, body: bodyOf(outcome) }
-  }
-
-  /** A full scrape is the same list for everybody, and so is its reply. */
+  /** A full scrape is the same list for every client, and so is its reply. */
   const bodies = new WeakMap<readonly ScrapedTorrent[], Buffer>()
-  const bodyOf = ({ torrents, minRequestInterval }: Extract<ScrapeOutcome, { failure: undefined }>): Buffer => {
+  const bodyOf = (torrents: readonly ScrapedTorrent[], minRequestInterval: number): Buffer => {
     let body = bodies.get(torrents)
     if (body === undefined) bodies.set(torrents, (body = scrapeReply(torrents, minRequestInterval)))
     return body
   }
 
-  const replyTo: AnnounceRoutes['replyTo'] = (url, sender) => {
-    const target = parseTrackerTarget(url)
-    if (target === undefined) return undefined
+  const begin = (target: TrackerTarget, sender: Sender, client: TrackerClient): void => {
     const { action } = target
-    if (!target.ok) return Promise.resolve(refusalReply(refusals.refuse(action, target.failure)))
-    const startedMs = performance.now()
-    const reply = action === 'announce' ? announce(sender, target) : scrape(sender, target)
-    return reply
-      .catch((error: unknown) => refusalReply(refusals.refuseError(action, error)))
-      .finally(() => times.timeAnswer(action, (performance.now() - startedMs) / 1_000))
+    if (!target.ok) {
+      client.send(refusalReply(refusals.refuse(action, target.failure)))
+      return
+    }
+    const { rawQuery, passkey } = target
+    const address = addressFromText(addressOf(sender))
+    if (action === 'announce') {
+      client.announce ??= new HttpAnnounce(options, client)
+      client.announce.begin(rawQuery, passkey, address)
+    } else {
+      void scrape(rawQuery, passkey, address ?? NO_ADDRESS)
+        .catch((error: unknown) => refusalReply(refusals.refuseError('scrape', error)))
+        .then((reply) => client.send(reply))
+    }
   }
 
-  const answerMalformed = (packet: Buffer | undefined): string | undefined => {
-    const [line = ''] = packet?.toString('latin1').split('\r\n', 1) ?? []
-    const [, path] = /^GET ([^ ?]*)/.exec(line) ?? []
-    const target = path === undefined ? undefined : parseTrackerTarget(path)
-    if (target === undefined) return undefined
-    const failure = line.length > LONG_LINE ? 'query_too_long' : 'invalid_query'
-    const refusal = refusals.refuse(target.action, failure)
-    const body = failureReply(failure, refusal).toString('latin1')
-    const head = [
-      'HTTP/1.1 200 OK',
-      'Content-Type: text/plain',
-      `Content-Length: ${String(body.length)}`,
-      'Connection: close',
-    ]
-    return `${head.join('\r\n')}\r\n\r\n${body}`
-  }
+  return {
+    take: (url, sender, client) => {
+      const target = parseTrackerTarget(url)
+      if (target === undefined) return false
+      try {
+        begin(target, sender, client)
+      } catch (error) {
+        client.send(refusalReply(refusals.refuseError(target.action, error)))
+      }
+      return true
+    },
 
-  return { replyTo, answerMalformed }
+    answerMalformed: (packet) => {
+      const [line = ''] = packet?.toString('latin1').split('\r\n', 1) ?? []
+      const [, path] = /^GET ([^ ?]*)/.exec(line) ?? []
+      const target = path === undefined ? undefined : parseTrackerTarget(path)
+      if (target === undefined) return undefined
+      const failure = line.length > LONG_LINE ? 'query_too_long' : 'invalid_query'
+      const body = failureReply(failure, refusals.refuse(target.action, failure)).toString('latin1')
+      const head = [
+        'HTTP/1.1 200 OK',
+        'Content-Type: text/plain',
+        `Content-Length: ${String(body.length)}`,
+        'Connection: close',
+      ]
+      return `${head.join('\r\n')}\r\n\r\n${body}`
+    },
+  }
 }
 
 /** Of a request whose connection is gone. */
 const NO_ADDRESS = new Uint8Array(4)
-
-type Target = Extract<TrackerTarget, { ok: true }>
-
-function refusalReply(refusal: Refusal): Reply {
-  const { failure, interval } = refusal
-  const { status } = FAILURES[failure]
-  return { status, body: failureReply(failure, refusal), retryAfter: status === 429 ? interval : undefined }
-}

@@ -1,163 +1,81 @@
 import {
   type AnnounceEvent,
-  type AnnounceListReply,
-  type AnnounceReply,
   type AnnounceRequest,
   type Passkey,
-  WARNINGS,
   type WarningName,
 } from '@vault-and-tracker/bencode-tracker'
-import { recoveryInterval, withJitter } from '../swarm/interval.ts'
-import { listPeers, selectPeers } from '../swarm/selection.ts'
-import type { SwarmAnswer, Swarms } from '../swarm/swarm.ts'
-import type { CheckAnnounce } from './announce-check.ts'
+import type { PeerAnnounce, SwarmAnswer, SwarmRequest } from '../swarm/swarm.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
+import type { AnnounceTorrent, AnnounceUser, Multipliers } from './directory.ts'
 import type { PeerEndpoints } from './peer-endpoints.ts'
 import type { Refusal } from './refusal.ts'
 
-/** The intervals of answers, in seconds. */
-export type AnnounceSettings = {
-  readonly interval: number
-  readonly minInterval: number
-}
+/** An announce over a socket: who its peers belong to in open mode, 8 bytes. Such a peer has no address. */
+export type OverSocket = { owner(): Buffer }
 
 /**
- * The outcome of an announce: a refusal, or everything that a reply says, with the peers in the form that the request
- * asked for.
+ * One announce on its way through four stations: a transport reads it, the rules check it, the swarm carries it out, and
+ * the transport replies. It carries everything that is known of it, so no station needs a promise or a closure of its own,
+ * and a connection uses one object for all of its announces, one after the other.
+ *
+ * After `Announces.check`, one of `accepted` and `refused` is called; after `Swarms.announce`, one of `answered` and
+ * `failed`.
  */
-export type AnnounceOutcome =
-  | Refusal
-  | (AnnounceReply & { readonly failure: undefined; readonly compact: true })
-  | (AnnounceListReply & { readonly failure: undefined; readonly compact: false })
+export abstract class Announce implements SwarmRequest {
+  // What the transport has read before the rules are applied.
+  request!: AnnounceRequest
+  passkey: Passkey | undefined
+  /** Where it came from: 4 or 16 bytes. */
+  address!: Uint8Array
+  overSocket: OverSocket | undefined
 
-/** The announces of one tracker. */
-export type Announces = {
-  /**
-   * Checks an announce against the rules in their order, carries it out and chooses peers.
-   *
-   * @param address where it came from, 4 or 16 bytes
-   * @throws what `isUnavailable` recognises when Postgres or Redis is needed and unavailable
-   */
-  announce(request: AnnounceRequest, passkey: Passkey | undefined, address: Uint8Array): Promise<AnnounceOutcome>
-}
+  // What the rules have looked up: `null` until then, and `undefined` if it does not exist.
+  user: AnnounceUser | null | undefined = null
+  torrent: AnnounceTorrent | null | undefined = null
+  site: Multipliers | null | undefined = null
+  endpoints: PeerEndpoints | null = null
+  /** Seconds that the limit of announces asks to wait, and that of unknown passkeys: 0 when not exceeded. */
+  wait: number | null = null
+  passkeyWait: number | null = null
+  /** A stop with a passkey that no user has. */
+  isStopOfNobody = false
 
-/** The swarm's answer, or what stands for it where the swarm is not asked. */
-type Answer = Omit<SwarmAnswer, 'status'> & { readonly status: 'accepted' | WarningName }
+  /** The announce for the swarm, once it is accepted. */
+  peer!: PeerAnnounce
+  abstract readonly socket: SwarmRequest['socket']
 
-const PENDING_MODERATION: Answer = {
-  status: 'pending_moderation',
-  rejoined: false,
-  implausible: false,
-  recovering: false,
-  complete: 0,
-  incomplete: 0,
-  completed: 0,
-  lastAnnounce: 0,
-  elsewhere: false,
-  recordCount: 0,
-  records: Buffer.alloc(0),
-  now: 0,
-}
-
-const UNKNOWN_STOPPED: Answer = { ...PENDING_MODERATION, status: 'stopped_unknown_peer' }
-
-/** Creates the use case; `random` gives numbers from 0 to 1. */
-export function createAnnounces(options: {
-  settings: AnnounceSettings
-  checkAnnounce: CheckAnnounce
-  swarms: Pick<Swarms, 'announce'>
-  counters: AnnounceCounters
-  random: () => number
-}): Announces {
-  const { settings, checkAnnounce, swarms, counters, random } = options
-
-  /**
-   * The outcome of an announce that was not refused.
-   *
-   * @param endpoints the requester's own, which are left out of the peers, where one client may have several owners
-   */
-  const accept = (
-    request: AnnounceRequest,
-    externalIp: Uint8Array,
-    answer: Answer,
-    owner: Buffer,
-    endpoints: PeerEndpoints | undefined,
-  ): AnnounceOutcome => {
-    const { now } = answer
-    const name = answer.status === 'accepted' ? undefined : answer.status
-    countAnnounce(counters, request.event, answer, name)
-
-    const regular = answer.recovering ? recoveryInterval(settings.interval) : settings.interval
-    const minimum = Math.min(settings.minInterval, regular)
-    const fixed = name && warningInterval(name, answer.lastAnnounce + minimum - now)
-    const interval = fixed ?? withJitter(regular, random)
-    const minInterval = fixed ?? minimum
-
-    const { complete, incomplete, completed: downloaded } = answer
-    const { trackerId, noPeerId, numwant: want } = request
-    const warning = name && WARNINGS[name].message
-    const requester = { owner, endpoints, want, now, random: Math.floor(random() * 0x1_0000_0000) }
-    // One literal each and no spread: such an object is made for nearly every request there is.
-    if (request.compact) {
-      const { peers, peers6 } = selectPeers(answer, requester)
-      return {
-        failure: undefined,
-        compact: true,
-        complete,
-        incomplete,
-        downloaded,
-        interval,
-        minInterval,
-        externalIp,
-        trackerId,
-        warning,
-        peers,
-        peers6,
-      }
-    }
-    return {
-      failure: undefined,
-      compact: false,
-      complete,
-      incomplete,
-      downloaded,
-      interval,
-      minInterval,
-      externalIp,
-      trackerId,
-      warning,
-      peers: listPeers(answer, requester),
-      noPeerId,
-    }
+  get isStop(): boolean {
+    return this.request.event === 'stopped'
   }
 
-  return {
-    announce: async (request, passkey, address) => {
-      const checked = await checkAnnounce(request, passkey, address)
-      if (checked.failure !== undefined) return checked
-      const { peer, user, endpoints, isPending, isStopOfNobody } = checked
-      const instead = isPending ? PENDING_MODERATION : isStopOfNobody === true ? UNKNOWN_STOPPED : undefined
-      const answer = instead ?? (await swarms.announce(peer))
-      return accept(request, address, answer, peer.owner, user ? undefined : endpoints)
-    },
+  /** Whether the torrent waits for moderation, so the swarm must not hear of the announce. */
+  get isPending(): boolean {
+    return !this.isStop && this.torrent?.state === 'pending'
   }
-}
 
-/** The interval of an answer with a warning, in seconds; undefined for the regular one. */
-function warningInterval(name: WarningName, untilAllowed: number): number | undefined {
-  return name === 'announce_too_soon' ? Math.max(1, untilAllowed) : WARNINGS[name].interval
+  /** Forgets what the rules found of the announce before. */
+  restart(): void {
+    this.user = this.torrent = this.site = this.endpoints = this.wait = this.passkeyWait = null
+    this.isStopOfNobody = false
+  }
+
+  /** No rule refuses it, and `peer` is set. */
+  abstract accepted(): void
+  abstract refused(refusal: Refusal): void
+  abstract answered(answer: SwarmAnswer): void
+  abstract failed(error: unknown): void
 }
 
 /** Counts an announce that was carried out, and what was unusual about it. */
 export function countAnnounce(
   counters: AnnounceCounters,
   event: AnnounceEvent,
-  answer: Pick<Answer, 'rejoined' | 'implausible' | 'elsewhere'>,
+  { rejoined, implausible, elsewhere }: Pick<SwarmAnswer, 'rejoined' | 'implausible' | 'elsewhere'>,
   warning: WarningName | undefined,
 ): void {
   counters.countAnnounce(event)
   if (warning !== undefined) counters.countWarning(warning)
-  if (answer.rejoined) counters.countAnomaly('rejoined')
-  if (answer.implausible) counters.countAnomaly('implausible')
-  if (answer.elsewhere) counters.countAnomaly('elsewhere')
+  if (rejoined) counters.countAnomaly('rejoined')
+  if (implausible) counters.countAnomaly('implausible')
+  if (elsewhere) counters.countAnomaly('elsewhere')
 }

@@ -134,8 +134,10 @@ function copyOf(text: string): string {
 
 /** Of all multipliers that apply to a transfer (the torrent's, the user's, the site's), the best for the user count. */
 export function bestOf(multipliers: readonly Multipliers[]): Multipliers {
-  return {
-    uploadPercent: Math.max(...multipliers.map(({ uploadPercent }) => uploadPercent)),
-    downloadPercent: Math.min(...multipliers.map(({ downloadPercent }) => downloadPercent)),
+  let [uploadPercent, downloadPercent] = [0, Number.POSITIVE_INFINITY]
+  for (const each of multipliers) {
+    if (each.uploadPercent > uploadPercent) uploadPercent = each.uploadPercent
+    if (each.downloadPercent < downloadPercent) downloadPercent = each.downloadPercent
   }
+  return { uploadPercent, downloadPercent }
 }

@@ -14,6 +14,9 @@ export type PeerEndpoints = {
   readonly source: Uint8Array
 }
 
+/** Of a peer that is reached through a socket only. */
+export const NO_ENDPOINTS: PeerEndpoints = { ipv4: undefined, ipv6: undefined, source: new Uint8Array(0) }
+
 /**
  * The addresses of a peer: the one the announce came from, or, where that is allowed, those the client claims.
  *
@@ -43,7 +46,8 @@ export function endpointsOf(
 
 /** `0.0.0.0`, which a connection that is gone reports, and `::`. */
 function isUnspecified(address: Uint8Array): boolean {
-  return address.every((byte) => byte === 0)
+  for (const byte of address) if (byte !== 0) return false
+  return true
 }
 
 function oneEndpoint(address: Uint8Array, port: number, allowPrivate: boolean): PeerEndpoints {

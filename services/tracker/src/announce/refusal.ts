@@ -16,19 +16,19 @@ export type Refusal = {
 
 type LimitFailure = Extract<FailureName, 'announce_limit' | 'scrape_limit' | 'passkey_limit'>
 
-/** Makes refusals, and counts them. */
+/** Creates refusals, and counts them. */
 export type Refusals = {
   readonly refuse: (action: TrackerAction, failure: FailureName, detail?: string | null) => Refusal
-  /** Refuses what is over a limit, an announce over that of announces unless told; `wait` in seconds. */
-  readonly refuseOverLimit: (wait: number, action?: TrackerAction, failure?: LimitFailure) => Refusal
-  /** Refuses because of an error: an unavailable dependency, or else a fault of ours, which is reported. */
+  /** Refuses what is over a limit; `wait` in seconds. */
+  readonly refuseOverLimit: (action: TrackerAction, failure: LimitFailure, wait: number) => Refusal
+  /** Refuses because of an error: an unavailable dependency, or else a bug, which is reported. */
   readonly refuseError: (action: TrackerAction, error: unknown) => Refusal
 }
 
 /**
- * Creates the maker of refusals.
+ * Creates the refusals of a tracker.
  *
- * @param options intervals in seconds; `onError` gets every error that is a fault of ours
+ * @param options intervals in seconds; `onError` gets every error that is a bug
  */
 export function createRefusals(options: {
   interval: number
@@ -50,10 +50,9 @@ export function createRefusals(options: {
   return {
     refuse,
 
-    refuseOverLimit: (wait, action = 'announce', failure = 'announce_limit') => {
+    refuseOverLimit: (action, failure, wait) => {
       counters.countFailure(action, failure)
-      const retryIn = Math.ceil(wait / 60)
-      return { failure, interval: wait, minInterval: wait, retryIn, detail: undefined }
+      return { failure, interval: wait, minInterval: wait, retryIn: Math.ceil(wait / 60), detail: undefined }
     },
 
     refuseError: (action, error) => {

@@ -21,7 +21,6 @@ const MAX_FIELDS = 32
 const REQUEST_LINE = /GET (\/[!-~]*) HTTP\/1\.([01])\r\n/y
 /** field-line, section 5: a token, and a value of visible characters, spaces and tabs, without obs-fold. */
 const FIELD_LINE = /([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t -~\x80-\xff]*)\r\n/y
-const TARGET_AT = 'GET '.length
 
 /** Fields that say where a message ends, or what becomes of the connection. */
 const LEFT_TO_NODE = new Set([
@@ -69,8 +68,7 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   if (hosts > 1 || (hosts === 0 && minor === '1')) return undefined
   if (connection !== undefined && connection !== 'close' && connection !== 'keep-alive') return undefined
   return {
-    // A part of the text would keep all of it in memory, for as long as a passkey of it is in a cache.
-    target: bytes.toString('latin1', TARGET_AT, TARGET_AT + target.length),
+    target,
     keepAlive: minor === '1' ? connection !== 'close' : connection === 'keep-alive',
     forwardedFor,
     length: at + '\r\n'.length,

@@ -1,30 +1,33 @@
-import type { InfoHash, Passkey, ScrapedTorrent, ScrapeRequest } from '@vault-and-tracker/bencode-tracker'
+import type { InfoHash, Passkey, ScrapedTorrent, ScrapeParse, ScrapeRequest } from '@vault-and-tracker/bencode-tracker'
 import type { SwarmName, Swarms } from '../swarm/swarm.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
 import type { Directory } from './directory.ts'
 import type { FullScrape } from './full-scrape.ts'
-import type { Identify, TrackerMode } from './identify.ts'
+import type { CountLimit } from './limits.ts'
+import { limitKeyOf } from './peer-endpoints.ts'
 import type { Refusal, Refusals } from './refusal.ts'
+import { type TrackerMode, torrentFailure, userFailure } from './rules.ts'
 
 /** The outcome of a scrape: a refusal, or the counts of the torrents asked for. */
-export type ScrapeOutcome =
-  | Refusal
-  | {
-      readonly failure: undefined
-      readonly torrents: readonly ScrapedTorrent[]
-      /** Seconds before which no scrape is welcome. */
-      readonly minRequestInterval: number
-    }
+export type ScrapeOutcome = Refusal | Scraped
 
-/** The scrapes of one tracker. */
+type Scraped = {
+  readonly failure: undefined
+  readonly torrents: readonly ScrapedTorrent[]
+  /** Seconds before which no scrape is welcome. */
+  readonly minRequestInterval: number
+}
+
+/** The scrapes of one tracker, whatever their transport. */
 export type Scrapes = {
   /**
    * Counts the peers of the torrents asked for, or of all where that is allowed. Unknown ones are left out; in open mode
-   * every torrent is known.
+   * every torrent is known. It never rejects.
    *
-   * @throws what `isUnavailable` recognises when Postgres or Redis is needed and unavailable
+   * @param parse the request, or why it could not be read
+   * @param address where it came from, 4 or 16 bytes
    */
-  scrape(request: ScrapeRequest, passkey: Passkey | undefined): Promise<ScrapeOutcome>
+  scrape(parse: ScrapeParse, passkey: Passkey | undefined, address: Uint8Array): Promise<ScrapeOutcome>
 }
 
 const MIN_REQUEST_INTERVAL = 600
@@ -34,43 +37,65 @@ type Known = { readonly infoHash: InfoHash; readonly name: SwarmName; readonly c
 /** Creates the use case. */
 export function createScrapes(options: {
   mode: TrackerMode
-  identify: Identify
   directory: Directory
-  swarms: Swarms
+  /** Scrapes per address. */
+  scrapeLimit: CountLimit
+  /** Unknown passkeys per address. */
+  passkeyLimit: CountLimit
+  swarms: Pick<Swarms, 'count'>
   refusals: Refusals
   counters: AnnounceCounters
-  /** All torrents, where somebody may ask for them. */
+  /** All torrents, where clients may ask for them. */
   fullScrape?: FullScrape | undefined
 }): Scrapes {
-  const { mode, identify, directory, swarms, refusals, counters, fullScrape } = options
+  const { mode, directory, scrapeLimit, passkeyLimit, swarms, refusals, counters, fullScrape } = options
+
+  const check = async (passkey: Passkey | undefined, limitKey: string): Promise<Refusal | undefined> => {
+    if (mode === 'open') return undefined
+    if (passkey === undefined) return refusals.refuse('scrape', 'missing_passkey')
+    const failure = userFailure(await directory.user(passkey))
+    if (failure === undefined) return undefined
+    const wait = failure === 'unknown_passkey' ? await passkeyLimit.take(limitKey) : 0
+    return wait > 0 ? refusals.refuseOverLimit('scrape', 'passkey_limit', wait) : refusals.refuse('scrape', failure)
+  }
 
   const find = async (infoHash: InfoHash): Promise<Known | undefined> => {
     if (mode === 'open') return { infoHash, name: Buffer.from(infoHash, 'hex'), completed: 0 }
     const torrent = await directory.torrent(infoHash)
-    if (torrent === undefined || torrent.state === 'deleted' || torrent.state === 'rejected') return undefined
+    if (torrent === undefined || torrentFailure(torrent) !== undefined) return undefined
     return { infoHash, name: torrent.swarm, completed: torrent.completed }
   }
 
+  const count = async ({ infoHashes }: ScrapeRequest): Promise<readonly ScrapedTorrent[]> => {
+    const known = (await Promise.all(infoHashes.map(find))).filter((torrent) => torrent !== undefined)
+    const counts = await swarms.count(known)
+    return known.flatMap(({ infoHash }, i) => {
+      const found = counts[i]
+      if (found === undefined) return []
+      const { complete, incomplete, completed, paused } = found
+      return [{ infoHash, complete, incomplete, downloaded: completed, downloaders: incomplete - paused }]
+    })
+  }
+
+  const carryOut = async (
+    parse: ScrapeParse,
+    passkey: Passkey | undefined,
+    limitKey: string,
+  ): Promise<ScrapeOutcome> => {
+    const wait = await scrapeLimit.take(limitKey)
+    if (wait > 0) return refusals.refuseOverLimit('scrape', 'scrape_limit', wait)
+    if (!parse.ok) return refusals.refuse('scrape', parse.failure)
+    const refusal = await check(passkey, limitKey)
+    if (refusal !== undefined) return refusal
+    const isFull = parse.request.infoHashes.length === 0
+    if (isFull && fullScrape === undefined) return refusals.refuse('scrape', 'scrape_without_info_hash')
+    const torrents = isFull && fullScrape !== undefined ? await fullScrape() : await count(parse.request)
+    counters.countScrape(torrents.length)
+    return { failure: undefined, torrents, minRequestInterval: MIN_REQUEST_INTERVAL }
+  }
+
   return {
-    scrape: async (request, passkey) => {
-      const user = await identify(passkey)
-      if (typeof user === 'string') return refusals.refuse('scrape', user)
-      if (request.infoHashes.length === 0) {
-        if (fullScrape === undefined) return refusals.refuse('scrape', 'scrape_without_info_hash')
-        const torrents = await fullScrape()
-        counters.countScrape(torrents.length)
-        return { failure: undefined, torrents, minRequestInterval: MIN_REQUEST_INTERVAL }
-      }
-      const known = (await Promise.all(request.infoHashes.map(find))).filter((torrent) => torrent !== undefined)
-      const counts = await swarms.count(known)
-      const torrents = known.flatMap(({ infoHash }, i) => {
-        const count = counts[i]
-        if (count === undefined) return []
-        const { complete, incomplete, completed, paused } = count
-        return [{ infoHash, complete, incomplete, downloaded: completed, downloaders: incomplete - paused }]
-      })
-      counters.countScrape(torrents.length)
-      return { failure: undefined, torrents, minRequestInterval: MIN_REQUEST_INTERVAL }
-    },
+    scrape: (parse, passkey, address) =>
+      carryOut(parse, passkey, limitKeyOf(address)).catch((error: unknown) => refusals.refuseError('scrape', error)),
   }
 }

@@ -1,29 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import { createRedisMetrics } from '@vault-and-tracker/service-kit/operational-metrics'
-import { type Cluster, Redis } from 'ioredis'
+import { Cluster, type Redis } from 'ioredis'
 import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
 import { changesOf, createFlusher, type Flusher } from '../accounting/accounting.ts'
 import { createAccountingQueue } from '../accounting/accounting-queue.redis.ts'
 import { createLedger } from '../accounting/ledger.store.ts'
-import { createAddressLimits } from '../announce/address-limits.ts'
 import { createAnnounceMetrics } from '../announce/announce.metrics.ts'
-import { type AnnounceRoutes, announceRoutes, type Sender } from '../announce/announce.routes.ts'
-import { createAnnounces } from '../announce/announce.ts'
-import { createAnnounceCheck } from '../announce/announce-check.ts'
-import { createSharedCounts } from '../announce/announce-limit.redis.ts'
-import { createAnnounceLimit } from '../announce/announce-limit.ts'
-import { clientRules } from '../announce/client-rules.ts'
+import { createTrackerRequests, type TrackerRequests } from '../announce/announce.routes.ts'
+import { createAnnounces } from '../announce/announces.ts'
 import { createDirectoryStore } from '../announce/directory.store.ts'
 import { createDirectory, type Directory } from '../announce/directory.ts'
-import { createGatheredTransfers } from '../announce/expulsions.redis.ts'
-import { createExpulsionStore } from '../announce/expulsions.store.ts'
-import { createExpulsions, type Expulsions } from '../announce/expulsions.ts'
 import { createFullScrape } from '../announce/full-scrape.ts'
-import { createIdentify } from '../announce/identify.ts'
+import { createSharedCounts } from '../announce/limits.redis.ts'
+import { createCountLimit } from '../announce/limits.ts'
 import { createRefusals } from '../announce/refusal.ts'
+import { clientPrefixes } from '../announce/rules.ts'
 import { createScrapes } from '../announce/scrape.ts'
-import type { Sockets } from '../announce/sockets.ws.ts'
+import { createGatheredTransfers } from '../expulsions/expulsions.redis.ts'
+import { createExpulsionStore } from '../expulsions/expulsions.store.ts'
+import { createExpulsions, type Expulsions } from '../expulsions/expulsions.ts'
 import { createLeadership } from '../leadership/leadership.redis.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
@@ -36,9 +32,9 @@ import { createWebSockets, type WebSockets } from './websocket.ts'
 
 /** The announce engine, joined. */
 export type AnnounceEngine = {
-  readonly routes: AnnounceRoutes
+  readonly requests: TrackerRequests
   /** Undefined where they are switched off. */
-  readonly sockets: Sockets | undefined
+  readonly sockets: WebSockets | undefined
   /** What staff see of the swarms. */
   readonly useCases: SwarmStatisticsPart['useCases']
   /** Fails while announces would: the Redis of the swarms is unavailable or full. */
@@ -66,7 +62,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
   const { config, db, logger, clock } = connections
   const redis = await connectSwarmRedis(connections)
   // The nodes of a Cluster are watched by themselves.
-  const stores = redis instanceof Redis && redis !== connections.redis ? { swarms: redis } : {}
+  const stores = redis instanceof Cluster || redis === connections.redis ? {} : { swarms: redis }
   createRedisMetrics(connections.metrics.registry, { main: connections.redis, ...stores })
   const swarms = createRedisSwarms({
     redis,
@@ -85,9 +81,9 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
   const statistics = createSwarmStatisticsPart(connections, redis, swarms)
-  const { routes, ...shared } = createUseCases(connections, redis, swarms, directory, statistics)
+  const { requests, ...shared } = createUseCases(connections, redis, swarms, directory, statistics)
   const sockets = config.WEBSOCKET
-    ? await createWebSockets({ ...connections, ...shared, redis, swarms, directory })
+    ? await createWebSockets({ ...connections, redis, shared: { ...shared, swarms, directory } })
     : undefined
   const expulsions = addExpulsions(connections, redis, swarms)
   connections.invalidations.addCache({
@@ -103,7 +99,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
   })
   addBackground(connections, redis, { swarms, flusher, sockets, statistics })
   return {
-    routes,
+    requests,
     sockets,
     useCases: statistics.useCases,
     check: () => swarms.check(),
@@ -121,44 +117,44 @@ function createUseCases(
   const mode = config.TRACKER_MODE
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)
-  const times = createAnnounceMetrics(metrics.registry)
-  const counters = statistics.countedByTime(times)
+  const counters = statistics.countedByTime(createAnnounceMetrics(metrics.registry))
   const refusals = createRefusals({
     interval,
     minInterval,
     counters,
     onError: (error, action) => logger.error({ err: error, action }, 'announce or scrape failed'),
   })
-  const identify = createIdentify(mode, directory)
   const counts = createSharedCounts(redis)
-  const checkAnnounce = createAnnounceCheck({
-    settings: {
-      allowPrivatePeers: config.ALLOW_PRIVATE_PEERS,
-      allowIpParam: config.ALLOW_IP_PARAM,
-      clients: clientRules({ allowed: config.CLIENTS_ALLOWED, denied: config.CLIENTS_DENIED }),
-    },
-    identify,
-    directory,
-    limit: createAnnounceLimit({ limit: config.ANNOUNCE_LIMIT, counts, clock }),
+  const limitOf = (name: string, limit: number) => createCountLimit({ name, limit, counts, clock })
+  const passkeyLimit = limitOf('passkey', config.UNKNOWN_PASSKEY_LIMIT)
+  const announces = createAnnounces({
+    mode,
     refusals,
+    directory,
+    announceLimit: limitOf('announce', config.ANNOUNCE_LIMIT),
+    passkeyLimit,
+    clients: clientPrefixes({ allowed: config.CLIENTS_ALLOWED, denied: config.CLIENTS_DENIED }),
+    allowPrivatePeers: config.ALLOW_PRIVATE_PEERS,
+    allowIpParam: config.ALLOW_IP_PARAM,
   })
-  const settings = { interval, minInterval }
-  const announces = createAnnounces({ settings, checkAnnounce, swarms, counters, random: Math.random })
   const fullScrape =
     mode === 'open' && config.FULL_SCRAPE
       ? createFullScrape({ names: createSwarmNames(redis), swarms, clock })
       : undefined
-  const scrapes = createScrapes({ mode, identify, directory, swarms, refusals, counters, fullScrape })
-  const limits = createAddressLimits({
-    scrapes: config.SCRAPE_LIMIT,
-    unknownPasskeys: config.UNKNOWN_PASSKEY_LIMIT,
+  const scrapeLimit = limitOf('scrape', config.SCRAPE_LIMIT)
+  const scrapes = createScrapes({ mode, directory, scrapeLimit, passkeyLimit, swarms, refusals, counters, fullScrape })
+  const requests = createTrackerRequests({
+    announces,
+    swarms,
+    scrapes,
     refusals,
-    counts,
-    clock,
+    counters,
+    interval,
+    minInterval,
+    random: Math.random,
+    addressOf: (sender) => clientAddress(sender, config.proxies),
   })
-  const addressOf = (request: Sender): string => clientAddress(request, config.proxies)
-  const routes = announceRoutes({ announces, scrapes, refusals, limits, times, addressOf })
-  return { routes, checkAnnounce, scrapes, limits, identify, refusals, counters }
+  return { requests, mode, announces, scrapes, refusals, counters }
 }
 
 /** Takes users out of their swarms, whichever process hears of it first. */

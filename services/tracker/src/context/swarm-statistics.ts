@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis'
-import type { AnnounceCounters } from '../announce/announce-counters.ts'
+import type { AnnounceCounters, AnswerTimes } from '../announce/announce-counters.ts'
 import { createPeerList } from '../swarm/peer-list.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import { createAnnounceRate } from '../swarm-statistics/announce-rate.ts'
@@ -37,7 +37,7 @@ export function createSwarmStatisticsPart(connections: Connections, redis: Redis
   return {
     useCases: { swarmStatistics: statistics, torrentPeers },
     /** The same counters, which also count announces by time. */
-    countedByTime: (counters: AnnounceCounters): AnnounceCounters => ({
+    countedByTime: (counters: AnnounceCounters & AnswerTimes): AnnounceCounters & AnswerTimes => ({
       ...counters,
       countAnnounce: (event) => {
         rate.countAnnounce()

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
@@ -7,37 +6,26 @@ import { connectRedis } from '@vault-and-tracker/service-kit/redis'
 import { repeat } from '@vault-and-tracker/service-kit/repeat'
 import type { Resources } from '@vault-and-tracker/service-kit/resources'
 import type { Cluster, Redis } from 'ioredis'
-import type { AddressLimits } from '../announce/address-limits.ts'
-import type { CheckAnnounce } from '../announce/announce-check.ts'
-import type { AnnounceCounters } from '../announce/announce-counters.ts'
-import type { Directory } from '../announce/directory.ts'
-import type { Identify } from '../announce/identify.ts'
-import { createProcesses, createRelays } from '../announce/process-relays.redis.ts'
-import { relayChannel } from '../announce/process-relays.ts'
-import type { Refusals } from '../announce/refusal.ts'
-import type { Scrapes } from '../announce/scrape.ts'
-import { createSignalling } from '../announce/signalling.ts'
-import { createSocketAnnounces } from '../announce/socket-announces.ts'
-import type { SocketPeer } from '../announce/socket-session.ts'
-import { createSocketTracker, type SocketTracker } from '../announce/socket-tracker.ts'
-import { createSocketMetrics } from '../announce/sockets.metrics.ts'
-import { createSockets, type Sockets } from '../announce/sockets.ws.ts'
 import type { Config } from '../config.ts'
 import { subscribeToChannel } from '../redis/subscription.redis.ts'
-import { tolerantMinInterval } from '../swarm/interval.ts'
 import type { Swarms } from '../swarm/swarm.ts'
+import { type SharedParts, SocketAnnounces } from '../webtorrent/announces.ts'
+import type { SocketPeer } from '../webtorrent/connections.ts'
+import { SocketCounts } from '../webtorrent/counts.ts'
+import { createProcesses, createRelays, relayChannel } from '../webtorrent/processes.redis.ts'
+import { SocketServer } from '../webtorrent/server.ws.ts'
+import { Signalling } from '../webtorrent/signalling.ts'
+import { SocketTracker } from '../webtorrent/tracker.ts'
+import { registerSocketMetrics } from '../webtorrent/webtorrent.metrics.ts'
 import { swarmSettings } from './swarms.ts'
 
 /** WebSockets, joined. */
-export type WebSockets = Sockets &
+export type WebSockets = Pick<SocketServer, 'attach' | 'drain'> &
   Pick<SocketTracker, 'forget' | 'revalidateAll'> & {
     /** Removes the peers of processes that are gone; the leading process does it for all. */
     evictGone(): Promise<void>
   }
 
-/** Offers are a browser's only way to new peers, so it announces more often. Seconds. */
-const INTERVAL_S = 120
-const MIN_INTERVAL_S = 60
 const BEAT_EVERY_MS = 5_000
 const PING_EVERY_MS = 30_000
 const FIRST_REQUEST_WITHIN_MS = 30_000
@@ -55,41 +43,25 @@ export async function createWebSockets(options: {
   logger: Logger
   clock: Clock
   resources: Resources
-  checkAnnounce: CheckAnnounce
-  scrapes: Scrapes
-  limits: AddressLimits
-  identify: Identify
-  directory: Directory
-  swarms: Swarms
-  refusals: Refusals
-  counters: AnnounceCounters
+  shared: SharedParts & { swarms: Swarms }
 }): Promise<WebSockets> {
-  const { config, logger, clock, resources, checkAnnounce, swarms, refusals } = options
+  const { config, logger, clock, resources } = options
   const processId = randomBytes(8)
   const process = processId.toString('hex')
-  const counters = createSocketMetrics(options.metrics.registry)
+  const counts = new SocketCounts()
+  registerSocketMetrics(options.metrics.registry, counts)
   const publisher = await connectRedis({ url: config.REDIS_URL, name: 'tracker-relay', logger, corkWrites: true })
-  const relays = createRelays(publisher, counters)
+  const relays = createRelays(publisher, counts)
   resources.defer(() => relays.close())
-  const tracker = createSocketTracker({
-    ...options,
+  const tracker = new SocketTracker({
     process,
     maxTorrents: config.WS_TORRENTS_PER_SOCKET,
-    tooSoonMs: tolerantMinInterval(MIN_INTERVAL_S) * 1000,
     timeToLiveMs: swarmSettings(config).timeToLive * 1000,
-    announces: createSocketAnnounces({
-      process: processId,
-      settings: { interval: INTERVAL_S, minInterval: MIN_INTERVAL_S },
-      checkAnnounce,
-      limits: options.limits,
-      swarms,
-      refusals,
-      counters: options.counters,
-      random: Math.random,
-    }),
-    signalling: createSignalling<SocketPeer>({ process, clock, random: Math.random }),
+    announces: new SocketAnnounces(processId, options.shared),
+    signalling: new Signalling<SocketPeer>(clock, Math.random),
     relays,
-    counters,
+    counts,
+    clock,
   })
   const subscription = await subscribeToChannel({
     url: config.REDIS_URL,
@@ -119,7 +91,7 @@ export async function createWebSockets(options: {
     onError: (error) => logger.warn({ err: error }, 'could not renew the key of this process in Redis; it is retried'),
   })
   resources.defer(() => heartbeat.stop())
-  const sockets = createSockets({
+  const server = new SocketServer({
     tracker,
     limits: {
       origins: config.WS_ORIGINS,
@@ -128,18 +100,17 @@ export async function createWebSockets(options: {
       pingEveryMs: PING_EVERY_MS,
       firstRequestWithinMs: FIRST_REQUEST_WITHIN_MS,
     },
-    counters,
-    addressOf: (request) => clientAddress(request, config.proxies),
-    keyOf: addressKey,
+    counts,
+    proxies: config.proxies,
   })
   return {
-    ...sockets,
-    drain: async () => (isDrained = await sockets.drain()),
+    attach: (http) => server.attach(http),
+    drain: async () => (isDrained = await server.drain()),
     forget: (change) => tracker.forget(change),
     revalidateAll: () => tracker.revalidateAll(),
     evictGone: async () => {
       for (const gone of await processes.gone()) {
-        await swarms.evict(gone)
+        await options.shared.swarms.evict(gone)
         await processes.forget(gone)
       }
     },

@@ -1,15 +1,16 @@
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { answerMalformed, hasTooManyFields, type RequestFront } from '@vault-and-tracker/service-kit/http-server'
 import type { Express } from 'express'
-import type { AnnounceRoutes, Reply } from '../announce/announce.routes.ts'
-import type { Sockets } from '../announce/sockets.ws.ts'
-import { UpgradableRequest } from '../announce/upgrades.ws.ts'
-import { createAnnounceFront } from './announce-front.ts'
+import type { TrackerClient, TrackerRequests } from '../announce/announce.routes.ts'
+import { createAnnounceFront } from '../announce/connections.routes.ts'
+import type { HttpAnnounce } from '../announce/http-announce.ts'
+import type { Reply } from '../announce/reply.ts'
+import { type SocketServer, UpgradableRequest } from '../webtorrent/server.ws.ts'
 
 /** What is answered before the app. `sockets` is undefined where WebSockets are switched off. */
 type BeforeApp = {
-  readonly announces: AnnounceRoutes
-  readonly sockets: Pick<Sockets, 'attach'> | undefined
+  readonly announces: TrackerRequests
+  readonly sockets: Pick<SocketServer, 'attach'> | undefined
   /** Whether announces are read before node:http. */
   readonly hasAnnounceFront: boolean
 }
@@ -27,9 +28,8 @@ export function createTrackerServer(app: Express, { announces, sockets, hasAnnou
       response.writeHead(431, { Connection: 'close', 'Content-Length': 0 }).end()
       return
     }
-    const reply = request.method === 'GET' ? announces.replyTo(request.url ?? '', request) : undefined
-    if (reply === undefined) app(request, response)
-    else void reply.then((each) => send(response, each))
+    const isTaken = request.method === 'GET' && announces.take(request.url ?? '', request, new NodeClient(response))
+    if (!isTaken) app(request, response)
   })
   // Node would answer an expectation it does not know by itself, without a body; nothing obliges us to refuse it.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
@@ -38,15 +38,25 @@ export function createTrackerServer(app: Express, { announces, sockets, hasAnnou
   // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
   // it that its types lack; without it the answer is lost.
   Object.assign(server, { httpAllowHalfOpen: true })
-  return { server, front: hasAnnounceFront ? createAnnounceFront(announces.replyTo) : undefined }
+  return { server, front: hasAnnounceFront ? createAnnounceFront(announces) : undefined }
 }
 
-function send(response: ServerResponse, { status, body, retryAfter }: Reply): void {
-  const headers = ['Content-Type', 'text/plain', 'Content-Length', String(body.length), 'Cache-Control', 'no-store']
-  if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter))
-  response.writeHead(status, headers)
-  // As a latin1 string the body leaves in one write with the head; a buffer would be a second one.
-  response.end(body.toString('latin1'), 'latin1')
+/** The client of one request that node:http has read. */
+class NodeClient implements TrackerClient {
+  announce?: HttpAnnounce
+  private readonly response: ServerResponse
+
+  constructor(response: ServerResponse) {
+    this.response = response
+  }
+
+  send({ status, body, retryAfter }: Reply): void {
+    const headers = ['Content-Type', 'text/plain', 'Content-Length', String(body.length), 'Cache-Control', 'no-store']
+    if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter))
+    this.response.writeHead(status, headers)
+    // As a latin1 string the body leaves in one write with the head; a buffer would be a second one.
+    this.response.end(body.toString('latin1'), 'latin1')
+  }
 }
 
 /** As Node itself answers what it cannot read. */

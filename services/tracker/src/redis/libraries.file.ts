@@ -5,21 +5,7 @@ import { readFileSync } from 'node:fs'
  * names of all files before it.
  */
 const LIBRARIES = {
-  swarm: [
-    'swarm/layouts',
-    'swarm/state',
-    'swarm/counts',
-    'swarm/index',
-    'swarm/records',
-    'swarm/lone',
-    'swarm/selection',
-    'swarm/peer',
-    'swarm/sockets',
-    'swarm/outcome',
-    'swarm/regular',
-    'swarm/announce',
-    'swarm/functions',
-  ],
+  swarm: ['swarm/swarm', 'swarm/announce', 'swarm/functions'],
   accounting: ['accounting'],
   background: ['background'],
   torznab: ['torznab'],

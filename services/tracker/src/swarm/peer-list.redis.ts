@@ -3,10 +3,8 @@ import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import type { Cluster, Redis } from 'ioredis'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import type { PeerList } from './peer-list.ts'
-import { decodePeers } from './peer-wire.ts'
-import { encodeSettings } from './settings-wire.ts'
 import type { SwarmSettings } from './swarm.ts'
-import { minuteOf, swarmKey } from './wire.ts'
+import { decodePeer, encodeSettings, swarmKey } from './wire.ts'
 
 /** Reads peers out of the swarms in Redis. */
 export function createPeerList(options: {
@@ -21,16 +19,16 @@ export function createPeerList(options: {
     read: async (name, first, count) => {
       const args = [encodeSettings(settings, Math.floor((clock?.now() ?? 0) / 1000)), String(first), String(count)]
       const reply = await functions.call('peers', [swarmKey(name)], args)
-      const parts: readonly unknown[] = Array.isArray(reply) ? reply : []
-      const [places, records, values, now] = parts
-      if (
-        typeof places !== 'number' ||
-        typeof now !== 'number' ||
-        !Buffer.isBuffer(records) ||
-        !Buffer.isBuffer(values)
-      )
+      const items: readonly unknown[] = Array.isArray(reply) ? reply : []
+      const [places, now, names, ipv6, ...values] = items
+      if (typeof places !== 'number' || typeof now !== 'number' || !Buffer.isBuffer(names) || !Buffer.isBuffer(ipv6))
         throw new UnavailableError('redis', { cause: new Error('a list of peers has an unknown form') })
-      return { peers: decodePeers(records, values, minuteOf(now)), places }
+      const peers = values.flatMap((value, i) => {
+        const owner = names.subarray(i * 10, i * 10 + 8)
+        const peer = Buffer.isBuffer(value) ? decodePeer(value, owner, ipv6.subarray(i * 18, i * 18 + 18)) : undefined
+        return peer === undefined || peer.lastAnnounce + settings.timeToLive < now ? [] : [peer]
+      })
+      return { peers, places }
     },
   }
 }

@@ -1,16 +1,12 @@
-import type { ListedPeer } from '@vault-and-tracker/bencode-tracker'
-import type { SwarmAnswer } from './swarm.ts'
-import * as wire from './wire.ts'
+import { type ListedPeer, parsePeerId } from '@vault-and-tracker/bencode-tracker'
+import type { PickedPeers } from './swarm.ts'
+import { IPV4_LENGTH, IPV6_LENGTH } from './wire.ts'
 
-/** Who asks for peers, and when. */
+/** Who asks for peers. */
 export type Requester = {
-  /** 8 bytes. Peers of the same owner, the requester among them, are left out. */
-  readonly owner: Buffer
-  /** Peers that listen here are left out too: address and port, 6 and 18 bytes. */
+  /** Peers that listen here are left out: address and port, 6 and 18 bytes. */
   readonly endpoints?: { readonly ipv4: Uint8Array | undefined; readonly ipv6: Uint8Array | undefined } | undefined
   readonly want: number
-  /** Seconds since the epoch. */
-  readonly now: number
   /** 32 random bits. */
   readonly random: number
 }
@@ -21,64 +17,91 @@ export type CompactPeers = {
   readonly peers6: Uint8Array
 }
 
-/** The records of an answer. */
-type Records = Pick<SwarmAnswer, 'records' | 'recordCount'>
-
 const NO_BYTES = new Uint8Array(0)
+/** Reused for the chosen peers of each announce. */
+let compact = Buffer.allocUnsafe(0)
+let compact6 = Buffer.allocUnsafe(0)
+const PEER_ID_LENGTH = 20
 
 /**
- * Chooses the wanted number of peers among the records of an answer, from a random one on. A peer with two addresses is
- * sent with both, and counts once.
+ * Chooses the wanted number of peers among those picked, from a random one on. A peer with two addresses is sent with
+ * both, and counts once.
+ *
+ * @returns views of memory that the next call writes over
  */
-export function selectPeers(answer: Records, requester: Requester): CompactPeers {
-  const { records, recordCount } = answer
-  if (recordCount === 0 || requester.want === 0) return { peers: NO_BYTES, peers6: NO_BYTES }
-  const room = Math.min(recordCount, requester.want)
-  const peers = Buffer.allocUnsafe(room * wire.IPV4_LENGTH)
-  const peers6 = Buffer.allocUnsafe(room * wire.IPV6_LENGTH)
+export function selectPeers(picked: PickedPeers, requester: Requester): CompactPeers {
+  const { count, ipv4, ipv6 } = picked
+  if (count === 0 || requester.want === 0) return { peers: NO_BYTES, peers6: NO_BYTES }
+  const room = Math.min(count, requester.want)
+  if (compact.length < room * IPV4_LENGTH) compact = Buffer.allocUnsafe(room * IPV4_LENGTH)
+  if (compact6.length < room * IPV6_LENGTH) compact6 = Buffer.allocUnsafe(room * IPV6_LENGTH)
   let length = 0
   let length6 = 0
-  forEachPeer(answer, requester, (at) => {
-    if (wire.hasIpv4(records, at)) length = wire.copyIpv4(records, at, peers, length)
-    if (wire.hasIpv6(records, at)) length6 = wire.copyIpv6(records, at, peers6, length6)
+  forEachPeer(picked, requester, (index, has4, has6) => {
+    if (has4) length = copy(ipv4, index * IPV4_LENGTH, IPV4_LENGTH, compact, length)
+    if (has6 && ipv6 !== undefined) length6 = copy(ipv6, index * IPV6_LENGTH, IPV6_LENGTH, compact6, length6)
   })
-  return { peers: peers.subarray(0, length), peers6: length6 === 0 ? NO_BYTES : peers6.subarray(0, length6) }
+  return { peers: compact.subarray(0, length), peers6: compact6.subarray(0, length6) }
 }
 
 /** As {@link selectPeers}, for the list form (BEP 3); the announce must have asked for peer ids. */
-export function listPeers(answer: Records, requester: Requester): ListedPeer[] {
-  const { records, recordCount } = answer
+export function listPeers(picked: PickedPeers, requester: Requester): ListedPeer[] {
+  const { ipv4, ipv6, peerIds } = picked
   const listed: ListedPeer[] = []
-  forEachPeer(answer, requester, (at, index) => {
-    const peerId = wire.peerIdOf(records, index, recordCount)
+  if (picked.count === 0) return listed
+  forEachPeer(picked, requester, (index, has4, has6) => {
+    const at = index * PEER_ID_LENGTH
+    const peerId = parsePeerId(peerIds?.toString('hex', at, at + PEER_ID_LENGTH) ?? '')
     if (peerId === undefined) return
-    if (wire.hasIpv4(records, at)) listed.push({ ...wire.ipv4Of(records, at), peerId })
-    if (wire.hasIpv6(records, at)) listed.push({ ...wire.ipv6Of(records, at), peerId })
+    if (has4) listed.push({ ...endpointAt(ipv4, index, IPV4_LENGTH), peerId })
+    if (has6 && ipv6 !== undefined) listed.push({ ...endpointAt(ipv6, index, IPV6_LENGTH), peerId })
   })
   return listed
 }
 
-/** Calls `take` with the place of each chosen record among the bytes, and its number. */
-function forEachPeer(answer: Records, requester: Requester, take: (at: number, index: number) => void): void {
-  const { records, recordCount } = answer
-  const minute = wire.minuteOf(requester.now)
+/** Calls `take` with the number of each chosen peer, and which addresses it has. */
+function forEachPeer(
+  { count, ipv4, ipv6, own, siblings }: PickedPeers,
+  { want, endpoints, random }: Requester,
+  take: (index: number, has4: boolean, has6: boolean) => void,
+): void {
   let taken = 0
-  let index = requester.random % recordCount
-  for (let seen = 0; seen < recordCount && taken < requester.want; seen++) {
-    const at = wire.recordAt(index)
-    if (isEligible(records, at, requester, minute)) {
-      take(at, index)
+  let index = random % count
+  for (let seen = 0; seen < count && taken < want; seen++) {
+    const has4 = hasPort(ipv4, index, IPV4_LENGTH)
+    const has6 = ipv6 !== undefined && hasPort(ipv6, index, IPV6_LENGTH)
+    const isOwn =
+      index === own ||
+      siblings.includes(index) ||
+      (has4 && endpoints?.ipv4 !== undefined && hasBytes(ipv4, index * IPV4_LENGTH, endpoints.ipv4)) ||
+      (has6 && endpoints?.ipv6 !== undefined && hasBytes(ipv6, index * IPV6_LENGTH, endpoints.ipv6))
+    if ((has4 || has6) && !isOwn) {
+      take(index, has4, has6)
       taken += 1
     }
-    index = index + 1 === recordCount ? 0 : index + 1
+    index = index + 1 === count ? 0 : index + 1
   }
 }
 
-function isEligible(records: Buffer, at: number, { owner, endpoints }: Requester, minute: number): boolean {
-  if (wire.expiryOf(records, at) < minute || wire.isOwnedBy(records, at, owner)) return false
-  if (!wire.hasIpv4(records, at) && !wire.hasIpv6(records, at)) return false
-  if (endpoints === undefined) return true
-  const { ipv4, ipv6 } = endpoints
-  if (ipv4 !== undefined && wire.listensAtIpv4(records, at, ipv4)) return false
-  return ipv6 === undefined || !wire.listensAtIpv6(records, at, ipv6)
+/** Whether an endpoint is to be handed out. One that must not be has port 0. */
+function hasPort(bytes: Buffer, index: number, length: number): boolean {
+  const end = (index + 1) * length
+  return bytes[end - 1] !== 0 || bytes[end - 2] !== 0
+}
+
+function hasBytes(bytes: Buffer, at: number, expected: Uint8Array): boolean {
+  for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false
+  return true
+}
+
+/** For so few bytes a loop is several times faster than `Buffer.copy`. */
+function copy(from: Buffer, at: number, length: number, to: Uint8Array, position: number): number {
+  for (let i = 0; i < length; i++) to[position + i] = from[at + i] ?? 0
+  return position + length
+}
+
+/** A view of the address, and the port. */
+function endpointAt(bytes: Buffer, index: number, length: number): { address: Buffer; port: number } {
+  const end = (index + 1) * length - 2
+  return { address: bytes.subarray(index * length, end), port: bytes.readUInt16BE(end) }
 }

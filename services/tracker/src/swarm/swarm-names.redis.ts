@@ -6,21 +6,14 @@ import { TAGS, tagPrefix } from './wire.ts'
 const TAGS_AT_ONCE = 16
 
 /**
- * Reads the names of swarms: of those of one peer, and of others from the index that the sweep works through.
+ * Reads the names of swarms, from the index that the sweep works through.
  *
  * @returns a function that gives so many names at most
  * @throws what `isUnavailable` recognises when Redis is unavailable
  */
 export function createSwarmNames(redis: Redis | Cluster): (limit: number) => Promise<readonly SwarmName[]> {
-  const namesOf = async (tag: number, limit: number): Promise<Buffer[]> => {
-    const [indexed, lone] = await Promise.all([
-      redis.zrangeBuffer(`${tagPrefix(tag)}x`, '0', String(limit - 1)),
-      redis.callBuffer('HRANDFIELD', `${tagPrefix(tag)}o`, limit),
-    ])
-    // The index has an entry that is no swarm's, see lua/swarm/layouts.lua.
-    const names = indexed.filter((name) => name.length > 0)
-    return Array.isArray(lone) ? [...names, ...lone.filter((name) => Buffer.isBuffer(name))] : names
-  }
+  const namesOf = (tag: number, limit: number): Promise<Buffer[]> =>
+    redis.zrangeBuffer(`${tagPrefix(tag)}x`, '0', String(limit - 1))
   return async (limit) => {
     const names: Buffer[] = []
     for (let first = 0; first < TAGS && names.length < limit; first += TAGS_AT_ONCE) {

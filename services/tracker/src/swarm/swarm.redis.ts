@@ -1,12 +1,24 @@
-import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-kit/batch'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type BatcherOptions, createCallQueue, type QueuedCalls } from '@vault-and-tracker/service-kit/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import { Cluster, type Redis } from 'ioredis'
 import { createRedisFunctions, isOutOfMemory } from '../redis/functions.redis.ts'
-import { decodeAnswer, decodeCounts, decodeSocketAnswer, type EncodedAnswer, splitAnswers } from './answer-wire.ts'
-import { encodeSettings } from './settings-wire.ts'
-import type { PeerAnnounce, SwarmCounts, SwarmName, SwarmSettings, Swarms } from './swarm.ts'
-import { encodeAnnounce, swarmKey, TAGS, tagOf, tagPrefix } from './wire.ts'
+import type { SwarmCounts, SwarmName, SwarmRequest, SwarmScrape, SwarmSettings, Swarms } from './swarm.ts'
+import {
+  ANNOUNCE_LENGTH,
+  decodeAnswer,
+  decodeCounts,
+  encodeSettings,
+  KEY_LENGTH,
+  piecesOf,
+  swarmKey,
+  TAGS,
+  tagOf,
+  tagPrefix,
+  unknownForm,
+  writeAnnounce,
+  writeScrape,
+} from './wire.ts'
 
 /**
  * A call costs several times what an announce in it does, so a busy tracker sends calls at this pace and no faster. A
@@ -15,15 +27,16 @@ import { encodeAnnounce, swarmKey, TAGS, tagOf, tagPrefix } from './wire.ts'
 const CALLS: BatcherOptions = { concurrency: 2, maxBatchSize: 64, lingerMs: 2, isReady: (waiting) => waiting >= 16 }
 /** A browser waits seconds for WebRTC, so announces over sockets can wait a little for others. */
 const SOCKET_CALLS: BatcherOptions = { ...CALLS, lingerMs: 4, isReady: (waiting) => waiting >= 64 }
-/** Records that one call of the sweep looks at. */
-const SWEEP_STEPS = 2_000
+/** Between two calls of the sweep Redis is left to announces for so many times as long as the first took. */
+const SWEEP_PAUSE = 4
+/** Swarms of a client's scrape. */
+const MAX_SCRAPED = 74
 /** Swarms that one call takes an owner out of. */
 const EXPEL_SWARMS = 100
-/** Sockets that one call ends. */
-const EVICT_STEPS = 200
 
-type EncodedAnnounce = { readonly key: Buffer; readonly bytes: Buffer }
-type Counted = { readonly name: SwarmName; readonly completed: number }
+type Request = SwarmRequest | SwarmScrape
+/** A reply, and where the pieces of each of its answers begin. */
+type Answers = { readonly reply: readonly Buffer[]; readonly firsts: readonly number[] }
 
 /**
  * Swarms in Redis, shared by every process of the tracker. Announces that arrive at about the same time share a call;
@@ -40,43 +53,59 @@ export function createRedisSwarms(options: {
 }): Swarms {
   const { redis, clock, settings } = options
   const functions = createRedisFunctions(redis, 'swarm')
+  const random32 = (): number => Math.floor(options.random() * 0x1_0000_0000)
   const settingsNow = (): Buffer => encodeSettings(settings, Math.floor((clock?.now() ?? 0) / 1000))
 
-  const announceBy =
-    (name: 'announce' | 'stop') =>
-    async (batch: readonly EncodedAnnounce[]): Promise<readonly EncodedAnswer[]> => {
-      const keys = batch.map(({ key }) => key)
-      const announces = Buffer.concat(batch.map(({ bytes }) => bytes))
-      const reply = await functions.call(name, keys, [settingsNow(), announces])
-      return splitAnswers(buffersOf(reply), batch.length)
-    }
-  const announce = announceBy('announce')
-  const count = async (swarms: readonly Counted[]): Promise<readonly SwarmCounts[]> => {
-    const keys = swarms.map((swarm) => swarmKey(swarm.name))
-    const completed = swarms.map((swarm) => String(swarm.completed))
-    const results = await functions.call('scrape', keys, [settingsNow(), ...completed])
-    const counts = buffersOf(results)
-    if (counts.length !== swarms.length) throw unknownForm()
-    return counts.map(decodeCounts)
-  }
   const perTag = redis instanceof Cluster
-  const announceBatched = forTags(perTag, () => createBatcher(announce, CALLS))
-  const announceOverSocketBatched = forTags(perTag, () => createBatcher(announce, SOCKET_CALLS))
-  const stopBatched = forTags(perTag, () => createBatcher(announceBy('stop'), CALLS))
-  const countBatched = forTags(perTag, () => createBatcher(count, CALLS))
-
-  /** A stop is carried out by a Redis that is full too, since it frees memory. */
-  const carriedOut = (
-    announced: Promise<EncodedAnswer>,
-    peer: PeerAnnounce,
-    encoded: EncodedAnnounce,
-  ): Promise<EncodedAnswer> =>
-    peer.state !== 'stopped'
-      ? announced
-      : announced.catch((error: unknown) => {
-          if (!isOutOfMemory(error)) throw error
-          return stopBatched(peer.swarm)(encoded)
-        })
+  const carryOut = async (name: 'announce' | 'stop', requests: readonly Request[]): Promise<Answers> => {
+    const announces = Buffer.allocUnsafe(requests.length * ANNOUNCE_LENGTH)
+    requests.forEach((request, i) => {
+      if (request.peer === undefined) writeScrape(announces, i * ANNOUNCE_LENGTH, request)
+      else writeAnnounce(announces, i * ANNOUNCE_LENGTH, request, random32())
+    })
+    // One key is enough for a single Redis. A Cluster refuses the whole call while one of the keys moves to another node.
+    const count = perTag ? requests.length : 1
+    const keys = Array.from({ length: count }, (_, i) =>
+      announces.subarray(i * ANNOUNCE_LENGTH, i * ANNOUNCE_LENGTH + KEY_LENGTH),
+    )
+    const reply = buffersOf(await functions.call(name, keys, [settingsNow(), announces]))
+    return { reply, firsts: piecesOf(reply, requests.length) }
+  }
+  const tell = (requests: readonly Request[], { reply, firsts }: Answers): void => {
+    requests.forEach((request, i) => {
+      // An error in one answer is not that of the others of the call.
+      try {
+        if (request.peer === undefined) request.answered(decodeCounts(reply, i))
+        else request.answered(decodeAnswer(reply, i, firsts[i] ?? 0, firsts[i + 1] ?? 0, request))
+      } catch (error) {
+        request.failed(error)
+      }
+    })
+  }
+  /** Stops and scrapes are repeated as a call that a full Redis carries out: they need no memory. */
+  const failUnlessFull = (requests: readonly Request[], error: unknown): void => {
+    for (const request of requests)
+      if (isOutOfMemory(error) && (request.peer === undefined || request.peer.state === 'stopped'))
+        whileFull(swarmOf(request))(request)
+      else request.failed(error)
+  }
+  const announcing: QueuedCalls<Request, Answers> = {
+    run: (requests) => carryOut('announce', requests),
+    answered: tell,
+    failed: failUnlessFull,
+  }
+  const overHttp = forTags(perTag, () => createCallQueue(announcing, CALLS))
+  const overSockets = forTags(perTag, () => createCallQueue(announcing, SOCKET_CALLS))
+  /** Lists of many swarms, which announces must not wait for. */
+  const lists = forTags(perTag, () => createCallQueue(announcing, CALLS))
+  const stopping: QueuedCalls<Request, Answers> = {
+    run: (requests) => carryOut('stop', requests),
+    answered: tell,
+    failed: (requests, error) => {
+      for (const request of requests) request.failed(error)
+    },
+  }
+  const whileFull = forTags(perTag, () => createCallQueue(stopping, CALLS))
 
   const probe = (tag: number): Promise<unknown> => functions.call('probe', [`${tagPrefix(tag)}x`], [])
   const check = async (): Promise<void> => {
@@ -92,45 +121,36 @@ export function createRedisSwarms(options: {
     }
   }
 
-  /** Removes expired peers that are alone in their swarm. */
-  const sweepLone = async (tag: number): Promise<void> => {
-    let cursor: Buffer | string = '0'
-    do {
-      const reply = await functions.call('sweep_lone', [`${tagPrefix(tag)}o`], [settingsNow(), cursor])
-      if (!Buffer.isBuffer(reply)) throw unknownForm()
-      cursor = reply
-    } while (cursor.toString() !== '0')
-  }
-
   return {
-    announce: (peer) => {
-      const random = Math.floor(options.random() * 0x1_0000_0000)
-      const encoded = { key: swarmKey(peer.swarm), bytes: encodeAnnounce(peer, settings.evictsOldest, random) }
-      return carriedOut(announceBatched(peer.swarm)(encoded), peer, encoded).then(decodeAnswer)
-    },
-
-    announceOverSocket: (peer, socket) => {
-      const encoded = { key: swarmKey(peer.swarm), bytes: encodeAnnounce(peer, settings.evictsOldest, 0, socket) }
-      return carriedOut(announceOverSocketBatched(peer.swarm)(encoded), peer, encoded).then(decodeSocketAnswer)
-    },
+    announce: (request) => (request.socket === undefined ? overHttp : overSockets)(request.peer.swarm)(request),
 
     evict: async (process) => {
       for (let tag = 0; tag < TAGS; tag++) {
-        const key = Buffer.concat([Buffer.from(`${tagPrefix(tag)}m:`), process])
-        let more: unknown = 1
-        while (more === 1) more = await functions.call('evict', [key], [settingsNow(), process, String(EVICT_STEPS)])
+        const names = await redis.smembersBuffer(Buffer.concat([Buffer.from(`${tagPrefix(tag)}m:`), process]))
+        for (const name of names) {
+          let cursor = '0'
+          do cursor = String(await functions.call('evict', [swarmKey(name)], [settingsNow(), process, cursor]))
+          while (cursor !== '0')
+        }
       }
     },
 
-    count: (swarms) => Promise.all(swarms.map((swarm) => countBatched(swarm.name)(swarm))),
+    count: (swarms) => {
+      const queueOf = swarms.length > MAX_SCRAPED ? lists : overHttp
+      const countOne = ({ name, completed }: { name: SwarmName; completed: number }): Promise<SwarmCounts> =>
+        new Promise((answered, failed) => queueOf(name)({ peer: undefined, name, completed, answered, failed }))
+      return Promise.all(swarms.map(countOne))
+    },
 
     sweep: async () => {
       let relieved = 0
       for (let tag = 0; tag < TAGS; tag++) {
         const keys = [`${tagPrefix(tag)}x`]
-        let more: unknown = 1
-        while (more === 1) more = await functions.call('sweep', keys, [settingsNow(), String(SWEEP_STEPS)])
-        await sweepLone(tag)
+        for (let more: unknown = 1; more === 1; ) {
+          const startedMs = performance.now()
+          more = await functions.call('sweep', keys, [settingsNow()])
+          if (more === 1) await sleep((performance.now() - startedMs) * SWEEP_PAUSE)
+        }
         if ((await failsForMemory(probe(tag))) && (await functions.call('relieve', keys, [settingsNow()])) === 1)
           relieved += 1
       }
@@ -157,6 +177,10 @@ export function createRedisSwarms(options: {
   }
 }
 
+function swarmOf(request: Request): SwarmName {
+  return request.peer === undefined ? request.name : request.peer.swarm
+}
+
 /** A call to a Cluster may have keys of one slot, and so of one tag: there each tag has a batcher of its own. */
 function forTags<Batcher>(perTag: boolean, create: () => Batcher): (name: SwarmName) => Batcher {
   if (!perTag) {
@@ -175,8 +199,4 @@ function forTags<Batcher>(perTag: boolean, create: () => Batcher): (name: SwarmN
 function buffersOf(reply: unknown): Buffer[] {
   if (!Array.isArray(reply) || !reply.every((item) => Buffer.isBuffer(item))) throw unknownForm()
   return reply
-}
-
-function unknownForm(): Error {
-  return new UnavailableError('redis', { cause: new Error('a swarm answer has an unknown form') })
 }

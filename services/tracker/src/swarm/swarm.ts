@@ -41,8 +41,22 @@ export type PeerAccount = {
   readonly downloadPercent: number
 }
 
-/** How an announce ended. All but `accepted` get no peers. */
-export type AnnounceStatus = 'accepted' | 'stopped_unknown_peer' | 'announce_too_soon' | 'slots_full'
+/** How an announce ended. All but `accepted` get no peers. `held`: another process has a socket of this client. */
+export type AnnounceStatus = 'accepted' | 'stopped_unknown_peer' | 'announce_too_soon' | 'slots_full' | 'held'
+
+/** Peers that were picked: more than wanted, since some may have to be left out. */
+export type PickedPeers = {
+  readonly count: number
+  /** 6 bytes each, zeros for one that has no IPv4 address to be handed out. */
+  readonly ipv4: Buffer
+  /** 18 bytes each, likewise; undefined where no peer of the swarm has one. */
+  readonly ipv6: Buffer | undefined
+  /** 20 bytes each, where they were asked for. */
+  readonly peerIds: Buffer | undefined
+  /** Which of them is the announcing peer, and which are others of its owner. */
+  readonly own: number
+  readonly siblings: readonly number[]
+}
 
 /** The swarm's answer to an announce. */
 export type SwarmAnswer = {
@@ -53,16 +67,19 @@ export type SwarmAnswer = {
   readonly implausible: boolean
   /** The peer gets the recovery interval, with this answer or with the earlier one that it is too soon after. */
   readonly recovering: boolean
-  /** Another machine has this peer id and is further; nothing of this announce was taken over. */
+  /** Another machine uses this peer id with higher counters; this announce was ignored. */
   readonly elsewhere: boolean
   readonly complete: number
   readonly incomplete: number
   readonly completed: number
   /** The second since the epoch of this peer's previous announce; 0 when there was none. */
   readonly lastAnnounce: number
-  /** Records of peers, to be read by selection.ts: more than wanted, since some may have to be left out. */
-  readonly records: Buffer
-  readonly recordCount: number
+  /** Over HTTP. */
+  readonly picked: PickedPeers
+  /** Over a socket, by process; partial seeds count as seeders, since they too are given leechers only. */
+  readonly sockets: readonly SocketCount[]
+  /** The process that has the client's socket, if the announce was not carried out because of it. */
+  readonly holder: ProcessId | undefined
   /** The second since the epoch at which the announce was carried out. */
   readonly now: number
 }
@@ -93,13 +110,26 @@ export type SocketAnnounce = {
 /** How many peers of a swarm have a socket of one process. */
 export type SocketCount = { readonly process: ProcessId; readonly seeders: number; readonly others: number }
 
-/** The swarm's answer to an announce over a socket. */
-export type SocketAnswer =
-  | { readonly status: 'held'; readonly holder: ProcessId }
-  | (Omit<SwarmAnswer, 'records'> & {
-      /** By process; partial seeds count as seeders, since they too are given leechers only. */
-      readonly sockets: readonly SocketCount[]
-    })
+/** An announce for the swarm, which calls one of its methods once. */
+export type SwarmRequest = {
+  readonly peer: PeerAnnounce
+  /** How it differs over a socket; undefined over HTTP. */
+  readonly socket: SocketAnnounce | undefined
+  answered(answer: SwarmAnswer): void
+  /** @param error what `isUnavailable` recognises when the announce could not be carried out */
+  failed(error: unknown): void
+}
+
+/** A scrape of one swarm, which calls one of its methods once. */
+export type SwarmScrape = {
+  readonly peer: undefined
+  readonly name: SwarmName
+  /** How many completions the database knows of. */
+  readonly completed: number
+  answered(counts: SwarmCounts): void
+  /** @param error what `isUnavailable` recognises when they could not be counted */
+  failed(error: unknown): void
+}
 
 /** What one user did with one torrent since the last flush. */
 export type Delta = {
@@ -149,20 +179,11 @@ export type SwarmSettings = {
 /** Every swarm there is. */
 export type Swarms = {
   /**
-   * Carries out one announce as one atomic step.
-   *
-   * @throws what `isUnavailable` recognises when it could not be carried out
+   * Carries out one announce as one atomic step. The same client over HTTP and over a socket is one peer, whose record stays
+   * until it is stopped, or its socket closed, over both. Peers that have a socket only are counted and never picked: the
+   * process that has the socket knows them.
    */
-  announce(announce: PeerAnnounce): Promise<SwarmAnswer>
-  /**
-   * Likewise for a peer that is reached through a socket. The same client over HTTP and over a socket is one peer, whose
-   * record stays until it is stopped, or its socket closed, over both. Peers that have a socket only are counted and
-   * never picked: the process that has the socket knows them.
-   *
-   * @returns `held`, and nothing was changed, when another process has a socket of this client
-   * @throws what `isUnavailable` recognises when it could not be carried out
-   */
-  announceOverSocket(announce: PeerAnnounce, socket: SocketAnnounce): Promise<SocketAnswer>
+  announce(request: SwarmRequest): void
   /**
    * Ends all sockets that a process has left behind: their peers expire.
    *
@@ -193,4 +214,17 @@ export type Swarms = {
   check(): Promise<void>
   /** Whether announces fail because Redis is full. @throws what `isUnavailable` recognises when they fail for another reason */
   isFull(): Promise<boolean>
+}
+
+/**
+ * Carries out one announce for a caller that waits.
+ *
+ * @throws what `isUnavailable` recognises when it could not be carried out
+ */
+export function announced(
+  swarms: Pick<Swarms, 'announce'>,
+  peer: PeerAnnounce,
+  socket?: SocketAnnounce,
+): Promise<SwarmAnswer> {
+  return new Promise((answered, failed) => swarms.announce({ peer, socket, answered, failed }))
 }

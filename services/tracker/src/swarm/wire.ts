@@ -1,13 +1,52 @@
-import { type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
+import { parsePeerId } from '@vault-and-tracker/bencode-tracker'
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import type { Endpoint, ListedPeer } from './peer-list.ts'
 import type { AnnounceKind, PeerState } from './peer-state.ts'
-import type { PeerAnnounce, SocketAnnounce, SwarmName } from './swarm.ts'
+import type {
+  AnnounceStatus,
+  Delta,
+  PickedPeers,
+  SocketAnnounce,
+  SocketCount,
+  SwarmAnswer,
+  SwarmCounts,
+  SwarmName,
+  SwarmRequest,
+  SwarmScrape,
+  SwarmSettings,
+} from './swarm.ts'
 
-// The binary layouts shared with lua/swarm/layouts.lua, under the names that they have there. All numbers are big-endian.
+// The binary layouts shared with lua/swarm/swarm.lua, under the names that they have there. All numbers are big-endian.
+
+// Numbers and ids ---------------------------------------------------------------------------------------------------
+
+/** Numbers up to 2^53 - 1 take seven bytes, and Buffer's own methods stop at six. */
+function writeUint56(bytes: Buffer, value: number, at: number): void {
+  const high = Math.floor(value / 0x1_0000_0000)
+  bytes[at] = high >>> 16
+  bytes[at + 1] = high >>> 8
+  bytes[at + 2] = high
+  bytes.writeUInt32BE(value % 0x1_0000_0000, at + 3)
+}
+
+function readUint56(bytes: Buffer, at: number): number {
+  return bytes.readUIntBE(at, 3) * 0x1_0000_0000 + bytes.readUInt32BE(at + 3)
+}
+
+/** Bytes of a compact peer (BEP 23) and of a compact peer over IPv6 (BEP 7): the address, then the port. */
+export const IPV4_LENGTH = 6
+export const IPV6_LENGTH = 18
+
+/** In the order of their numbers. */
+const STATES = ['stopped', 'leecher', 'seeder', 'paused'] as const satisfies readonly PeerState[]
+const STATE_NUMBERS: Record<PeerState, number> = { stopped: 0, leecher: 1, seeder: 2, paused: 3 }
 
 // Keys --------------------------------------------------------------------------------------------------------------
 
 /** All keys of a swarm and of its accounting begin with its tag, so that they share a slot of a Redis Cluster. */
 export const TAGS = 256
+
+export const KEY_LENGTH = 27
 
 /** The tag of a swarm is its first byte: 1/256 of all swarms have the same. */
 export function tagOf(name: SwarmName): number {
@@ -21,173 +60,313 @@ export function tagPrefix(tag: number): string {
 
 /** The key of a swarm's hash. */
 export function swarmKey(name: SwarmName): Buffer {
-  const key = Buffer.allocUnsafe(27)
-  key.write(`${tagPrefix(tagOf(name))}h:`, 0, 'latin1')
-  name.copy(key, 7)
+  const key = Buffer.allocUnsafe(KEY_LENGTH)
+  writeSwarmKey(key, 0, name)
   return key
+}
+
+const SWARM_PREFIXES = Array.from({ length: TAGS }, (_, tag) => Buffer.from(`${tagPrefix(tag)}s:`))
+
+function writeSwarmKey(bytes: Buffer, at: number, name: SwarmName): void {
+  const prefix = SWARM_PREFIXES[tagOf(name)]
+  if (prefix !== undefined) bytes.set(prefix, at)
+  bytes.set(name, at + 7)
+}
+
+// SETTINGS ----------------------------------------------------------------------------------------------------------
+
+const SETTINGS_LENGTH = 33
+
+/** The settings of a call and its time; `now` in seconds since the epoch, 0 for the time of Redis. */
+export function encodeSettings(settings: SwarmSettings, now: number): Buffer {
+  const bytes = Buffer.alloc(SETTINGS_LENGTH)
+  bytes.writeUInt32BE(now, 0)
+  bytes.writeUInt32BE(settings.timeToLive, 4)
+  bytes.writeUInt32BE(settings.minInterval, 8)
+  bytes.writeUInt32BE(settings.repeatWindow, 12)
+  bytes.writeUInt32BE(settings.recoveryInterval, 16)
+  bytes.writeUInt16BE(settings.maxPeersPerOwner, 20)
+  bytes.writeUInt32BE(settings.keepCountersFor, 22)
+  bytes.writeUIntBE(settings.maxBytesPerSecond, 26, 6)
+  bytes[32] = settings.evictsOldest ? 1 : 0
+  return bytes
 }
 
 // ANNOUNCE ----------------------------------------------------------------------------------------------------------
 
-const ANNOUNCE_LENGTH = 134
+export const ANNOUNCE_LENGTH = 164
+const COMPLETED_AT = 113
+const PURPOSE_AT = 123
 const KINDS: Record<AnnounceKind, number> = { regular: 0, started: 1, completed: 2, stopped: 3 }
-/** In the order of their numbers. */
-export const STATES = ['stopped', 'leecher', 'seeder', 'paused'] as const satisfies readonly PeerState[]
-const STATE_NUMBERS: Record<PeerState, number> = { stopped: 0, leecher: 1, seeder: 2, paused: 3 }
-const IS_ACCOUNTED = 1
-const WANTS_IDS = 2
-const EVICTS = 4
-const OVER_SOCKET = 8
-const PURPOSES: Record<SocketAnnounce['purpose'], number> = { announces: 0, 'takes-over': 16, closes: 32 }
+/** 281 TB: the downloads of one session beyond that are not counted. */
+const MOST_DOWNLOADED = 2 ** 48 - 1
+/** 0 is an announce over HTTP. */
+const PURPOSES: Record<SocketAnnounce['purpose'], number> = { announces: 1, 'takes-over': 2, closes: 3 }
+const SCRAPES = 4
 
 /** Records picked beyond those wanted, to replace the requester, their other clients and peers of another family. */
 const SPARE_RECORDS = 10
 
+/** Writes a scrape as an announce, which has only what it needs. */
+export function writeScrape(bytes: Buffer, at: number, { name, completed }: SwarmScrape): void {
+  bytes.fill(0, at, at + ANNOUNCE_LENGTH)
+  writeSwarmKey(bytes, at, name)
+  bytes.writeUInt32BE(completed, at + COMPLETED_AT)
+  bytes[at + PURPOSE_AT] = SCRAPES
+}
+
 /**
- * One announce.
+ * Writes one announce, which begins with the key of its swarm.
  *
- * @param evictsOldest as `SwarmSettings` has it
- * @param random 32 random bits, which decide where the picking of records starts
- * @param socket where it came over a socket
+ * @param random 32 random bits, which decide where the picking of peers starts
  */
-export function encodeAnnounce(
-  announce: PeerAnnounce,
-  evictsOldest: boolean,
+export function writeAnnounce(
+  bytes: Buffer,
+  at: number,
+  { peer: announce, socket }: Pick<SwarmRequest, 'peer' | 'socket'>,
   random: number,
-  socket?: SocketAnnounce,
-): Buffer {
-  const bytes = Buffer.allocUnsafe(ANNOUNCE_LENGTH)
+): void {
   const { account, ipv4, ipv6 } = announce
-  announce.owner.copy(bytes, 0)
-  bytes.write(announce.peerId, 8, 'hex')
-  bytes[28] = (ipv4 === undefined ? 0 : 1) + (ipv6 === undefined ? 0 : 2)
-  bytes.fill(0, 29, 53)
-  if (ipv4 !== undefined) bytes.set(ipv4, 29)
-  if (ipv6 !== undefined) bytes.set(ipv6, 35)
-  bytes[53] = KINDS[announce.kind]
-  bytes[54] = STATE_NUMBERS[announce.state]
-  writeUint56(bytes, announce.uploaded, 55)
-  writeUint56(bytes, announce.downloaded, 62)
-  writeUint56(bytes, announce.left, 69)
+  bytes.fill(0, at + 35, at + ANNOUNCE_LENGTH)
+  writeSwarmKey(bytes, at, announce.swarm)
+  bytes.set(announce.owner, at + 27)
+  bytes.write(announce.peerId, at + 37, 'hex')
+  bytes[at + 57] = (ipv4 === undefined ? 0 : 1) + (ipv6 === undefined ? 0 : 2)
+  if (ipv4 !== undefined) bytes.set(ipv4, at + 58)
+  if (ipv6 !== undefined) bytes.set(ipv6, at + 64)
+  bytes[at + 82] = KINDS[announce.kind]
+  bytes[at + 83] = STATE_NUMBERS[announce.state]
+  writeUint56(bytes, announce.uploaded, at + 84)
+  bytes.writeUIntBE(Math.min(announce.downloaded, MOST_DOWNLOADED), at + 91, 6)
+  writeUint56(bytes, announce.left, at + 97)
   // Over a socket, peers are picked among the sockets.
-  bytes[76] = announce.want === 0 || socket !== undefined ? 0 : announce.want + SPARE_RECORDS
-  bytes.writeUInt32BE(random, 77)
-  bytes.writeUInt16BE(account?.uploadPercent ?? 0, 81)
-  bytes.writeUInt16BE(account?.downloadPercent ?? 0, 83)
-  bytes.writeUInt32BE(announce.completed, 85)
-  bytes.writeUInt32BE(announce.expectedPeers, 89)
-  bytes[93] = (account ? IS_ACCOUNTED : 0) + (announce.withPeerIds ? WANTS_IDS : 0) + (evictsOldest ? EVICTS : 0)
-  if (account) {
-    account.user.copy(bytes, 94)
-    account.torrent.copy(bytes, 110)
-  } else bytes.fill(0, 94, 126)
-  if (socket === undefined) {
-    bytes.fill(0, 126)
-    return bytes
+  bytes[at + 104] = announce.want === 0 || socket !== undefined ? 0 : announce.want + SPARE_RECORDS
+  bytes.writeUInt32BE(random, at + 105)
+  bytes.writeUInt16BE(account?.uploadPercent ?? 0, at + 109)
+  bytes.writeUInt16BE(account?.downloadPercent ?? 0, at + 111)
+  bytes.writeUInt32BE(announce.completed, at + COMPLETED_AT)
+  bytes.writeUInt32BE(announce.expectedPeers, at + 117)
+  bytes[at + 121] = account === undefined ? 0 : 1
+  bytes[at + 122] = announce.withPeerIds ? 1 : 0
+  bytes[at + PURPOSE_AT] = socket === undefined ? 0 : PURPOSES[socket.purpose]
+  if (account !== undefined) {
+    bytes.set(account.user, at + 124)
+    bytes.set(account.torrent, at + 140)
   }
-  bytes[93] = bytes.readUInt8(93) + OVER_SOCKET + PURPOSES[socket.purpose]
-  socket.process.copy(bytes, 126)
-  return bytes
+  if (socket !== undefined) bytes.set(socket.process, at + 156)
 }
 
-// RECORD: peers as an answer holds them, one behind the other; then, on request, their peer ids in the same order -------
+// RESULT ------------------------------------------------------------------------------------------------------------
 
-const RECORD_LENGTH = 37
-const IPV4_AT = 10
-const EXPIRY_AT = 16
-const IPV6_AT = 19
-const PEER_ID_LENGTH = 20
-/** Minutes of expiry count from 2020. */
-const EPOCH_SECONDS = 1_577_836_800
+const RESULT_LENGTH = 25
+/** Where a RESULT has how many pieces of the reply follow it. */
+const PIECES_AT = 24
+/** In the order of their numbers. */
+const STATUSES: readonly AnnounceStatus[] = [
+  'accepted',
+  'stopped_unknown_peer',
+  'announce_too_soon',
+  'slots_full',
+  'held',
+]
 
-/** Bytes of a compact peer (BEP 23) and of a compact peer over IPv6 (BEP 7): the address, then the port. */
-export const IPV4_LENGTH = 6
-export const IPV6_LENGTH = 18
+const REJOINED = 1
+const IMPLAUSIBLE = 2
+const RECOVERING = 4
+const ELSEWHERE = 8
+const WITH_IPV6 = 16
+const WITH_SIBLINGS = 32
 
-/** Where the record of peer number `index` starts. */
-export function recordAt(index: number): number {
-  return index * RECORD_LENGTH
+/** The length of a process's name, and of the SOCKETS behind it. */
+const PROCESS_LENGTH = 8
+const SOCKETS_LENGTH = 8
+
+const NO_BYTES = Buffer.alloc(0)
+const NO_SOCKETS: readonly SocketCount[] = []
+const NO_PEERS: PickedPeers = { count: 0, ipv4: NO_BYTES, ipv6: undefined, peerIds: undefined, own: 0, siblings: [] }
+
+/**
+ * Which pieces of a reply belong to each of its RESULTs, which are its first piece: those of number i begin at `firsts[i]`
+ * and end before `firsts[i + 1]`.
+ *
+ * @throws Error when the reply has another form
+ */
+export function piecesOf(reply: readonly Buffer[], count: number): readonly number[] {
+  const [results] = reply
+  if (results?.length !== count * RESULT_LENGTH) throw unknownForm()
+  const firsts = [1]
+  for (let i = 0, first = 1; i < count; i++) firsts.push((first += results[i * RESULT_LENGTH + PIECES_AT] ?? 0))
+  if (firsts[count] !== reply.length) throw unknownForm()
+  return firsts
 }
 
-/** The minute in which a time falls, as records count it; `now` in seconds since the epoch. */
-export function minuteOf(now: number): number {
-  return Math.floor((now - EPOCH_SECONDS) / 60)
+/**
+ * The answer to announce number i of a call, which may have views of the reply.
+ *
+ * @param first the first of its pieces of the reply
+ * @param end the piece behind its last one
+ * @throws Error when it has another form
+ */
+export function decodeAnswer(
+  reply: readonly Buffer[],
+  i: number,
+  first: number,
+  end: number,
+  { peer, socket }: Pick<SwarmRequest, 'peer' | 'socket'>,
+): SwarmAnswer {
+  const bytes = reply[0] ?? NO_BYTES
+  const at = i * RESULT_LENGTH
+  const status = STATUSES[bytes[at] ?? STATUSES.length]
+  if (status === undefined) throw unknownForm()
+  const notes = bytes[at + 1] ?? 0
+  const piece = (end > first ? reply[first] : undefined) ?? NO_BYTES
+  const own = bytes.readUInt16BE(at + 18)
+  return {
+    status,
+    rejoined: (notes & REJOINED) !== 0,
+    implausible: (notes & IMPLAUSIBLE) !== 0,
+    recovering: (notes & RECOVERING) !== 0,
+    elsewhere: (notes & ELSEWHERE) !== 0,
+    complete: bytes.readUInt32BE(at + 2),
+    incomplete: bytes.readUInt32BE(at + 6),
+    completed: bytes.readUInt32BE(at + 10),
+    lastAnnounce: bytes.readUInt32BE(at + 14),
+    now: bytes.readUInt32BE(at + 20),
+    picked: socket === undefined ? decodePicked(reply, first, end, notes, own, peer.withPeerIds) : NO_PEERS,
+    sockets: socket === undefined || status === 'held' ? NO_SOCKETS : decodeSockets(piece),
+    holder: status === 'held' ? Buffer.from(piece) : undefined,
+  }
 }
 
-/** The last minute in which the peer is kept. */
-export function expiryOf(records: Buffer, at: number): number {
-  return (records[at + EXPIRY_AT] ?? 0) * 65_536 + records.readUInt16BE(at + EXPIRY_AT + 1)
+/** Copies, since they are kept for as long as the swarm has sockets. */
+function decodeSockets(bytes: Buffer): readonly SocketCount[] {
+  const sockets: SocketCount[] = []
+  for (let from = 0; from < bytes.length; from += PROCESS_LENGTH + SOCKETS_LENGTH)
+    sockets.push({
+      process: Buffer.from(bytes.subarray(from, from + PROCESS_LENGTH)),
+      seeders: bytes.readUInt32BE(from + PROCESS_LENGTH),
+      others: bytes.readUInt32BE(from + PROCESS_LENGTH + 4),
+    })
+  return sockets
 }
 
-/** Whether the peer belongs to an owner, 8 bytes. */
-export function isOwnedBy(records: Buffer, at: number, owner: Uint8Array): boolean {
-  return hasBytes(records, at, owner)
+function decodePicked(
+  reply: readonly Buffer[],
+  from: number,
+  to: number,
+  notes: number,
+  own: number,
+  withPeerIds: boolean,
+): PickedPeers {
+  let [first, end] = [from, to]
+  const siblings: number[] = []
+  if ((notes & WITH_SIBLINGS) !== 0) {
+    const places = reply[first++] ?? NO_BYTES
+    for (let at = 0; at < places.length; at += 2) siblings.push(places.readUInt16BE(at))
+  }
+  const peerIds = withPeerIds && end > first ? reply[--end] : undefined
+  const hasIpv6 = (notes & WITH_IPV6) !== 0
+  const middle = hasIpv6 ? (first + end) / 2 : end
+  const ipv4 = joined(reply, first, middle)
+  return {
+    count: ipv4.length / IPV4_LENGTH,
+    ipv4,
+    ipv6: hasIpv6 ? joined(reply, middle, end) : undefined,
+    peerIds,
+    own,
+    siblings,
+  }
 }
 
-/** Whether the peer can be reached over IPv4. An endpoint that must not be handed out has port 0. */
-export function hasIpv4(records: Buffer, at: number): boolean {
-  return (records[at + IPV4_AT + 4] ?? 0) + (records[at + IPV4_AT + 5] ?? 0) > 0
+function joined(pieces: readonly Buffer[], first: number, end: number): Buffer {
+  const only = end - first === 1 ? pieces[first] : undefined
+  return only ?? Buffer.concat(pieces.slice(first, end))
 }
 
-/** Likewise, over IPv6. */
-export function hasIpv6(records: Buffer, at: number): boolean {
-  return (records[at + IPV6_AT + 16] ?? 0) + (records[at + IPV6_AT + 17] ?? 0) > 0
+/** The answer to scrape number i of a call. */
+export function decodeCounts([results = NO_BYTES]: readonly Buffer[], i: number): SwarmCounts {
+  const at = i * RESULT_LENGTH
+  return {
+    complete: results.readUInt32BE(at + 2),
+    incomplete: results.readUInt32BE(at + 6),
+    completed: results.readUInt32BE(at + 10),
+    paused: results.readUInt32BE(at + 14),
+  }
 }
 
-/** Whether the peer listens at an endpoint, 6 bytes. */
-export function listensAtIpv4(records: Buffer, at: number, endpoint: Uint8Array): boolean {
-  return hasIpv4(records, at) && hasBytes(records, at + IPV4_AT, endpoint)
+/** The error of a reply that has another form, as while two releases run side by side. */
+export function unknownForm(): Error {
+  return new UnavailableError('redis', { cause: new Error('a swarm answer has an unknown form') })
 }
 
-/** Likewise, 18 bytes. */
-export function listensAtIpv6(records: Buffer, at: number, endpoint: Uint8Array): boolean {
-  return hasIpv6(records, at) && hasBytes(records, at + IPV6_AT, endpoint)
+// PEER: what the hash of a swarm has of each peer -------------------------------------------------------------------
+
+const PEER_LENGTH = 51
+/** In the order of their numbers, which the flags begin with. */
+const ROLES = ['leecher', 'seeder', 'paused'] as const
+
+/** A peer of a swarm; undefined where the bytes are none. `ipv6` is its endpoint over IPv6, zeros where it has none. */
+export function decodePeer(value: Buffer, owner: Buffer, ipv6: Buffer): ListedPeer | undefined {
+  if (value.length < PEER_LENGTH) return undefined
+  const peerId = parsePeerId(value.toString('hex', 27, 47))
+  const state = ROLES[(value[20] ?? 0) % 4]
+  if (peerId === undefined || state === undefined) return undefined
+  const beat = value.length > PEER_LENGTH ? value.readUInt32BE(PEER_LENGTH + PROCESS_LENGTH) : 0
+  return {
+    owner,
+    peerId,
+    state,
+    endpoints: [value.subarray(21, 27), ipv6].flatMap(endpointsOf),
+    uploaded: readUint56(value, 3),
+    downloaded: value.readUIntBE(10, 6),
+    lastAnnounce: Math.max(value.readUInt32BE(16), value.readUInt32BE(47), beat),
+  }
 }
 
-/** Copies the 6 bytes of the IPv4 endpoint; returns the position behind them. */
-export function copyIpv4(records: Buffer, at: number, to: Buffer, position: number): number {
-  return copyBytes(records, at + IPV4_AT, IPV4_LENGTH, to, position)
+function endpointsOf(bytes: Buffer): Endpoint[] {
+  const port = bytes.readUInt16BE(bytes.length - 2)
+  return port === 0 ? [] : [{ address: bytes.subarray(0, -2), port }]
 }
 
-/** Copies the 18 bytes of the IPv6 endpoint; returns the position behind them. */
-export function copyIpv6(records: Buffer, at: number, to: Buffer, position: number): number {
-  return copyBytes(records, at + IPV6_AT, IPV6_LENGTH, to, position)
+// DELTA -------------------------------------------------------------------------------------------------------------
+
+const DELTA_LENGTH = 53
+const ACCOUNT_LENGTH = 32
+/** Bits of the byte whose lower four are the state. */
+const LEECHED = 16
+const SNATCHED = 32
+
+/**
+ * What accumulated for one user and torrent.
+ *
+ * @param account the 16 bytes of the user's id, then those of the torrent's
+ * @throws Error when one of them has another form
+ */
+export function decodeDelta(account: Buffer, bytes: Buffer): Delta {
+  const roles = bytes[44] ?? 0
+  const state = STATES[roles % 16]
+  if (account.length !== ACCOUNT_LENGTH || bytes.length !== DELTA_LENGTH || state === undefined)
+    throw new Error('an accounting delta in Redis has an unknown form')
+  const completedAt = bytes.readUInt32BE(45)
+  return {
+    userId: uuidOf(account.subarray(0, 16)),
+    torrentId: uuidOf(account.subarray(16)),
+    creditedUp: readUint56(bytes, 0),
+    creditedDown: readUint56(bytes, 7),
+    actualUp: readUint56(bytes, 14),
+    actualDown: readUint56(bytes, 21),
+    seedSeconds: bytes.readUIntBE(28, 5),
+    lastSeen: bytes.readUInt32BE(33),
+    left: readUint56(bytes, 37),
+    state,
+    leeched: (roles & LEECHED) !== 0,
+    snatched: (roles & SNATCHED) !== 0,
+    completedAt: completedAt === 0 ? undefined : completedAt,
+    firstSeen: bytes.readUInt32BE(49),
+  }
 }
 
-/** The IPv4 endpoint: a view of the address, and the port. */
-export function ipv4Of(records: Buffer, at: number): { address: Buffer; port: number } {
-  const end = at + IPV4_AT + 4
-  return { address: records.subarray(at + IPV4_AT, end), port: records.readUInt16BE(end) }
-}
-
-/** The IPv6 endpoint, likewise. */
-export function ipv6Of(records: Buffer, at: number): { address: Buffer; port: number } {
-  const end = at + IPV6_AT + 16
-  return { address: records.subarray(at + IPV6_AT, end), port: records.readUInt16BE(end) }
-}
-
-/** The peer id of peer number `index` of `count`; undefined when the announce did not ask for peer ids. */
-export function peerIdOf(records: Buffer, index: number, count: number): PeerId | undefined {
-  const at = recordAt(count) + index * PEER_ID_LENGTH
-  return parsePeerId(records.toString('hex', at, at + PEER_ID_LENGTH))
-}
-
-function hasBytes(records: Buffer, at: number, bytes: Uint8Array): boolean {
-  for (let i = 0; i < bytes.length; i++) if (records[at + i] !== bytes[i]) return false
-  return true
-}
-
-/** For so few bytes a loop is several times faster than `Buffer.copy`. */
-function copyBytes(from: Buffer, at: number, length: number, to: Buffer, position: number): number {
-  for (let i = 0; i < length; i++) to[position + i] = from[at + i] ?? 0
-  return position + length
-}
-
-/** Numbers up to 2^53 - 1 take seven bytes, and Buffer's own methods stop at six. */
-function writeUint56(bytes: Buffer, value: number, at: number): void {
-  const high = Math.floor(value / 0x1_0000_0000)
-  bytes[at] = high >>> 16
-  bytes[at + 1] = high >>> 8
-  bytes[at + 2] = high
-  bytes.writeUInt32BE(value % 0x1_0000_0000, at + 3)
+function uuidOf(bytes: Buffer): string {
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }

@@ -5,7 +5,8 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { listen, type RunningServer } from '@vault-and-tracker/service-kit/http-server'
 import type { UnreadAnswers } from '@vault-and-tracker/service-kit/unread-answers'
 import express from 'express'
-import type { Reply, Sender } from '../../src/announce/announce.routes.ts'
+import type { Sender, TrackerRequests } from '../../src/announce/announce.routes.ts'
+import type { Reply } from '../../src/announce/reply.ts'
 import { createTrackerServer } from '../../src/http/server.ts'
 
 /** An unremarkable announce, answered in a later turn of the event loop. */
@@ -42,23 +43,20 @@ export async function startTold(
   const targets: string[] = []
   let readByNode = 0
   let readByFront = 0
-  const replyTo = (target: string, sender: Sender): Promise<Reply> | undefined => {
-    if (!/^\/(?:announce|scrape)(?:[/?]|$)/.test(target)) return undefined
+  const take: TrackerRequests['take'] = (target, sender, client) => {
+    if (!/^\/(?:announce|scrape)(?:[/?]|$)/.test(target)) return false
     targets.push(target)
     if (!(sender instanceof IncomingMessage)) readByFront += 1
-    return replyLater(target, sender)
-  }
-  const replyLater = async (target: string, sender: Sender): Promise<Reply> => {
     const reply = replyOf(target, sender)
-    await (target.includes('held') ? until : turn())
-    return reply
+    void (target.includes('held') ? until : turn()).then(() => client.send(reply))
+    return true
   }
   const app = express().disable('x-powered-by').disable('etag')
   app.use((request, response) => {
     request.resume()
     request.on('end', () => response.status(404).send(`${request.method} ${request.url}`))
   })
-  const announces = { replyTo, answerMalformed: () => undefined }
+  const announces = { take, answerMalformed: () => undefined }
   const { server, front } = createTrackerServer(app, { announces, sockets: undefined, hasAnnounceFront })
   server.on('request', () => (readByNode += 1))
   server.on('clientError', () => (readByNode += 1))

@@ -86,10 +86,10 @@ export function seeder(n: number, change: Partial<PeerAnnounce> = {}): PeerAnnou
   return peer(n, { state: 'seeder', left: 0, ...change })
 }
 
-/** The numbers of the peers that requester n is given over IPv4. */
-export function peersOf(answer: SwarmAnswer, n: number, nowMs: number, want = 50): number[] {
+/** The numbers of the peers that the requester is given over IPv4. */
+export function peersOf(answer: SwarmAnswer, want = 50): number[] {
   const random = Math.floor(Math.random() * 0x1_0000_0000)
-  const { peers } = selectPeers(answer, { owner: ownerOf(n), want, now: nowMs / 1000, random })
+  const { peers } = selectPeers(answer.picked, { want, random })
   const view = Buffer.from(peers)
   return Array.from({ length: peers.length / 6 }, (_, i) => view.readUInt32BE(i * 6) - FIRST_ADDRESS).sort(
     (a, b) => a - b,

@@ -1,17 +1,17 @@
 import { afterAll, beforeEach } from '@jest/globals'
 import { testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
-import { decodeDelta } from '../../src/swarm/delta-wire.ts'
-import { createRedisSwarms } from '../../src/swarm/swarm.redis.ts'
-import type { Delta, Swarms } from '../../src/swarm/swarm.ts'
+import type { Delta } from '../../src/swarm/swarm.ts'
+import { decodeDelta } from '../../src/swarm/wire.ts'
 import { SETTINGS } from './swarm-peers.ts'
+import { createTestSwarms, type TestSwarms } from './swarms.ts'
 
 const BEGINNING_MS = 1_800_000_000_000
 
 /** Swarms in the Redis of this worker, on a clock that the test moves. */
 export type SwarmWorld = {
   readonly redis: Redis
-  readonly swarms: Swarms
+  readonly swarms: TestSwarms
   readonly clock: { readonly now: () => number }
   readonly pass: (seconds: number) => void
   /** What gathered for users under a key. */
@@ -32,7 +32,7 @@ export async function openSwarms(): Promise<SwarmWorld> {
   return {
     redis,
     clock,
-    swarms: createRedisSwarms({ redis, clock, settings: SETTINGS, random: Math.random }),
+    swarms: createTestSwarms({ redis, clock, settings: SETTINGS, random: Math.random }),
     pass: (seconds) => {
       now += seconds * 1000
     },

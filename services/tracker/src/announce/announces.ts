@@ -1,0 +1,90 @@
+import type { FailureName } from '@vault-and-tracker/bencode-tracker'
+import { transition } from '../swarm/peer-state.ts'
+import type { PeerAnnounce } from '../swarm/swarm.ts'
+
+import type { Announce } from './announce.ts'
+import { type AnnounceTorrent, type AnnounceUser, bestOf, type Multipliers } from './directory.ts'
+import { addressOwner, NO_ENDPOINTS } from './peer-endpoints.ts'
+import type { Refusal, Refusals } from './refusal.ts'
+import { RULES, type Rule, type RuleOptions, type TrackerMode } from './rules.ts'
+
+/** Announces on their way to the swarm. */
+export type Announces = {
+  /** Applies the rules, and calls `accepted` or `refused`, at once if everything that has to be looked up is cached. */
+  check(announce: Announce): void
+}
+
+/** Creates the second station. */
+export function createAnnounces(
+  options: RuleOptions & { readonly mode: TrackerMode; readonly refusals: Refusals },
+): Announces {
+  const { refusals } = options
+  const rules = options.mode === 'open' ? RULES.filter(({ isForOpenMode }) => isForOpenMode) : RULES
+
+  /** What the first rule finds that finds anything. */
+  const find = (announce: Announce): ReturnType<Rule['check']> => {
+    for (const rule of rules) {
+      const found = rule.check(announce, options)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  const check = (announce: Announce): void => {
+    try {
+      const found = find(announce)
+      if (typeof found === 'string') {
+        announce.refused(refusalOf(announce, found, refusals))
+      } else if (found === undefined) {
+        announce.peer = peerOf(announce)
+        announce.accepted()
+      } else {
+        found.then(
+          () => check(announce),
+          (error: unknown) => announce.failed(error),
+        )
+      }
+    } catch (error) {
+      announce.failed(error)
+    }
+  }
+
+  return { check }
+}
+
+function refusalOf({ wait, passkeyWait, torrent }: Announce, failure: FailureName, refusals: Refusals): Refusal {
+  if (failure === 'announce_limit') return refusals.refuseOverLimit('announce', failure, wait ?? 0)
+  if (failure === 'passkey_limit') return refusals.refuseOverLimit('announce', failure, passkeyWait ?? 0)
+  const saysWhy = failure === 'deleted_torrent' || failure === 'rejected_torrent'
+  return refusals.refuse('announce', failure, saysWhy ? torrent?.reason : undefined)
+}
+
+/** The announce as the swarm takes it. */
+function peerOf(announce: Announce): PeerAnnounce {
+  const { request, user, torrent, site, overSocket } = announce
+  const endpoints = announce.endpoints ?? NO_ENDPOINTS
+  const { kind, state } = transition(request.event, request.left)
+  return {
+    swarm: torrent?.swarm ?? Buffer.from(request.infoHash, 'hex'),
+    owner: user?.owner ?? overSocket?.owner() ?? addressOwner(endpoints, request),
+    peerId: request.peerId,
+    ipv4: endpoints.ipv4,
+    ipv6: endpoints.ipv6,
+    kind,
+    state,
+    uploaded: request.uploaded,
+    downloaded: request.downloaded,
+    left: request.left,
+    want: state === 'stopped' ? 0 : request.numwant,
+    withPeerIds: !request.compact,
+    completed: torrent?.completed ?? 0,
+    expectedPeers: torrent?.peers ?? 0,
+    account: user && torrent && site ? accountOf(user, torrent, site) : undefined,
+  }
+}
+
+/** Whose account a transfer counts to, and how much of it. */
+function accountOf(user: AnnounceUser, torrent: AnnounceTorrent, site: Multipliers): PeerAnnounce['account'] {
+  const { uploadPercent, downloadPercent } = bestOf([user, torrent, site])
+  return { user: user.id, torrent: torrent.id, uploadPercent, downloadPercent }
+}

@@ -1,0 +1,158 @@
+import { type Passkey, parseAnnounceQuery, WARNINGS, type WarningName } from '@vault-and-tracker/bencode-tracker'
+import { recoveryInterval, withJitter } from '../swarm/interval.ts'
+import { listPeers, selectPeers } from '../swarm/selection.ts'
+import type { SwarmAnswer, Swarms } from '../swarm/swarm.ts'
+import { Announce, countAnnounce } from './announce.ts'
+import type { AnnounceCounters, AnswerTimes } from './announce-counters.ts'
+import type { Announces } from './announces.ts'
+import type { Refusal, Refusals } from './refusal.ts'
+import { compactReply, listReply, type Reply, refusalReply } from './reply.ts'
+
+/** What announces over HTTP pass through. */
+export type HttpAnnounceOptions = {
+  readonly announces: Announces
+  readonly swarms: Pick<Swarms, 'announce'>
+  readonly refusals: Refusals
+  readonly counters: AnnounceCounters & AnswerTimes
+  /** Seconds. */
+  readonly interval: number
+  /** Seconds. */
+  readonly minInterval: number
+  /** Gives numbers from 0 to 1. */
+  readonly random: () => number
+}
+
+/** An announce over HTTP. The client is given one reply for each request that is begun. */
+export class HttpAnnounce extends Announce {
+  readonly socket = undefined
+  private startedMs = 0
+  private readonly options: HttpAnnounceOptions
+  private readonly client: { send(reply: Reply): void }
+
+  constructor(options: HttpAnnounceOptions, client: { send(reply: Reply): void }) {
+    super()
+    this.options = options
+    this.client = client
+  }
+
+  /**
+   * Reads an announce and sends it on its way.
+   *
+   * @param rawQuery everything after the first `?`, not decoded
+   * @param address 4 or 16 bytes; undefined when the connection is gone
+   */
+  begin(rawQuery: string, passkey: Passkey | undefined, address: Uint8Array | undefined): void {
+    const { announces, refusals } = this.options
+    this.startedMs = performance.now()
+    const parsed = parseAnnounceQuery(rawQuery)
+    if (!parsed.ok) {
+      this.refused(refusals.refuse('announce', parsed.failure))
+    } else if (address === undefined) {
+      this.refused(refusals.refuse('announce', 'address_not_usable'))
+    } else {
+      this.restart()
+      this.request = parsed.request
+      this.passkey = passkey
+      this.address = address
+      announces.check(this)
+    }
+  }
+
+  accepted(): void {
+    if (this.isStopOfNobody) this.reply('stopped_unknown_peer', NO_SWARM)
+    else if (this.isPending) this.reply('pending_moderation', NO_SWARM)
+    else this.options.swarms.announce(this)
+  }
+
+  refused(refusal: Refusal): void {
+    this.send(refusalReply(refusal))
+  }
+
+  answered(answer: SwarmAnswer): void {
+    const { status } = answer
+    this.reply(status === 'accepted' || status === 'held' ? undefined : status, answer)
+  }
+
+  failed(error: unknown): void {
+    this.refused(this.options.refusals.refuseError('announce', error))
+  }
+
+  private reply(name: WarningName | undefined, answer: SwarmAnswer): void {
+    const { counters, random } = this.options
+    const { request, user, endpoints } = this
+    countAnnounce(counters, request.event, answer, name)
+    const regular = answer.recovering ? recoveryInterval(this.options.interval) : this.options.interval
+    const minimum = Math.min(this.options.minInterval, regular)
+    const fixed = name && warningInterval(name, answer.lastAnnounce + minimum - answer.now)
+    // One client may have several owners only where there are no users.
+    const own = user ? undefined : (endpoints ?? undefined)
+    const requester = { endpoints: own, want: request.numwant, random: Math.floor(random() * 0x1_0000_0000) }
+    const { complete, incomplete, completed: downloaded } = answer
+    const { address: externalIp } = this
+    const { trackerId, noPeerId } = request
+    const interval = fixed ?? withJitter(regular, random)
+    const minInterval = fixed ?? minimum
+    const warning = name && WARNINGS[name].message
+    // One literal each and no spread: such an object is made for nearly every request there is.
+    if (request.compact) {
+      const { peers, peers6 } = selectPeers(answer.picked, requester)
+      this.send(
+        compactReply({
+          complete,
+          incomplete,
+          downloaded,
+          interval,
+          minInterval,
+          externalIp,
+          trackerId,
+          warning,
+          peers,
+          peers6,
+        }),
+      )
+    } else {
+      const peers = listPeers(answer.picked, requester)
+      this.send(
+        listReply({
+          complete,
+          incomplete,
+          downloaded,
+          interval,
+          minInterval,
+          externalIp,
+          trackerId,
+          warning,
+          peers,
+          noPeerId,
+        }),
+      )
+    }
+  }
+
+  private send(reply: Reply): void {
+    this.options.counters.timeAnswer('announce', (performance.now() - this.startedMs) / 1_000)
+    this.client.send(reply)
+  }
+}
+
+/** What stands for the answer of the swarm when the swarm is not asked. */
+const NO_SWARM: SwarmAnswer = {
+  status: 'accepted',
+  rejoined: false,
+  implausible: false,
+  recovering: false,
+  elsewhere: false,
+  complete: 0,
+  incomplete: 0,
+  completed: 0,
+  lastAnnounce: 0,
+  picked: { count: 0, ipv4: Buffer.alloc(0), ipv6: undefined, peerIds: undefined, own: 0, siblings: [] },
+  sockets: [],
+  holder: undefined,
+  now: 0,
+}
+
+/** The interval of a reply with a warning, in seconds; undefined for the regular one. */
+function warningInterval(name: WarningName, untilAllowed: number): number | undefined {
+  return name === 'announce_too_soon' ? Math.max(1, untilAllowed) : WARNINGS[name].interval
+}

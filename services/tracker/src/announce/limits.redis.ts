@@ -1,0 +1,17 @@
+import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import type { Cluster, Redis } from 'ioredis'
+import type { SharedCounts } from './limits.ts'
+
+/** Counts in Redis. */
+export function createSharedCounts(redis: Redis | Cluster): SharedCounts {
+  return {
+    add: async (key, by, windowSeconds) => {
+      const name = `limit:${key}`
+      const results = await redis.multi().incrby(name, by).expire(name, windowSeconds, 'NX').exec()
+      const [error, total] = results?.[0] ?? [null, undefined]
+      if (error) throw error
+      if (typeof total !== 'number') throw new UnavailableError('redis')
+      return total
+    },
+  }
+}

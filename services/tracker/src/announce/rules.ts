@@ -1,0 +1,186 @@
+import { type FailureName, isRefusedPort, type PeerId } from '@vault-and-tracker/bencode-tracker'
+import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
+import type { Announce } from './announce.ts'
+import type { AnnounceTorrent, AnnounceUser, Directory } from './directory.ts'
+import type { CountLimit } from './limits.ts'
+import { endpointsOf, limitKeyOf, NO_ENDPOINTS } from './peer-endpoints.ts'
+
+/** `open` accepts everyone and every torrent, and accounts nothing. */
+export type TrackerMode = 'private' | 'open'
+
+/** What the rules need. */
+export type RuleOptions = {
+  readonly directory: Directory
+  /** Announces per user, or per address in open mode. */
+  readonly announceLimit: CountLimit
+  /** Unknown passkeys per address. */
+  readonly passkeyLimit: CountLimit
+  readonly clients: ClientPrefixes
+  /** Whether loopback and private addresses are handed out. */
+  readonly allowPrivatePeers: boolean
+  /** Whether the addresses that clients claim count. */
+  readonly allowIpParam: boolean
+}
+
+/** Which clients may announce, by prefixes of the peer id (BEP 20) in hex. */
+export type ClientPrefixes = {
+  /** When not empty, only these. */
+  readonly allowed: readonly string[]
+  /** Never these. */
+  readonly denied: readonly string[]
+}
+
+/** Client prefixes as operators write them, such as `-TR3` or `-qB44`, in printable ASCII. */
+export function clientPrefixes({ allowed, denied }: ClientPrefixes): ClientPrefixes {
+  const hex = (prefix: string): string => Buffer.from(prefix, 'latin1').toString('hex')
+  return { allowed: allowed.map(hex), denied: denied.map(hex) }
+}
+
+/** One rule about announces, whatever their transport. */
+export type Rule = {
+  /** Every failure it can find, in the order in which it looks for them. */
+  readonly failures: readonly FailureName[]
+  /** Whether it applies in open mode too. */
+  readonly isForOpenMode: boolean
+  /**
+   * Checks an announce. What it looks up stays on the announce.
+   *
+   * @returns nothing, the failure, or a promise: once it is fulfilled, the list is applied again from the top
+   * @throws what `isUnavailable` recognises, as the promise may, when Postgres or Redis is needed and unavailable
+   */
+  readonly check: (announce: Announce, options: RuleOptions) => FailureName | Promise<void> | undefined
+}
+
+/** The rules in the order in which they are applied; docs/tracker-announce.md lists the same. */
+export const RULES: readonly Rule[] = [
+  {
+    failures: ['missing_passkey', 'passkey_limit', 'unknown_passkey', 'account_banned', 'account_suspended'],
+    isForOpenMode: false,
+    check: checkUser,
+  },
+  { failures: ['address_not_usable', 'invalid_ip'], isForOpenMode: true, check: checkAddress },
+  { failures: ['announce_limit'], isForOpenMode: true, check: checkLimit },
+  { failures: ['client_not_allowed'], isForOpenMode: true, check: checkClient },
+  { failures: ['refused_port'], isForOpenMode: true, check: checkPort },
+  {
+    failures: ['unregistered_torrent', 'deleted_torrent', 'rejected_torrent'],
+    isForOpenMode: false,
+    check: checkTorrent,
+  },
+  { failures: ['downloads_disabled'], isForOpenMode: false, check: checkRights },
+  { failures: [], isForOpenMode: false, check: lookUpRates },
+]
+
+type LookedUp = 'user' | 'torrent' | 'site' | 'wait' | 'passkeyWait'
+
+/** Keeps a value on the announce. @returns a promise if the value still has to be loaded */
+function keep<Name extends LookedUp>(
+  announce: Pick<Announce, Name>,
+  name: Name,
+  value: Announce[Name] | Promise<Announce[Name]>,
+): Promise<void> | undefined {
+  if (value instanceof Promise)
+    return value.then((later) => {
+      announce[name] = later
+    })
+  announce[name] = value
+  return undefined
+}
+
+function checkUser(announce: Announce, { directory, passkeyLimit }: RuleOptions): ReturnType<Rule['check']> {
+  if (announce.passkey === undefined) return 'missing_passkey'
+  const loading = announce.user === null && keep(announce, 'user', directory.user(announce.passkey))
+  if (loading) return loading
+  const failure = userFailure(announce.user ?? undefined)
+  if (failure === undefined) return undefined
+  // A client that may not announce any more may stop: refused, it would repeat the stop without end.
+  if (announce.isStop && announce.overSocket === undefined) {
+    announce.isStopOfNobody = failure === 'unknown_passkey'
+    return undefined
+  }
+  if (failure !== 'unknown_passkey') return failure
+  const key = limitKeyOf(announce.address)
+  const counting = announce.passkeyWait === null && keep(announce, 'passkeyWait', passkeyLimit.take(key))
+  if (counting) return counting
+  return isOver(announce.passkeyWait) ? 'passkey_limit' : failure
+}
+
+/** Why a user may neither announce nor scrape, if so. */
+export function userFailure(
+  user: AnnounceUser | undefined,
+): 'unknown_passkey' | 'account_banned' | 'account_suspended' | undefined {
+  if (user === undefined) return 'unknown_passkey'
+  if (user.state === 'banned') return 'account_banned'
+  return user.state === 'suspended' ? 'account_suspended' : undefined
+}
+
+function checkAddress(announce: Announce, options: RuleOptions): FailureName | undefined {
+  if (announce.endpoints !== null) return undefined
+  const { request, address, overSocket } = announce
+  const found = overSocket === undefined ? endpointsOf(request, address, options) : NO_ENDPOINTS
+  if (typeof found === 'string') return found
+  announce.endpoints = found
+  return undefined
+}
+
+function checkLimit(announce: Announce, { announceLimit }: RuleOptions): ReturnType<Rule['check']> {
+  if (announce.wait === null) {
+    const taken = announceLimit.take(announce.user ? announce.user.limitKey : limitKeyOf(announce.address))
+    const wait = announce.isStop && taken instanceof Promise ? taken.catch(uncounted) : taken
+    const counting = keep(announce, 'wait', wait)
+    if (counting) return counting
+  }
+  return isOver(announce.wait) ? 'announce_limit' : undefined
+}
+
+/** A stop is carried out by a Redis that is full too, which cannot count it. */
+function uncounted(error: unknown): number {
+  if (!isUnavailable(error)) throw error
+  return 0
+}
+
+function isOver(wait: number | null): boolean {
+  return wait !== null && wait > 0
+}
+
+function checkClient({ request: { peerId } }: Announce, { clients }: RuleOptions): FailureName | undefined {
+  const { allowed, denied } = clients
+  const isAllowed = allowed.length === 0 || startsWithAny(peerId, allowed)
+  return isAllowed && !startsWithAny(peerId, denied) ? undefined : 'client_not_allowed'
+}
+
+function startsWithAny(peerId: PeerId, prefixes: readonly string[]): boolean {
+  for (const prefix of prefixes) if (peerId.startsWith(prefix)) return true
+  return false
+}
+
+/** A peer may stop from any port: it was never accepted with a refused one. */
+function checkPort({ request, overSocket, isStop }: Announce): FailureName | undefined {
+  return overSocket === undefined && !isStop && isRefusedPort(request.port) ? 'refused_port' : undefined
+}
+
+function checkTorrent(announce: Announce, { directory }: RuleOptions): ReturnType<Rule['check']> {
+  if (announce.isStopOfNobody) return undefined
+  const { infoHash } = announce.request
+  const loading = announce.torrent === null && keep(announce, 'torrent', directory.torrent(infoHash))
+  return loading || torrentFailure(announce.torrent ?? undefined)
+}
+
+/** Why no user may announce a torrent, if so. */
+export function torrentFailure(
+  torrent: AnnounceTorrent | undefined,
+): 'unregistered_torrent' | 'deleted_torrent' | 'rejected_torrent' | undefined {
+  if (torrent === undefined) return 'unregistered_torrent'
+  if (torrent.state === 'deleted') return 'deleted_torrent'
+  return torrent.state === 'rejected' ? 'rejected_torrent' : undefined
+}
+
+function checkRights({ user, request, isStop }: Announce): FailureName | undefined {
+  return user?.canDownload === false && request.left > 0 && !isStop ? 'downloads_disabled' : undefined
+}
+
+/** Refuses nothing: it looks up the rates of the whole site. */
+function lookUpRates(announce: Announce, { directory }: RuleOptions): Promise<void> | undefined {
+  if (announce.isStopOfNobody || announce.site !== null) return undefined
+  return keep(announce, 'site', directory.siteMultipliers())
+}

@@ -1,0 +1,116 @@
+import type { AnnounceRequest, InfoHash, Passkey, WarningName } from '@vault-and-tracker/bencode-tracker'
+import { type Announce, countAnnounce } from '../announce/announce.ts'
+import type { AnnounceCounters } from '../announce/announce-counters.ts'
+import type { Announces } from '../announce/announces.ts'
+import type { Directory } from '../announce/directory.ts'
+import type { Refusal, Refusals } from '../announce/refusal.ts'
+import { type TrackerMode, torrentFailure, userFailure } from '../announce/rules.ts'
+import type { Scrapes } from '../announce/scrape.ts'
+import { tolerantMinInterval, withJitter } from '../swarm/interval.ts'
+import { transition } from '../swarm/peer-state.ts'
+import { announced, type PeerAnnounce, type ProcessId, type SwarmAnswer, type Swarms } from '../swarm/swarm.ts'
+
+/** Offers are a browser's only way to new peers, so it announces more often than over HTTP. Seconds. */
+const INTERVAL_S = 120
+const MIN_INTERVAL_S = 60
+const TOO_SOON_MS = tolerantMinInterval(MIN_INTERVAL_S) * 1000
+const NOTHING_UNUSUAL = { rejoined: false, implausible: false, elsewhere: false }
+
+/** What announces and scrapes over sockets share with those over HTTP. */
+export type SharedParts = {
+  readonly mode: TrackerMode
+  readonly announces: Announces
+  readonly scrapes: Scrapes
+  readonly directory: Directory
+  readonly swarms: Pick<Swarms, 'announce'>
+  readonly refusals: Refusals
+  readonly counters: AnnounceCounters
+}
+
+/** When a client should announce again, in seconds. */
+export type Intervals = { readonly interval: number; readonly minInterval: number }
+
+/** Where the sockets of one process meet the rules and the swarms of the tracker. */
+export class SocketAnnounces {
+  readonly process: ProcessId
+  private readonly parts: SharedParts
+
+  constructor(process: ProcessId, parts: SharedParts) {
+    this.process = process
+    this.parts = parts
+  }
+
+  /** Checks an announce against the rules. */
+  check(announce: Announce): void {
+    this.parts.announces.check(announce)
+  }
+
+  /** Has the swarm carry out an announce. */
+  tell(announce: Announce): void {
+    this.parts.swarms.announce(announce)
+  }
+
+  /** Counts an announce that was carried out, or of a torrent that waits for moderation. */
+  count({ request }: Announce, answer: SwarmAnswer | undefined, warning: WarningName | undefined): void {
+    countAnnounce(this.parts.counters, request.event, answer ?? NOTHING_UNUSUAL, warning)
+  }
+
+  /**
+   * Ends a peer whose socket is gone. Its counters are kept.
+   *
+   * @throws what `isUnavailable` recognises
+   */
+  async close(peer: PeerAnnounce): Promise<void> {
+    const { process } = this
+    await announced(this.parts.swarms, { ...peer, kind: 'stopped', state: 'stopped' }, { process, purpose: 'closes' })
+  }
+
+  /**
+   * Whether an announce comes too soon after the last one, so long ago in milliseconds, and says nothing new. The swarm
+   * would not accept it.
+   */
+  isTooSoon({ event, left }: AnnounceRequest, last: PeerAnnounce, since: number): boolean {
+    if (event === 'stopped' || event === 'completed') return false
+    return since >= 0 && since < TOO_SOON_MS && transition(event, left).state === last.state
+  }
+
+  /** Counts an announce that came too soon, and returns when the next one is due. */
+  repeat({ event }: AnnounceRequest): Intervals {
+    this.parts.counters.countAnnounce(event)
+    return this.intervals()
+  }
+
+  intervals(): Intervals {
+    return { interval: withJitter(INTERVAL_S, Math.random), minInterval: MIN_INTERVAL_S }
+  }
+
+  refuse(...refusal: Parameters<Refusals['refuse']>): Refusal {
+    return this.parts.refusals.refuse(...refusal)
+  }
+
+  refuseError(error: unknown): Refusal {
+    return this.parts.refusals.refuseError('announce', error)
+  }
+
+  /** Counts the peers of torrents. Never fails: errors become refusals. */
+  scrape(
+    infoHashes: readonly InfoHash[],
+    passkey: Passkey | undefined,
+    address: Uint8Array,
+  ): ReturnType<Scrapes['scrape']> {
+    return this.parts.scrapes.scrape({ ok: true, request: { infoHashes, passkey } }, passkey, address)
+  }
+
+  /** Whether the user of a passkey may announce. @throws what `isUnavailable` recognises */
+  async isUserAllowed(passkey: Passkey | undefined): Promise<boolean> {
+    if (this.parts.mode === 'open') return true
+    return passkey !== undefined && userFailure(await this.parts.directory.user(passkey)) === undefined
+  }
+
+  /** Why a torrent may not be announced, if so. @throws what `isUnavailable` recognises */
+  async refuseTorrent(infoHash: InfoHash): Promise<Refusal | undefined> {
+    const torrent = await this.parts.directory.torrent(infoHash)
+    const failure = torrentFailure(torrent)
+    return failure && this.refuse('announce', failure, torrent?.reason)
+  }
+}

@@ -1,0 +1,149 @@
+import type { FailureName, InfoHash, Passkey } from '@vault-and-tracker/bencode-tracker'
+import type { PeerAnnounce } from '../swarm/swarm.ts'
+import { relayStart } from './messages.ts'
+import type { ProcessCount, SignalPeer, Waiting } from './signalling.ts'
+
+/** What the upgrade request said. */
+export type SocketOpening = {
+  readonly passkey: Passkey | undefined
+  /** Why every message fails, if so. */
+  readonly failure: FailureName | undefined
+  /** 4 or 16 bytes. */
+  readonly address: Uint8Array
+  /** What the limit per address counts the connection by. */
+  readonly addressKey: string
+}
+
+/** A close code of RFC 6455 section 7.4.1. */
+export const POLICY_VIOLATION = 1008
+
+/** A WebSocket connection with its client's state. */
+export type SocketConnection = {
+  readonly opening: SocketOpening
+  /** By the info hash as messages have it. */
+  readonly peers: Map<string, SocketPeer>
+  /** 8 random bytes: the owner of its peers in open mode, which has no users. Created on first use. */
+  owner: Buffer | undefined
+  /** How many malformed messages were received. */
+  malformed: number
+  /** Its peers are removed, and no further message is taken. */
+  isEnded: boolean
+  /** Which group of connections it belongs to. */
+  group: number
+  /** Queues a text frame, one character for each byte. Returns false if the client is gone, or reads too slowly. */
+  sendText(bytes: string): boolean
+  /** Starts the closing handshake after the frames that wait (RFC 6455 section 7.1.2). */
+  closeWith(code: number, reason: string): void
+  /** Whether the client answers a ping within three seconds. */
+  isAlive(): Promise<boolean>
+  /** A request was answered, or failed for another reason than the passkey, so the connection may stay. */
+  served(): void
+  /** Counts the bytes of a message that waits to be answered. */
+  waitFor(bytes: number): void
+  answered(bytes: number): void
+  /** Pings the client, or ends the connection if nothing was heard since the last ping. */
+  beat(): void
+  terminate(): void
+}
+
+/** A client's peer in the swarm of one torrent, reached over one connection. */
+export class SocketPeer implements SignalPeer {
+  readonly connection: SocketConnection
+  /** As messages have it, one character for each byte. */
+  readonly infoHash: string
+  readonly peerId: string
+  readonly torrent: InfoHash
+  serial = 0
+  swarm = ''
+  owner = ''
+  seeds = false
+  place = 0
+  waiting: Map<string, Waiting> | undefined = undefined
+  /** Its last announce that the swarm accepted, and when that was, in milliseconds. */
+  announce: PeerAnnounce | undefined = undefined
+  announcedAt = 0
+  /** The counts of the last reply. */
+  complete = 0
+  incomplete = 0
+  downloaded = 0
+  /** The other processes with peers of the swarm, as of the last reply. */
+  elsewhere: readonly ProcessCount[] = NOWHERE
+  /** Whether it was a leecher on this connection: only a leecher can complete. */
+  wasIncomplete = false
+  /** It announced `completed` while Redis was unavailable; the next announce repeats it. */
+  completionPending = false
+  private start: string | undefined = undefined
+
+  constructor(connection: SocketConnection, infoHash: string, peerId: string, torrent: InfoHash) {
+    this.connection = connection
+    this.infoHash = infoHash
+    this.peerId = peerId
+    this.torrent = torrent
+  }
+
+  /** How its offers and answers begin; written once there are some. */
+  get relayStart(): string {
+    return (this.start ??= relayStart(this.infoHash, this.peerId))
+  }
+
+  /** Whether it is in the swarm. */
+  get isJoined(): boolean {
+    return this.serial !== 0
+  }
+
+  /** Whether its connection still has it. */
+  get isKept(): boolean {
+    return this.connection.peers.get(this.infoHash) === this
+  }
+
+  /** Takes it off its connection. */
+  drop(): void {
+    if (this.isKept) this.connection.peers.delete(this.infoHash)
+  }
+}
+
+const NOWHERE: readonly ProcessCount[] = []
+/** Timers go through few connections at a time, so that messages do not wait for them. */
+const GROUPS = 300
+
+/** The connections of one process, from the upgrade until they are closed. */
+export class Connections {
+  readonly groups = Array.from({ length: GROUPS }, () => new Set<SocketConnection>())
+  private readonly byAddress = new Map<string, number>()
+  private readonly byPasskey = new Map<Passkey, readonly SocketConnection[]>()
+
+  add(connection: SocketConnection): void {
+    const { passkey, addressKey } = connection.opening
+    connection.group = Math.floor(Math.random() * GROUPS)
+    this.groups[connection.group]?.add(connection)
+    this.byAddress.set(addressKey, (this.byAddress.get(addressKey) ?? 0) + 1)
+    if (passkey !== undefined) this.byPasskey.set(passkey, [...this.of(passkey), connection])
+  }
+
+  remove(connection: SocketConnection): void {
+    const { passkey, addressKey } = connection.opening
+    this.groups[connection.group]?.delete(connection)
+    const count = this.byAddress.get(addressKey) ?? 0
+    if (count > 1) this.byAddress.set(addressKey, count - 1)
+    else this.byAddress.delete(addressKey)
+    if (passkey === undefined) return
+    const others = this.of(passkey).filter((each) => each !== connection)
+    if (others.length > 0) this.byPasskey.set(passkey, others)
+    else this.byPasskey.delete(passkey)
+  }
+
+  /** Whether the address or the passkey has so many connections. */
+  isFull({ addressKey, passkey }: SocketOpening, limit: number): boolean {
+    const ofPasskey = passkey === undefined ? 0 : this.of(passkey).length
+    return ofPasskey >= limit || (this.byAddress.get(addressKey) ?? 0) >= limit
+  }
+
+  /** The connections with a passkey. */
+  of(passkey: Passkey): readonly SocketConnection[] {
+    return this.byPasskey.get(passkey) ?? []
+  }
+
+  all(): SocketConnection[] {
+    return this.groups.flatMap((group) => [...group])
+  }
+}
