@@ -11,9 +11,9 @@ import { answerTo, binary, connectSocket, type Message, makeOffers } from './sup
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 /** A part of the 9,000 requests, in private and in open mode; they take a minute each. */
-const REQUESTS = Number(process.env['CORPUS_REQUESTS'] ?? 1_000)
+const REQUESTS = Number(process.env['CORPUS_REQUESTS'] ?? 500)
 /** A part of the 2,000 messages over sockets, likewise. */
-const MESSAGES = Number(process.env['CORPUS_MESSAGES'] ?? 300)
+const MESSAGES = Number(process.env['CORPUS_MESSAGES'] ?? 150)
 /** A new one is recorded where there is none. */
 const recordingOf = (name: string): URL => new URL(`data/announces-${name}.gz`, import.meta.url)
 

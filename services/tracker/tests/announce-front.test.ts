@@ -4,7 +4,7 @@ import { ANNOUNCE, type Both, expectSame as expectSameOf, startTold } from './su
 import { messagesFrom } from './support/http-messages.ts'
 
 // The same bytes go to a server with the announce front and to one that is node:http alone: the answers are the same.
-const CASES = Number(process.env['ANNOUNCE_FRONT_CASES'] ?? 3_000)
+const CASES = Number(process.env['ANNOUNCE_FRONT_CASES'] ?? 1_500)
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
 let both: Both
