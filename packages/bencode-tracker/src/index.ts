@@ -18,7 +18,13 @@ export {
   parsePasskey,
   parsePeerId,
 } from './ids.ts'
-export { parseScrapeQuery, type ScrapeFailure, type ScrapeParse, type ScrapeRequest } from './scrape/query.ts'
+export {
+  MAX_SCRAPE_INFO_HASHES,
+  parseScrapeQuery,
+  type ScrapeFailure,
+  type ScrapeParse,
+  type ScrapeRequest,
+} from './scrape/query.ts'
 export * from './scrape/reply.ts'
 export * from './torrent/build.ts'
 export { TorrentError, type TorrentErrorCode } from './torrent/error.ts'

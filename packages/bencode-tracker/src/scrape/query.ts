@@ -22,7 +22,7 @@ export type ScrapeParse =
   | { readonly ok: false; readonly failure: ScrapeFailure }
 
 /** As many info hashes as fit into a UDP scrape (BEP 15), which is what clients batch by. */
-const MAX_SCRAPE_INFO_HASHES = 74
+export const MAX_SCRAPE_INFO_HASHES = 74
 /** Room for 74 fully escaped info hashes (71 characters each with their names) and as much again. */
 const MAX_SCRAPE_QUERY_LENGTH = MAX_QUERY_LENGTH
 

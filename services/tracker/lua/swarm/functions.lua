@@ -5,6 +5,18 @@ local function register(name, flags, callback)
   redis.register_function({ function_name = name, flags = flags, callback = callback })
 end
 
+-- Does something with a swarm. One that is damaged must not fail what is done with others: it is discarded, and it is
+-- done with an empty one.
+local function healed(swarm, carry_out, ...)
+  local pieces = replied
+  local ok, result = pcall(carry_out, ...)
+  if ok then return result end
+  for i = pieces + 1, replied do reply[i] = nil end
+  replied = pieces
+  discard(swarm)
+  return carry_out(...)
+end
+
 -- Opens a swarm that is counted or changed without an announce. Returns whether there is one.
 local function open_swarm(key)
   local header = call('HGET', key, '#')
@@ -33,15 +45,7 @@ local function announce_all(_, args)
   local results, announces = {}, args[2]
   for position = 1, #announces, ANNOUNCE_LENGTH do
     local carry_out = string.byte(announces, position + PURPOSE_AT) == SCRAPES and scrape or announce
-    local pieces = replied
-    local ok, result = pcall(carry_out, announces, position)
-    if not ok then
-      -- One damaged swarm must not fail the announces of the others.
-      discard(sub(announces, position, position + KEY_LENGTH - 1))
-      for i = pieces + 1, replied do reply[i] = nil end
-      replied, result = pieces, carry_out(announces, position)
-    end
-    results[#results + 1] = result
+    results[#results + 1] = healed(sub(announces, position, position + KEY_LENGTH - 1), carry_out, announces, position)
   end
   reply[1] = concat(results)
   return reply
@@ -83,16 +87,14 @@ end
 -- a part of a large one. Returns 1 when there is more.
 register('sweep_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
-  local due = call('ZRANGEBYSCORE', keys[1], '-inf', now, 'LIMIT', 0, STEP)
+  local due = call('ZRANGEBYSCORE', keys[1], '-inf', now, 'LIMIT', 0, STEP / SWARM_COST)
   -- Of clocks that were wrong.
-  if #due == 0 then due = call('ZRANGEBYSCORE', keys[1], now + ttl + FURTHEST, '+inf', 'LIMIT', 0, STEP) end
+  if #due == 0 then due = call('ZRANGEBYSCORE', keys[1], now + ttl + FURTHEST, '+inf', 'LIMIT', 0, STEP / SWARM_COST) end
   local seen = 0
   for i = 1, #due do
     if seen >= STEP then return 1 end
     local swarm = sub(keys[1], 1, 5) .. 's:' .. due[i]
-    local ok, peers = pcall(sweep_swarm, swarm)
-    if not ok then discard(swarm) end
-    seen = seen + 10 + (ok and peers or 0)
+    seen = seen + SWARM_COST + healed(swarm, sweep_swarm, swarm)
   end
   return seen >= STEP and 1 or 0
 end)

@@ -67,6 +67,8 @@ local PART_OF_ROLE = { [0] = LEECHERS, SEEDERS, PAUSED }
 local FURTHEST = 86400
 -- Entries that a step of a sweep looks at, and the shortest time between two sweeps of one swarm.
 local STEP, SWEEP_EVERY, SWEPT_A_SECOND = 500, 30, 1000
+-- How many entries a swarm counts for in a call of the sweep, in addition to its peers.
+local SWARM_COST = 10
 local NO_IPV4, NOWHERE = '\0\0\0\0\0\0', 65535
 local NO_IPV6 = NO_IPV4 .. NO_IPV4 .. NO_IPV4
 local EMPTY = NO_IPV6 .. NO_IPV4 .. '\0\0\0'

@@ -66,6 +66,11 @@ export abstract class Announce implements SwarmRequest {
   abstract failed(error: unknown): void
 }
 
+/** The warning that an answer comes with, if any. */
+export function warningOf({ status }: SwarmAnswer): WarningName | undefined {
+  return status === 'accepted' || status === 'held' ? undefined : status
+}
+
 /** Counts an announce that was carried out, and what was unusual about it. */
 export function countAnnounce(
   counters: AnnounceCounters,

@@ -1,7 +1,6 @@
 import type { FailureName } from '@vault-and-tracker/bencode-tracker'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
-
 import type { Announce } from './announce.ts'
 import { type AnnounceTorrent, type AnnounceUser, bestOf, type Multipliers } from './directory.ts'
 import { addressOwner, NO_ENDPOINTS } from './peer-endpoints.ts'

@@ -1,8 +1,8 @@
 import { type Passkey, parseAnnounceQuery, WARNINGS, type WarningName } from '@vault-and-tracker/bencode-tracker'
 import { recoveryInterval, withJitter } from '../swarm/interval.ts'
-import { listPeers, selectPeers } from '../swarm/selection.ts'
-import type { SwarmAnswer, Swarms } from '../swarm/swarm.ts'
-import { Announce, countAnnounce } from './announce.ts'
+import { listPeers, NO_COMPACT_PEERS, selectPeers } from '../swarm/selection.ts'
+import { NO_PEERS, type SwarmAnswer, type Swarms } from '../swarm/swarm.ts'
+import { Announce, countAnnounce, warningOf } from './announce.ts'
 import type { AnnounceCounters, AnswerTimes } from './announce-counters.ts'
 import type { Announces } from './announces.ts'
 import type { Refusal, Refusals } from './refusal.ts'
@@ -69,8 +69,7 @@ export class HttpAnnounce extends Announce {
   }
 
   answered(answer: SwarmAnswer): void {
-    const { status } = answer
-    this.reply(status === 'accepted' || status === 'held' ? undefined : status, answer)
+    this.reply(warningOf(answer), answer)
   }
 
   failed(error: unknown): void {
@@ -93,40 +92,22 @@ export class HttpAnnounce extends Announce {
     const interval = fixed ?? withJitter(regular, random)
     const minInterval = fixed ?? minimum
     const warning = name && WARNINGS[name].message
-    // One literal each and no spread: such an object is made for nearly every request there is.
-    if (request.compact) {
-      const { peers, peers6 } = selectPeers(answer.picked, requester)
-      this.send(
-        compactReply({
-          complete,
-          incomplete,
-          downloaded,
-          interval,
-          minInterval,
-          externalIp,
-          trackerId,
-          warning,
-          peers,
-          peers6,
-        }),
-      )
-    } else {
-      const peers = listPeers(answer.picked, requester)
-      this.send(
-        listReply({
-          complete,
-          incomplete,
-          downloaded,
-          interval,
-          minInterval,
-          externalIp,
-          trackerId,
-          warning,
-          peers,
-          noPeerId,
-        }),
-      )
+    const { peers, peers6 } = request.compact ? selectPeers(answer.picked, requester) : NO_COMPACT_PEERS
+    // One literal and no spread: such an object is made for nearly every request there is.
+    const reply = {
+      complete,
+      incomplete,
+      downloaded,
+      interval,
+      minInterval,
+      externalIp,
+      trackerId,
+      warning,
+      peers,
+      peers6,
     }
+    if (request.compact) this.send(compactReply(reply))
+    else this.send(listReply({ ...reply, peers: listPeers(answer.picked, requester), noPeerId }))
   }
 
   private send(reply: Reply): void {
@@ -146,7 +127,7 @@ const NO_SWARM: SwarmAnswer = {
   incomplete: 0,
   completed: 0,
   lastAnnounce: 0,
-  picked: { count: 0, ipv4: Buffer.alloc(0), ipv6: undefined, peerIds: undefined, own: 0, siblings: [] },
+  picked: NO_PEERS,
   sockets: [],
   holder: undefined,
   now: 0,

@@ -18,6 +18,7 @@ export type CompactPeers = {
 }
 
 const NO_BYTES = new Uint8Array(0)
+export const NO_COMPACT_PEERS: CompactPeers = { peers: NO_BYTES, peers6: NO_BYTES }
 /** Reused for the chosen peers of each announce. */
 let compact = Buffer.allocUnsafe(0)
 let compact6 = Buffer.allocUnsafe(0)
@@ -31,7 +32,7 @@ const PEER_ID_LENGTH = 20
  */
 export function selectPeers(picked: PickedPeers, requester: Requester): CompactPeers {
   const { count, ipv4, ipv6 } = picked
-  if (count === 0 || requester.want === 0) return { peers: NO_BYTES, peers6: NO_BYTES }
+  if (count === 0 || requester.want === 0) return NO_COMPACT_PEERS
   const room = Math.min(count, requester.want)
   if (compact.length < room * IPV4_LENGTH) compact = Buffer.allocUnsafe(room * IPV4_LENGTH)
   if (compact6.length < room * IPV6_LENGTH) compact6 = Buffer.allocUnsafe(room * IPV6_LENGTH)

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MAX_SCRAPE_INFO_HASHES } from '@vault-and-tracker/bencode-tracker'
 import { type BatcherOptions, createCallQueue, type QueuedCalls } from '@vault-and-tracker/service-kit/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import { Cluster, type Redis } from 'ioredis'
@@ -29,8 +30,6 @@ const CALLS: BatcherOptions = { concurrency: 2, maxBatchSize: 64, lingerMs: 2, i
 const SOCKET_CALLS: BatcherOptions = { ...CALLS, lingerMs: 4, isReady: (waiting) => waiting >= 64 }
 /** Between two calls of the sweep Redis is left to announces for so many times as long as the first took. */
 const SWEEP_PAUSE = 4
-/** Swarms of a client's scrape. */
-const MAX_SCRAPED = 74
 /** Swarms that one call takes an owner out of. */
 const EXPEL_SWARMS = 100
 
@@ -136,7 +135,7 @@ export function createRedisSwarms(options: {
     },
 
     count: (swarms) => {
-      const queueOf = swarms.length > MAX_SCRAPED ? lists : overHttp
+      const queueOf = swarms.length > MAX_SCRAPE_INFO_HASHES ? lists : overHttp
       const countOne = ({ name, completed }: { name: SwarmName; completed: number }): Promise<SwarmCounts> =>
         new Promise((answered, failed) => queueOf(name)({ peer: undefined, name, completed, answered, failed }))
       return Promise.all(swarms.map(countOne))

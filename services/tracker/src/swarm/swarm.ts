@@ -58,6 +58,15 @@ export type PickedPeers = {
   readonly siblings: readonly number[]
 }
 
+export const NO_PEERS: PickedPeers = {
+  count: 0,
+  ipv4: Buffer.alloc(0),
+  ipv6: undefined,
+  peerIds: undefined,
+  own: 0,
+  siblings: [],
+}
+
 /** The swarm's answer to an announce. */
 export type SwarmAnswer = {
   readonly status: AnnounceStatus

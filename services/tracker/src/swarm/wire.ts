@@ -2,18 +2,19 @@ import { parsePeerId } from '@vault-and-tracker/bencode-tracker'
 import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import type { Endpoint, ListedPeer } from './peer-list.ts'
 import type { AnnounceKind, PeerState } from './peer-state.ts'
-import type {
-  AnnounceStatus,
-  Delta,
-  PickedPeers,
-  SocketAnnounce,
-  SocketCount,
-  SwarmAnswer,
-  SwarmCounts,
-  SwarmName,
-  SwarmRequest,
-  SwarmScrape,
-  SwarmSettings,
+import {
+  type AnnounceStatus,
+  type Delta,
+  NO_PEERS,
+  type PickedPeers,
+  type SocketAnnounce,
+  type SocketCount,
+  type SwarmAnswer,
+  type SwarmCounts,
+  type SwarmName,
+  type SwarmRequest,
+  type SwarmScrape,
+  type SwarmSettings,
 } from './swarm.ts'
 
 // The binary layouts shared with lua/swarm/swarm.lua, under the names that they have there. All numbers are big-endian.
@@ -183,7 +184,6 @@ const SOCKETS_LENGTH = 8
 
 const NO_BYTES = Buffer.alloc(0)
 const NO_SOCKETS: readonly SocketCount[] = []
-const NO_PEERS: PickedPeers = { count: 0, ipv4: NO_BYTES, ipv6: undefined, peerIds: undefined, own: 0, siblings: [] }
 
 /**
  * Which pieces of a reply belong to each of its RESULTs, which are its first piece: those of number i begin at `firsts[i]`

@@ -109,7 +109,8 @@ function parseJson(bytes: string): unknown {
   }
 }
 
-function isRecord(value: unknown): value is Fields {
+/** Whether a value is a JSON object. */
+export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -1,6 +1,6 @@
 import { POLICY_VIOLATION, SocketPeer } from './connections.ts'
 import type { SocketCounts } from './counts.ts'
-import { type AnswerMessage, type Offer, relayMessage, relayStart } from './messages.ts'
+import { type AnswerMessage, isRecord, type Offer, relayMessage, relayStart } from './messages.ts'
 import type { PeerRemoval } from './peer-removal.ts'
 import type { Client, Delivery, OfferSender, Signalling } from './signalling.ts'
 
@@ -202,10 +202,6 @@ function readRelay(text: string): RelayMessage | undefined {
     return { kind, id, process, swarm: value.swarm, owner: value.owner, peerId: value.peerId }
   if (kind === 'alive' && typeof id === 'number' && typeof alive === 'boolean') return { kind, id, alive }
   return undefined
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null
 }
 
 function areStrings(fields: Fields, ...names: readonly string[]): boolean {

@@ -6,7 +6,7 @@ import {
   WARNINGS,
 } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { Announce } from '../announce/announce.ts'
+import { Announce, warningOf } from '../announce/announce.ts'
 import type { Refusal } from '../announce/refusal.ts'
 import type { PeerAnnounce, ProcessId, SwarmAnswer } from '../swarm/swarm.ts'
 import type { Intervals, SocketAnnounces } from './announces.ts'
@@ -190,12 +190,12 @@ class SocketAnnounce extends Announce {
 
   answered(answer: SwarmAnswer): void {
     const { announces } = this.queue.parts
-    const { holder, status } = answer
+    const { holder } = answer
     if (holder !== undefined) {
       this.probe(holder.toString('hex'))
       return
     }
-    const warning = status === 'accepted' || status === 'held' ? undefined : status
+    const warning = warningOf(answer)
     announces.count(this, answer, warning)
     this.reply(answer, announces.intervals(), warning && WARNINGS[warning].message)
   }
