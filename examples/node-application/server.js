@@ -1,4 +1,4 @@
-// Signs texts with a key from the vault. When the key is changed there, the service goes on with the new one.
+// Signs texts with a key from the vault. When the key changes there, the service switches to the new one.
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -11,7 +11,7 @@ const vault = createVaultClient({
   privateKey: readFileSync(VAULT_PRIVATE_KEY_FILE, 'utf8'),
 })
 
-// Without its secrets a service does not start.
+// The service does not start without its secrets.
 let { SIGNING_KEY } = await vault.getAll('production')
 if (!SIGNING_KEY) throw new Error('the vault has no SIGNING_KEY for production')
 
@@ -20,7 +20,7 @@ const watch = vault.watch('production', {
   onChange: (secrets) => {
     SIGNING_KEY = secrets.SIGNING_KEY ?? SIGNING_KEY
   },
-  // The service goes on with what it has.
+  // The service continues with the last known key.
   onError: (error) => console.error(`the vault cannot be read: ${error.message}`),
 })
 
