@@ -74,11 +74,17 @@ async function idleSwarms(): Promise<Swarms> {
 async function startRequests() {
   const id = idBytes(1)
   const user: AnnounceUser = { id, limitKey: '1', owner: id.subarray(8), state: 'active', canDownload: true, ...all }
-  const torrent = { id, state: 'approved', reason: null, completed: 0, peers: PEERS, ...all } as const
+  // Spreads would give each torrent a map of its own in V8, which the store's torrents do not have.
   const torrentOf = (hash: AnnounceTorrent['infoHashes'][number]): AnnounceTorrent => ({
-    ...torrent,
+    id,
     swarm: Buffer.from(hash, 'hex'),
     infoHashes: [hash],
+    state: 'approved',
+    reason: null,
+    completed: 0,
+    peers: PEERS,
+    uploadPercent: 100,
+    downloadPercent: 100,
   })
   const directory = createDirectory({
     clock: systemClock,
