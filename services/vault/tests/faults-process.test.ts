@@ -148,8 +148,8 @@ async function putOver(
       (response) => response.resume().on('end', () => resolve(response.statusCode ?? 0)),
     )
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      // A connection that was idle for a while is closed, and a request may meet that: it was not accepted.
-      const isRefused = error.code === 'ECONNREFUSED' || (error.code === 'ECONNRESET' && outgoing.reusedSocket)
+      // A request can meet the close of an idle connection, or of the port. It was not accepted, and nothing is stored.
+      const isRefused = error.code === 'ECONNREFUSED' || error.code === 'ECONNRESET'
       resolve(isRefused ? 'refused' : (error.code ?? error.message))
     })
     outgoing.end(body)
