@@ -56,20 +56,6 @@ test.each(described)('$path has the methods that are described', async ({ path, 
   expect(allowed.toSorted()).toEqual(methods.toSorted())
 })
 
-test('the README has every endpoint, and no other', () => {
-  const listed = [...README.matchAll(/^\| `([A-Z]+) (\/\S*)` +\|/gm)].map(
-    ([, method, path]) => `${String(method)} ${String(path)}`,
-  )
-  const expected = described.flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`))
-  expect(listed.toSorted()).toEqual(expected.toSorted())
-})
-
-test('the README has every error with its status and meaning, and no other', () => {
-  const listed = [...README.matchAll(/^\| `([a-z_]+)` +\| (\d{3}) +\| (.+?) +\|$/gm)].map(([, ...cells]) => cells)
-  const expected = Object.entries(ERRORS).map(([code, { status, meaning }]) => [code, String(status), meaning])
-  expect(listed).toEqual(expected)
-})
-
 test('every error is described for some endpoint, but for the one that the description has for all paths', () => {
   const codes = ENDPOINTS.flatMap(codesOf)
   expect([...new Set([...codes, 'method_not_allowed'])].toSorted()).toEqual(Object.keys(ERRORS).toSorted())
