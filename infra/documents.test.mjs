@@ -36,9 +36,7 @@ test('the documents name every metric, and no other', () => {
   const inCode = new Set(sources.flatMap((file) => matches(file, /name: '((?:http|vault|tracker)_[a-z_]+)'/g)))
   const current = documents.filter((file) => file !== 'CHANGELOG.md')
   const inText = new Set(
-    current.flatMap((file) =>
-      matches(file, /\b((?:http_request|vault|tracker)_[a-z_]+_(?:total|seconds|waiting))\b/g),
-    ),
+    current.flatMap((file) => matches(file, /\b((?:http_request|vault|tracker)_[a-z_]+_(?:total|seconds|waiting))\b/g)),
   )
   assert.ok(inCode.size > 15)
   for (const name of inText) assert.ok(inCode.has(name), `there is no metric ${name}`)
