@@ -44,12 +44,3 @@ test('the README lists every error code with its status, and no other', () => {
     Object.entries(ERRORS).map(([code, { status }]) => [code, status]),
   )
 })
-
-test('the README lists every endpoint with who may call it and what it does, and no other', () => {
-  const rows = [...readText('README.md').matchAll(/^\| `([A-Z]+ \/api\/[^`]*)` \| (\w+) \| (.+) \|$/gm)]
-  const listed = rows.map(([, ...cells]) => cells.join(' | '))
-  const expected = ENDPOINTS.map(({ method, path, access, summary }) =>
-    [`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`, access, summary].join(' | '),
-  )
-  expect(listed.toSorted()).toEqual(expected.toSorted())
-})
