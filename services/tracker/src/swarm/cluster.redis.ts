@@ -3,10 +3,10 @@ import { connectUntilReady } from '@vault-and-tracker/service-kit/redis'
 import { Cluster } from 'ioredis'
 
 /**
- * Connects to a Redis Cluster for the swarms. As with a single Redis, commands fail at once while it is unavailable.
+ * Connects to a Redis Cluster for the swarms. As with a single Redis, commands fail immediately while it is unavailable.
  *
- * @param options `urls` of some of its nodes, which know the others; the first one's user and password are used for all
- * @throws UnavailableError when the cluster is not ready within ten seconds
+ * @param options `urls` of some nodes, from which the others are discovered; the user and password of the first are used for all
+ * @throws UnavailableError if the cluster is not ready within ten seconds
  */
 export async function connectSwarmCluster(options: { urls: readonly string[]; logger: Logger }): Promise<Cluster> {
   const nodes = options.urls.map((url) => new URL(url))

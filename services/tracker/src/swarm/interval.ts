@@ -1,27 +1,27 @@
-/** How far a regular interval may be stretched, so that clients that started together do not stay together. */
+/** How much a regular interval may be extended, so that clients that started together drift apart. */
 const JITTER = 0.1
 
-/** Clients count from when the answer arrives, and the clocks of some are a little fast. */
+/** Clients count from the arrival of the reply, and some clocks run fast. */
 const TOLERANCE = 0.95
 
-// All intervals in seconds.
+// All intervals are in seconds.
 
-/** An interval with up to ten per cent on top; `random` gives numbers from 0 to 1. */
+/** An interval extended by up to ten per cent. `random` returns numbers from 0 to 1. */
 export function withJitter(interval: number, random: () => number): number {
   return Math.floor(interval * (1 + JITTER * random()))
 }
 
-/** After how long an announce is not too soon any more: a little less than clients are told. */
+/** The interval that is enforced: slightly less than the one sent to clients. */
 export function tolerantMinInterval(minInterval: number): number {
   return Math.floor(minInterval * TOLERANCE)
 }
 
-/** How long a peer is kept without announcing: two intervals, without what is added at random, and five minutes. */
+/** How long a peer is kept without an announce: two intervals, excluding jitter, plus five minutes. */
 export function timeToLive(interval: number): number {
   return 2 * interval + 300
 }
 
-/** The interval for a peer whose swarm was lost: a short one, so that it soon receives the others that announced again. */
+/** The interval for a peer whose swarm was lost: short, so that it soon receives the other peers that rejoined. */
 export function recoveryInterval(interval: number): number {
   return Math.max(1, Math.min(interval, Math.ceil(interval / 6)))
 }

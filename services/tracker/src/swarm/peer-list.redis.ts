@@ -6,10 +6,10 @@ import type { PeerList } from './peer-list.ts'
 import type { SwarmSettings } from './swarm.ts'
 import { decodePeer, encodeSettings, swarmKey } from './wire.ts'
 
-/** Reads peers out of the swarms in Redis. */
+/** Reads peers from the swarms in Redis. */
 export function createPeerList(options: {
   redis: Redis | Cluster
-  /** The time is that of Redis without one. */
+  /** Defaults to the time of Redis. */
   clock: Clock | undefined
   settings: SwarmSettings
 }): PeerList {

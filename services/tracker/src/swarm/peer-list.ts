@@ -1,33 +1,33 @@
 import type { PeerId } from '@vault-and-tracker/bencode-tracker'
 import type { SwarmName } from './swarm.ts'
 
-/** An endpoint: 4 or 16 address bytes, and the port. */
+/** An endpoint: 4 or 16 bytes of address, and the port. */
 export type Endpoint = { readonly address: Buffer; readonly port: number }
 
-/** A peer as it is stored. */
+/** A stored peer. */
 export type ListedPeer = {
-  /** Who the peer belongs to, 8 bytes. */
+  /** The owner of the peer, 8 bytes. */
   readonly owner: Buffer
   readonly peerId: PeerId
   readonly state: 'seeder' | 'leecher' | 'paused'
-  /** None of a peer that is reached through a socket only. */
+  /** Undefined for a peer that is reachable only through a socket. */
   readonly endpoints: readonly Endpoint[]
-  /** Bytes, as the client counts them since it was started. */
+  /** In bytes, as reported by the client since it started. */
   readonly uploaded: number
   readonly downloaded: number
   /** Seconds since the epoch. */
   readonly lastAnnounce: number
 }
 
-/** The peers of one swarm, for staff. */
+/** The peers of a swarm, for staff. */
 export type PeerList = {
   /**
-   * A part of the peers: seeders first, then the others, then those with a socket only. It reads only that part, so it
-   * costs the same in every swarm.
+   * Reads a page of peers: seeders first, then other peers, then those with only a socket. The cost depends on the page,
+   * not on the swarm.
    *
-   * @param first which peer to begin with, from 0
-   * @returns those of them that have not expired, and how many places there are, among them a few of peers that have expired
-   * @throws what `isUnavailable` recognises when they could not be read
+   * @param first index of the first peer, from 0
+   * @returns the peers that have not expired, and the total, which may include a few that have
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable
    */
   read(name: SwarmName, first: number, count: number): Promise<{ peers: readonly ListedPeer[]; places: number }>
 }

@@ -1,16 +1,16 @@
 import type { AnnounceEvent } from '@vault-and-tracker/bencode-tracker'
 
-/** The role of a peer. A paused peer is a partial seed (BEP 21): incomplete, but it downloads nothing. */
+/** The role of a peer. A paused peer is a partial seed (BEP 21): incomplete, but not downloading. */
 export type PeerState = 'stopped' | 'leecher' | 'seeder' | 'paused'
 
-/** Why a peer announces, as far as it matters to the swarm; that it is paused is part of its state. */
+/** The kind of announce, as far as it matters to the swarm. Being paused is part of the state. */
 export type AnnounceKind = 'regular' | 'started' | 'completed' | 'stopped'
 
 /**
  * The role of a peer after an announce (BEP 3, 21). Only `left` decides who is a seeder: a client that completed the
  * files it wants sends `completed`, or `paused`, with something left.
  *
- * @param left bytes the client says it still needs
+ * @param left bytes that the client still needs
  */
 export function transition(event: AnnounceEvent, left: number): { kind: AnnounceKind; state: PeerState } {
   switch (event) {

@@ -2,16 +2,16 @@ import { type ListedPeer, parsePeerId } from '@vault-and-tracker/bencode-tracker
 import type { PickedPeers } from './swarm.ts'
 import { IPV4_LENGTH, IPV6_LENGTH } from './wire.ts'
 
-/** Who asks for peers. */
+/** The client that requests peers. */
 export type Requester = {
-  /** Peers that listen here are left out: address and port, 6 and 18 bytes. */
+  /** Its own endpoints, which are skipped: address and port, 6 and 18 bytes. */
   readonly endpoints?: { readonly ipv4: Uint8Array | undefined; readonly ipv6: Uint8Array | undefined } | undefined
   readonly want: number
   /** 32 random bits. */
   readonly random: number
 }
 
-/** Compact entries (BEP 23, BEP 7), ready to be sent. */
+/** Compact entries (BEP 23, BEP 7). */
 export type CompactPeers = {
   readonly peers: Uint8Array
   readonly peers6: Uint8Array
@@ -19,16 +19,16 @@ export type CompactPeers = {
 
 const NO_BYTES = new Uint8Array(0)
 export const NO_COMPACT_PEERS: CompactPeers = { peers: NO_BYTES, peers6: NO_BYTES }
-/** Reused for the chosen peers of each announce. */
+/** Reused for every announce. */
 let compact = Buffer.allocUnsafe(0)
 let compact6 = Buffer.allocUnsafe(0)
 const PEER_ID_LENGTH = 20
 
 /**
- * Chooses the wanted number of peers among those picked, from a random one on. A peer with two addresses is sent with
- * both, and counts once.
+ * Chooses the requested number of peers from those picked, starting at a random one. A peer with two addresses is sent
+ * with both and counts once.
  *
- * @returns views of memory that the next call writes over
+ * @returns views of memory that the next call overwrites
  */
 export function selectPeers(picked: PickedPeers, requester: Requester): CompactPeers {
   const { count, ipv4, ipv6 } = picked
@@ -45,7 +45,7 @@ export function selectPeers(picked: PickedPeers, requester: Requester): CompactP
   return { peers: compact.subarray(0, length), peers6: compact6.subarray(0, length6) }
 }
 
-/** As {@link selectPeers}, for the list form (BEP 3); the announce must have asked for peer ids. */
+/** Like {@link selectPeers}, for the list form (BEP 3). The announce must have requested peer ids. */
 export function listPeers(picked: PickedPeers, requester: Requester): ListedPeer[] {
   const { ipv4, ipv6, peerIds } = picked
   const listed: ListedPeer[] = []
@@ -60,7 +60,7 @@ export function listPeers(picked: PickedPeers, requester: Requester): ListedPeer
   return listed
 }
 
-/** Calls `take` with the number of each chosen peer, and which addresses it has. */
+/** Calls `take` with the index of each chosen peer and the addresses it has. */
 function forEachPeer(
   { count, ipv4, ipv6, own, siblings }: PickedPeers,
   { want, endpoints, random }: Requester,
@@ -84,7 +84,7 @@ function forEachPeer(
   }
 }
 
-/** Whether an endpoint is to be handed out. One that must not be has port 0. */
+/** Whether an endpoint may be sent to others. Port 0 marks those that may not. */
 function hasPort(bytes: Buffer, index: number, length: number): boolean {
   const end = (index + 1) * length
   return bytes[end - 1] !== 0 || bytes[end - 2] !== 0
@@ -95,13 +95,13 @@ function hasBytes(bytes: Buffer, at: number, expected: Uint8Array): boolean {
   return true
 }
 
-/** For so few bytes a loop is several times faster than `Buffer.copy`. */
+/** For this few bytes a loop is several times faster than `Buffer.copy`. */
 function copy(from: Buffer, at: number, length: number, to: Uint8Array, position: number): number {
   for (let i = 0; i < length; i++) to[position + i] = from[at + i] ?? 0
   return position + length
 }
 
-/** A view of the address, and the port. */
+/** The address, as a view, and the port. */
 function endpointAt(bytes: Buffer, index: number, length: number): { address: Buffer; port: number } {
   const end = (index + 1) * length - 2
   return { address: bytes.subarray(index * length, end), port: bytes.readUInt16BE(end) }

@@ -2,14 +2,14 @@ import type { Cluster, Redis } from 'ioredis'
 import type { SwarmName } from './swarm.ts'
 import { TAGS, tagPrefix } from './wire.ts'
 
-/** Tags that are asked at once: Redis answers others in between. */
+/** Tags that are read per round trip, so that other commands can run in between. */
 const TAGS_AT_ONCE = 16
 
 /**
- * Reads the names of swarms, from the index that the sweep works through.
+ * Reads the names of swarms from the index that the sweep uses.
  *
- * @returns a function that gives so many names at most
- * @throws what `isUnavailable` recognises when Redis is unavailable
+ * @returns a function that returns at most the given number of names
+ * @throws an error that `isUnavailable` recognises if Redis is unavailable
  */
 export function createSwarmNames(redis: Redis | Cluster): (limit: number) => Promise<readonly SwarmName[]> {
   const namesOf = (tag: number, limit: number): Promise<Buffer[]> =>

@@ -1,33 +1,33 @@
 import type { PeerId } from '@vault-and-tracker/bencode-tracker'
 import type { AnnounceKind, PeerState } from './peer-state.ts'
 
-/** A swarm's name: the 20 bytes of its torrent's info hash; of a hybrid, the first of its two (BEP 52). */
+/** The name of a swarm: the 20 bytes of its torrent's info hash, the v1 hash for a hybrid torrent (BEP 52). */
 export type SwarmName = Buffer
 
-/** One announce, after every rule about user, torrent and client has been applied. */
+/** An announce that passed every rule about user, torrent and client. */
 export type PeerAnnounce = {
   readonly swarm: SwarmName
-  /** Who the peer belongs to, 8 bytes. Peers of one owner are not introduced to each other. */
+  /** The owner of the peer, 8 bytes. Peers with the same owner are never sent to each other. */
   readonly owner: Buffer
   readonly peerId: PeerId
-  /** 4 address bytes and 2 of the port; `undefined` when not announced, zeros when it must not be handed out. */
+  /** 4 bytes of address and 2 of port; `undefined` if not announced, zeros if it must not be sent to others. */
   readonly ipv4: Uint8Array | undefined
-  /** 16 address bytes and 2 of the port, likewise. */
+  /** 16 bytes of address and 2 of port, likewise. */
   readonly ipv6: Uint8Array | undefined
   readonly kind: AnnounceKind
   readonly state: PeerState
-  /** Bytes, as the client counts them. */
+  /** In bytes, as reported by the client. */
   readonly uploaded: number
   readonly downloaded: number
   readonly left: number
   /** How many peers to pick, and whether their peer ids are needed. */
   readonly want: number
   readonly withPeerIds: boolean
-  /** How many completions the database knows of. */
+  /** Completions recorded in the database. */
   readonly completed: number
-  /** How many peers the database knew of last. When the swarm has fewer, Redis may have lost the others. */
+  /** Peers at the last database update. If the swarm has fewer, Redis may have lost some. */
   readonly expectedPeers: number
-  /** Whose account is credited, and how; `undefined` where nothing is accounted. */
+  /** The account to credit and its rates; `undefined` if transfers are not accounted. */
   readonly account: PeerAccount | undefined
 }
 
@@ -36,24 +36,24 @@ export type PeerAccount = {
   readonly user: Buffer
   /** The 16 bytes of the torrent's id. */
   readonly torrent: Buffer
-  /** How much of what was transferred is credited, in per cent. */
+  /** The share of the transfer that is credited, in per cent. */
   readonly uploadPercent: number
   readonly downloadPercent: number
 }
 
-/** How an announce ended. All but `accepted` get no peers. `held`: another process has a socket of this client. */
+/** The outcome of an announce. Only `accepted` returns peers. `held`: another process has a socket of this client. */
 export type AnnounceStatus = 'accepted' | 'stopped_unknown_peer' | 'announce_too_soon' | 'slots_full' | 'held'
 
-/** Peers that were picked: more than wanted, since some may have to be left out. */
+/** The peers that were picked: more than requested, because some may have to be skipped. */
 export type PickedPeers = {
   readonly count: number
-  /** 6 bytes each, zeros for one that has no IPv4 address to be handed out. */
+  /** 6 bytes each, zeros for a peer without a usable IPv4 address. */
   readonly ipv4: Buffer
-  /** 18 bytes each, likewise; undefined where no peer of the swarm has one. */
+  /** 18 bytes each, likewise; undefined if no peer of the swarm has an IPv6 address. */
   readonly ipv6: Buffer | undefined
-  /** 20 bytes each, where they were asked for. */
+  /** 20 bytes each, if requested. */
   readonly peerIds: Buffer | undefined
-  /** Which of them is the announcing peer, and which are others of its owner. */
+  /** The indexes of the announcing peer and of other peers of its owner. */
   readonly own: number
   readonly siblings: readonly number[]
 }
@@ -67,168 +67,167 @@ export const NO_PEERS: PickedPeers = {
   siblings: [],
 }
 
-/** The swarm's answer to an announce. */
+/** The result of an announce. */
 export type SwarmAnswer = {
   readonly status: AnnounceStatus
-  /** The peer continues a session that the swarm does not know, as when Redis has lost the swarm. */
+  /** The peer continues a session that the swarm does not know, for example after Redis lost its data. */
   readonly rejoined: boolean
-  /** The counters rose faster than `SwarmSettings.maxBytesPerSecond`, so nothing was credited. */
+  /** The counters rose faster than `SwarmSettings.maxBytesPerSecond` and were not credited. */
   readonly implausible: boolean
-  /** The peer gets the recovery interval, with this answer or with the earlier one that it is too soon after. */
+  /** The peer gets the recovery interval, now or with the earlier reply that this announce follows too soon. */
   readonly recovering: boolean
   /** Another machine uses this peer id with higher counters; this announce was ignored. */
   readonly elsewhere: boolean
   readonly complete: number
   readonly incomplete: number
   readonly completed: number
-  /** The second since the epoch of this peer's previous announce; 0 when there was none. */
+  /** When this peer last announced, in seconds since the epoch; 0 if never. */
   readonly lastAnnounce: number
-  /** Over HTTP. */
+  /** Peers that announce over HTTP. */
   readonly picked: PickedPeers
-  /** Over a socket, by process; partial seeds count as seeders, since they too are given leechers only. */
+  /** Peers with a socket, per process. Partial seeds count as seeders because they too receive only leechers. */
   readonly sockets: readonly SocketCount[]
-  /** The process that has the client's socket, if the announce was not carried out because of it. */
+  /** The process that holds the client's socket, if the announce was rejected because of it. */
   readonly holder: ProcessId | undefined
-  /** The second since the epoch at which the announce was carried out. */
+  /** When the announce was carried out, in seconds since the epoch. */
   readonly now: number
 }
 
-/** The counts of one swarm. */
+/** The counts of a swarm. */
 export type SwarmCounts = {
   readonly complete: number
   readonly incomplete: number
-  /** Of the incomplete, those that do not download (BEP 21). */
+  /** The incomplete peers that do not download (BEP 21). */
   readonly paused: number
   readonly completed: number
 }
 
-/** Eight bytes that name a process of the tracker for as long as it runs. */
+/** Eight bytes that identify a running process of the tracker. */
 export type ProcessId = Buffer
 
 /** How an announce over a socket differs from one over HTTP. */
 export type SocketAnnounce = {
-  /** The process that has the socket. */
+  /** The process that holds the socket. */
   readonly process: ProcessId
   /**
-   * `takes-over` continues a peer whose socket another process has noted, and that process has lost. `closes` ends a peer
-   * whose socket is gone, without its counters: they are kept, as those of an expired peer.
+   * `takes-over` continues a peer after the process that held its socket lost it. `closes` ends a peer whose socket was
+   * closed; its counters are kept, like those of an expired peer.
    */
   readonly purpose: 'announces' | 'takes-over' | 'closes'
 }
 
-/** How many peers of a swarm have a socket of one process. */
+/** The number of peers of a swarm with a socket, for one process. */
 export type SocketCount = { readonly process: ProcessId; readonly seeders: number; readonly others: number }
 
-/** An announce for the swarm, which calls one of its methods once. */
+/** An announce for the swarm. Exactly one of its methods is called, once. */
 export type SwarmRequest = {
   readonly peer: PeerAnnounce
-  /** How it differs over a socket; undefined over HTTP. */
+  /** Set for announces over a socket, undefined over HTTP. */
   readonly socket: SocketAnnounce | undefined
   answered(answer: SwarmAnswer): void
-  /** @param error what `isUnavailable` recognises when the announce could not be carried out */
+  /** @param error `isUnavailable` recognises it if Redis is unavailable */
   failed(error: unknown): void
 }
 
-/** A scrape of one swarm, which calls one of its methods once. */
+/** A scrape of one swarm. Exactly one of its methods is called, once. */
 export type SwarmScrape = {
   readonly peer: undefined
   readonly name: SwarmName
-  /** How many completions the database knows of. */
+  /** Completions recorded in the database. */
   readonly completed: number
   answered(counts: SwarmCounts): void
-  /** @param error what `isUnavailable` recognises when they could not be counted */
+  /** @param error `isUnavailable` recognises it if Redis is unavailable */
   failed(error: unknown): void
 }
 
-/** What one user did with one torrent since the last flush. */
+/** A user's activity on a torrent since the last flush. */
 export type Delta = {
   readonly userId: string
   readonly torrentId: string
-  /** Bytes with the multipliers applied. */
+  /** In bytes, with the rates applied. */
   readonly creditedUp: number
   readonly creditedDown: number
-  /** Bytes as the clients counted them. */
+  /** In bytes, as reported by the clients. */
   readonly actualUp: number
   readonly actualDown: number
   readonly seedSeconds: number
-  /** Bytes. */
+  /** In bytes. */
   readonly left: number
   readonly state: PeerState
   /** Seconds since the epoch. */
   readonly firstSeen: number
   readonly lastSeen: number
-  /** Something was left in one of the announces. */
+  /** At least one announce had something left to download. */
   readonly leeched: boolean
-  /** They completed the torrent after such an announce. */
+  /** The torrent was completed after such an announce. */
   readonly snatched: boolean
-  /** When a client said it completed the torrent, if one did: whether something was left before or not. */
+  /** When a client reported completion, if one did, whether or not anything was left before. */
   readonly completedAt: number | undefined
 }
 
-/** What all swarms have in common. All times in seconds. */
+/** Settings shared by all swarms. Times are in seconds. */
 export type SwarmSettings = {
   /** How long a peer is kept after its last announce. */
   readonly timeToLive: number
-  /** Regular announces closer to each other are too soon. */
+  /** Regular announces must be at least this far apart. */
   readonly minInterval: number
-  /** The same announce again within this time is a client's repetition: answered in full, credited once. */
+  /** An identical announce within this time is a retry: it gets a full reply and is credited once. */
   readonly repeatWindow: number
-  /** What `minInterval` is after an answer with the recovery interval. */
+  /** Replaces `minInterval` after a reply with the recovery interval. */
   readonly recoveryInterval: number
-  /** How many peers of one owner a swarm takes. */
+  /** The maximum number of peers per owner in a swarm. */
   readonly maxPeersPerOwner: number
-  /** Whether an owner's next peer replaces the one of theirs with the oldest announce. */
+  /** Whether a further peer replaces the owner's peer with the oldest announce. */
   readonly evictsOldest: boolean
-  /** How long counters of expired peers are kept; 0 keeps none. */
+  /** How long the counters of expired peers are kept; 0 for not at all. */
   readonly keepCountersFor: number
-  /** Counters that rise faster are not credited. */
+  /** Counters that rise faster than this are not credited. */
   readonly maxBytesPerSecond: number
 }
 
-/** Every swarm there is. */
+/** All swarms of the tracker. */
 export type Swarms = {
   /**
-   * Carries out one announce as one atomic step. The same client over HTTP and over a socket is one peer, whose record stays
-   * until it is stopped, or its socket closed, over both. Peers that have a socket only are counted and never picked: the
-   * process that has the socket knows them.
+   * Carries out an announce atomically. A client that announces over HTTP and over a socket is one peer; it stays until
+   * both have ended. Peers with only a socket are counted but never picked: the process that holds the socket knows them.
    */
   announce(request: SwarmRequest): void
   /**
-   * Ends all sockets that a process has left behind: their peers expire.
+   * Ends all sockets left behind by a process: their peers expire.
    *
-   * @throws what `isUnavailable` recognises when it could not be finished
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable
    */
   evict(process: ProcessId): Promise<void>
   /**
-   * Counts peers, in the order of the names. A swarm without peers has zeros, and the completions given.
+   * Counts peers, in the order of the names. A swarm without peers has zeros and the given number of completions.
    *
-   * @throws what `isUnavailable` recognises when they could not be read
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable
    */
   count(swarms: readonly { readonly name: SwarmName; readonly completed: number }[]): Promise<readonly SwarmCounts[]>
   /**
-   * Removes expired peers of swarms without announces. Where Redis is full then, and nothing waits to be
-   * written to the database, the counters of those who have been away longest are dropped too.
+   * Removes expired peers of swarms without announces. If Redis is still full and no accounting batch is waiting, it also
+   * drops the oldest counters of expired peers.
    *
-   * @returns for how many parts of the swarms counters were dropped
-   * @throws what `isUnavailable` recognises when it could not be finished
+   * @returns the number of tags whose counters were dropped
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable
    */
   sweep(): Promise<number>
   /**
-   * Ends the peers of an owner that announce over HTTP. Their counters are kept, as those of an expired peer.
+   * Ends an owner's peers that announce over HTTP. Their counters are kept, like those of an expired peer.
    *
-   * @throws what `isUnavailable` recognises when it could not be finished
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable
    */
   expel(owner: Buffer, swarms: readonly SwarmName[]): Promise<void>
-  /** @throws what `isUnavailable` recognises while announces would fail, as when Redis is full */
+  /** @throws an error that `isUnavailable` recognises while announces would fail, for example because Redis is full */
   check(): Promise<void>
-  /** Whether announces fail because Redis is full. @throws what `isUnavailable` recognises when they fail for another reason */
+  /** Whether announces fail because Redis is full. @throws an error that `isUnavailable` recognises if they fail for another reason */
   isFull(): Promise<boolean>
 }
 
 /**
- * Carries out one announce for a caller that waits.
+ * Carries out an announce and returns its result.
  *
- * @throws what `isUnavailable` recognises when it could not be carried out
+ * @throws an error that `isUnavailable` recognises if Redis is unavailable
  */
 export function announced(
   swarms: Pick<Swarms, 'announce'>,

@@ -17,11 +17,11 @@ import {
   type SwarmSettings,
 } from './swarm.ts'
 
-// The binary layouts shared with lua/swarm/swarm.lua, under the names that they have there. All numbers are big-endian.
+// The binary layouts shared with lua/swarm/swarm.lua, with the same names. All numbers are big-endian.
 
 // Numbers and ids ---------------------------------------------------------------------------------------------------
 
-/** Numbers up to 2^53 - 1 take seven bytes, and Buffer's own methods stop at six. */
+/** Numbers up to 2^53 - 1 take seven bytes; the methods of Buffer stop at six. */
 function writeUint56(bytes: Buffer, value: number, at: number): void {
   const high = Math.floor(value / 0x1_0000_0000)
   bytes[at] = high >>> 16
@@ -44,17 +44,17 @@ const STATE_NUMBERS: Record<PeerState, number> = { stopped: 0, leecher: 1, seede
 
 // Keys --------------------------------------------------------------------------------------------------------------
 
-/** All keys of a swarm and of its accounting begin with its tag, so that they share a slot of a Redis Cluster. */
+/** All keys of a swarm and its accounting start with its tag, so that they share a slot of a Redis Cluster. */
 export const TAGS = 256
 
 export const KEY_LENGTH = 27
 
-/** The tag of a swarm is its first byte: 1/256 of all swarms have the same. */
+/** The tag of a swarm is its first byte, so 1/256 of all swarms share a tag. */
 export function tagOf(name: SwarmName): number {
   return name[0] ?? 0
 }
 
-/** What the keys of a tag begin with: `{xx}:`. */
+/** The prefix of a tag's keys: `{xx}:`. */
 export function tagPrefix(tag: number): string {
   return `{${tag.toString(16).padStart(2, '0')}}:`
 }
@@ -78,7 +78,7 @@ function writeSwarmKey(bytes: Buffer, at: number, name: SwarmName): void {
 
 const SETTINGS_LENGTH = 33
 
-/** The settings of a call and its time; `now` in seconds since the epoch, 0 for the time of Redis. */
+/** Encodes the settings and the time of a call; `now` in seconds since the epoch, 0 for the time of Redis. */
 export function encodeSettings(settings: SwarmSettings, now: number): Buffer {
   const bytes = Buffer.alloc(SETTINGS_LENGTH)
   bytes.writeUInt32BE(now, 0)
@@ -99,16 +99,16 @@ export const ANNOUNCE_LENGTH = 164
 const COMPLETED_AT = 113
 const PURPOSE_AT = 123
 const KINDS: Record<AnnounceKind, number> = { regular: 0, started: 1, completed: 2, stopped: 3 }
-/** 281 TB: the downloads of one session beyond that are not counted. */
+/** 281 TB: downloads beyond this in one session are not counted. */
 const MOST_DOWNLOADED = 2 ** 48 - 1
-/** 0 is an announce over HTTP. */
+/** 0 stands for an announce over HTTP. */
 const PURPOSES: Record<SocketAnnounce['purpose'], number> = { announces: 1, 'takes-over': 2, closes: 3 }
 const SCRAPES = 4
 
-/** Records picked beyond those wanted, to replace the requester, their other clients and peers of another family. */
+/** Records picked beyond those requested, to replace the requester, its owner's other peers and peers of the other address family. */
 const SPARE_RECORDS = 10
 
-/** Writes a scrape as an announce, which has only what it needs. */
+/** Writes a scrape in the form of an announce. */
 export function writeScrape(bytes: Buffer, at: number, { name, completed }: SwarmScrape): void {
   bytes.fill(0, at, at + ANNOUNCE_LENGTH)
   writeSwarmKey(bytes, at, name)
@@ -117,9 +117,9 @@ export function writeScrape(bytes: Buffer, at: number, { name, completed }: Swar
 }
 
 /**
- * Writes one announce, which begins with the key of its swarm.
+ * Writes an announce, which starts with the key of its swarm.
  *
- * @param random 32 random bits, which decide where the picking of peers starts
+ * @param random 32 random bits that decide where picking starts
  */
 export function writeAnnounce(
   bytes: Buffer,
@@ -140,7 +140,7 @@ export function writeAnnounce(
   writeUint56(bytes, announce.uploaded, at + 84)
   bytes.writeUIntBE(Math.min(announce.downloaded, MOST_DOWNLOADED), at + 91, 6)
   writeUint56(bytes, announce.left, at + 97)
-  // Over a socket, peers are picked among the sockets.
+  // Announces over a socket get their peers from the sockets of this process.
   bytes[at + 104] = announce.want === 0 || socket !== undefined ? 0 : announce.want + SPARE_RECORDS
   bytes.writeUInt32BE(random, at + 105)
   bytes.writeUInt16BE(account?.uploadPercent ?? 0, at + 109)
@@ -160,7 +160,7 @@ export function writeAnnounce(
 // RESULT ------------------------------------------------------------------------------------------------------------
 
 const RESULT_LENGTH = 25
-/** Where a RESULT has how many pieces of the reply follow it. */
+/** The offset in RESULT of the number of reply items that follow it. */
 const PIECES_AT = 24
 /** In the order of their numbers. */
 const STATUSES: readonly AnnounceStatus[] = [
@@ -178,7 +178,7 @@ const ELSEWHERE = 8
 const WITH_IPV6 = 16
 const WITH_SIBLINGS = 32
 
-/** The length of a process's name, and of the SOCKETS behind it. */
+/** The length of a process id, and of the SOCKETS entry that contains it. */
 const PROCESS_LENGTH = 8
 const SOCKETS_LENGTH = 8
 
@@ -186,10 +186,10 @@ const NO_BYTES = Buffer.alloc(0)
 const NO_SOCKETS: readonly SocketCount[] = []
 
 /**
- * Which pieces of a reply belong to each of its RESULTs, which are its first piece: those of number i begin at `firsts[i]`
- * and end before `firsts[i + 1]`.
+ * Finds the items of a reply that belong to each RESULT. The first item contains all RESULTs; the items of number i are
+ * those from `firsts[i]` up to `firsts[i + 1]`.
  *
- * @throws Error when the reply has another form
+ * @throws Error if the reply has another form
  */
 export function piecesOf(reply: readonly Buffer[], count: number): readonly number[] {
   const [results] = reply
@@ -201,11 +201,11 @@ export function piecesOf(reply: readonly Buffer[], count: number): readonly numb
 }
 
 /**
- * The answer to announce number i of a call, which may have views of the reply.
+ * Decodes the result of announce number i of a call. It may contain views of the reply.
  *
- * @param first the first of its pieces of the reply
- * @param end the piece behind its last one
- * @throws Error when it has another form
+ * @param first index of its first item in the reply
+ * @param end index after its last item
+ * @throws Error if it has another form
  */
 export function decodeAnswer(
   reply: readonly Buffer[],
@@ -238,7 +238,7 @@ export function decodeAnswer(
   }
 }
 
-/** Copies, since they are kept for as long as the swarm has sockets. */
+/** Copied, because it is kept for as long as the swarm has sockets. */
 function decodeSockets(bytes: Buffer): readonly SocketCount[] {
   const sockets: SocketCount[] = []
   for (let from = 0; from < bytes.length; from += PROCESS_LENGTH + SOCKETS_LENGTH)
@@ -283,7 +283,7 @@ function joined(pieces: readonly Buffer[], first: number, end: number): Buffer {
   return only ?? Buffer.concat(pieces.slice(first, end))
 }
 
-/** The answer to scrape number i of a call. */
+/** Decodes the result of scrape number i of a call. */
 export function decodeCounts([results = NO_BYTES]: readonly Buffer[], i: number): SwarmCounts {
   const at = i * RESULT_LENGTH
   return {
@@ -294,18 +294,18 @@ export function decodeCounts([results = NO_BYTES]: readonly Buffer[], i: number)
   }
 }
 
-/** The error of a reply that has another form, as while two releases run side by side. */
+/** The error for a reply of another form, which can appear while two releases run side by side. */
 export function unknownForm(): Error {
   return new UnavailableError('redis', { cause: new Error('a swarm answer has an unknown form') })
 }
 
-// PEER: what the hash of a swarm has of each peer -------------------------------------------------------------------
+// PEER: a peer in the hash of a swarm -------------------------------------------------------------------------------
 
 const PEER_LENGTH = 51
-/** In the order of their numbers, which the flags begin with. */
+/** In the order of their numbers, the lowest bits of the flags. */
 const ROLES = ['leecher', 'seeder', 'paused'] as const
 
-/** A peer of a swarm; undefined where the bytes are none. `ipv6` is its endpoint over IPv6, zeros where it has none. */
+/** Decodes a peer; undefined if the bytes are not one. `ipv6` is its IPv6 endpoint, zeros if it has none. */
 export function decodePeer(value: Buffer, owner: Buffer, ipv6: Buffer): ListedPeer | undefined {
   if (value.length < PEER_LENGTH) return undefined
   const peerId = parsePeerId(value.toString('hex', 27, 47))
@@ -337,10 +337,10 @@ const LEECHED = 16
 const SNATCHED = 32
 
 /**
- * What accumulated for one user and torrent.
+ * Decodes what accumulated for a user and a torrent.
  *
- * @param account the 16 bytes of the user's id, then those of the torrent's
- * @throws Error when one of them has another form
+ * @param account the 16 bytes of the user's id followed by the 16 of the torrent's
+ * @throws Error if either has another form
  */
 export function decodeDelta(account: Buffer, bytes: Buffer): Delta {
   const roles = bytes[44] ?? 0
