@@ -1,5 +1,5 @@
-// One jest configuration for every package and service: native ESM, TypeScript stripped by swc,
-// workspace packages resolved to their sources. Type checking is `pnpm types`, not the tests' work.
+// What the tests of all packages and services have in common: native ESM, TypeScript stripped by swc, and workspace packages
+// resolved to their sources. `pnpm types` checks the types.
 const swc = (parser, transform) => [
   '@swc/jest',
   { jsc: { parser, target: 'es2022', transform }, module: { type: 'es6' } },
@@ -13,10 +13,9 @@ const base = {
     '^.+\\.ts$': swc({ syntax: 'typescript' }, {}),
     '^.+\\.tsx$': swc({ syntax: 'typescript', tsx: true }, { react: { runtime: 'automatic' } }),
   },
-  testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/tests/**/*.test.ts'],
-  // Only for what hangs: it has to be far from what any machine needs, however busy.
+  testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/tests/**/*.test.ts', '<rootDir>/web/{src,tests}/**/*.test.ts'],
+  // Only for tests that hang: much longer than any machine needs, however busy it is.
   testTimeout: 180_000,
-  workerIdleMemoryLimit: '1GB',
 }
 
 export default base
@@ -26,6 +25,4 @@ export const withServers = {
   ...base,
   globalSetup: '<rootDir>/../../packages/dev-env/src/jest/global-setup.ts',
   globalTeardown: '<rootDir>/../../packages/dev-env/src/jest/global-teardown.ts',
-  // Much of the time is waiting for servers and processes that start, freeze and stop.
-  maxWorkers: 2,
 }

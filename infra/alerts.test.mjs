@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { checkPrometheusFile, testAlerts } from '../packages/dev-env/src/testing/promtool.mjs'
+import { promtool, testAlerts } from '../packages/dev-env/src/testing/promtool.mjs'
 
 const root = join(import.meta.dirname, '..')
 const RULES = join(root, 'infra/prometheus/alerts.yml')
@@ -188,8 +188,8 @@ test('every alert fires when what it is about goes wrong, and not before, and no
 })
 
 test('promtool accepts the rules, and the example of a configuration that has them', async () => {
-  await checkPrometheusFile('rules', RULES)
-  await checkPrometheusFile('config', join(root, 'infra/prometheus/prometheus.yml.example'))
+  await promtool('check', 'rules', RULES)
+  await promtool('check', 'config', join(root, 'infra/prometheus/prometheus.yml.example'))
 })
 
 test('rules and dashboard name only metrics that exist', () => {

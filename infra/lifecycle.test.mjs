@@ -1,4 +1,4 @@
-// Who runs, who waits and how it ends. Run with `node --test infra/lifecycle.test.mjs`.
+// The lock of the data directory, and the end of npm. Run with `node --test infra/lifecycle.test.mjs`.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { acquireLock } from './lib/lock.mjs'
 const folder = mkdtempSync(join(tmpdir(), 'lifecycle-test-'))
 after(() => rmSync(folder, { recursive: true }))
 
-/** A process that holds the lock of a folder, for as long as it runs. @param {string} dataDir */
+/** A process that has the lock of a folder as long as it runs. @param {string} dataDir */
 async function lockHolder(dataDir) {
   const code = `import { acquireLock } from ${JSON.stringify(join(import.meta.dirname, 'lib/lock.mjs'))}
     const lock = await acquireLock(process.argv[1], { noticeMs: 0 })
@@ -25,11 +25,11 @@ async function lockHolder(dataDir) {
   return child
 }
 
-test('of two starts in one folder the second names the process of the first', async () => {
+test('the second start in a folder names the process of the first', async () => {
   const dataDir = join(folder, 'locked')
   mkdirSync(dataDir)
   const holder = await lockHolder(dataDir)
-  await assert.rejects(acquireLock(dataDir, { noticeMs: 150 }), new RegExp(`process ${holder.pid} works in`))
+  await assert.rejects(acquireLock(dataDir, { noticeMs: 150 }), new RegExp(`process ${holder.pid} uses`))
   holder.kill('SIGKILL')
   await once(holder, 'exit')
   const lock = await acquireLock(dataDir, { noticeMs: 150 })
@@ -37,7 +37,7 @@ test('of two starts in one folder the second names the process of the first', as
   assert.ok(!existsSync(join(dataDir, 'lock')))
 })
 
-test('a run that is stopping is waited for', async () => {
+test('a start waits for a run that is stopping', async () => {
   const dataDir = join(folder, 'stopping')
   mkdirSync(dataDir)
   const holder = await lockHolder(dataDir)
@@ -50,7 +50,7 @@ test('a run that is stopping is waited for', async () => {
   lock.release()
 })
 
-test('a stale lock with the process number of another program is taken over at once', async () => {
+test('a stale lock with the pid of another program is taken over at once', async () => {
   const dataDir = join(folder, 'stale')
   mkdirSync(dataDir)
   writeFileSync(join(dataDir, 'lock'), JSON.stringify({ pid: process.ppid, identity: 'before the last boot' }))
@@ -58,7 +58,7 @@ test('a stale lock with the process number of another program is taken over at o
   lock.release()
 })
 
-test('of many that find a stale lock exactly one gets it', async () => {
+test('exactly one of many starts takes over a stale lock', async () => {
   const dataDir = join(folder, 'race')
   mkdirSync(dataDir)
   writeFileSync(join(dataDir, 'lock'), JSON.stringify({ pid: process.ppid, identity: 'before the last boot' }))
@@ -70,25 +70,25 @@ test('of many that find a stale lock exactly one gets it', async () => {
   const codes = []
   const ends = racers.map(async (one) => codes.push((await once(one, 'exit'))[0]))
   while (codes.length < 3) await sleep(20)
-  // Who got it keeps it until nobody else is left who wants it.
+  // The winner keeps it until all others have given up.
   for (const one of racers) one.stdin.end()
   await Promise.all(ends)
   assert.deepEqual(codes, [7, 7, 7, 0])
 })
 
-test('the end of npm is noticed, also through the shell that runs its scripts', async () => {
+test('the end of npm is noticed', async () => {
   const watcher = `import { onInterrupt } from ${JSON.stringify(join(import.meta.dirname, 'lib/interrupt.mjs'))}
-    onInterrupt((reason) => { if (reason === 'npm is gone') console.log('orphaned'); process.exit() })
+    onInterrupt(() => { console.log('orphaned'); process.exit() })
     console.log('watching'); setInterval(() => {}, 1000)`
-  // The watcher's code goes through the environment, so that no shell has to quote it.
+  // The code goes through the environment, so that no shell has to quote it.
   const env = { ...process.env, npm_lifecycle_event: 'start', NODE: process.execPath, WATCHER: watcher }
-  const node = '"$NODE" --input-type=module -e "$WATCHER"; true'
-  for (const script of [node, `sh -c '${node}'; true`]) {
-    // This shell stands for npm: it is killed while what it has started goes on.
-    const npm = spawn('sh', ['-c', script], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-    await once(npm.stdout, 'data')
-    npm.kill('SIGKILL')
-    const [said] = await once(npm.stdout, 'data')
-    assert.match(String(said), /orphaned/)
-  }
+  // This shell replaces npm. It is killed while its child is running.
+  const npm = spawn('sh', ['-c', '"$NODE" --input-type=module -e "$WATCHER"; true'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(npm.stdout, 'data')
+  npm.kill('SIGKILL')
+  const [said] = await once(npm.stdout, 'data')
+  assert.match(String(said), /orphaned/)
 })

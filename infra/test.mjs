@@ -1,33 +1,88 @@
-// `npm test`: every gate and every test, from nothing but Node and npm. The last line counts.
-import { describeError, stopCommands } from '../packages/dev-env/src/processes/command.mjs'
+// `npm test`: every gate and every test, given only Node and npm. The last line is `N passed, N failed`.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { capture, describeError, stopCommands } from '../packages/dev-env/src/processes/command.mjs'
+import { requireProgram } from '../packages/dev-env/src/processes/programs.mjs'
 import { onInterrupt } from './lib/interrupt.mjs'
-import { requireNode } from './lib/node-version.mjs'
-import { requirePlainPath } from './lib/plain-path.mjs'
+import { requireNode, requirePlainPath } from './lib/preflight.mjs'
 import { createProgress, seconds } from './lib/progress.mjs'
-import { ensurePrograms, REDIS, TEST_PROGRAMS } from './lib/system-packages.mjs'
 import { installDependencies, loadCommands, ROOT, workspaceFolders } from './lib/workspace.mjs'
 
-requireNode()
+/** A part that hangs is killed, so that the last line is always printed. */
+const TIMEOUT_MS = 15 * 60_000
+const PATH = `${join(ROOT, 'node_modules', '.bin')}${delimiter}${process.env['PATH'] ?? ''}`
+
 const beganAt = Date.now()
-const step = createProgress({ tickMs: 30_000 })
+const step = createProgress()
+const counts = { passed: 0, failed: 0 }
+const reports = mkdtempSync(join(tmpdir(), 'npm-test-'))
 onInterrupt((reason) => {
   console.error(`\n${reason}: stopping.`)
   stopCommands()
   process.exit(130)
 })
 
-/** @type {{ passed: number, failed: number, skipped: readonly string[] }} */
-let results = { passed: 0, failed: 1, skipped: [] }
-try {
+await attempt(async () => {
+  requireNode()
   requirePlainPath()
-  // First what a user may have to install, then what takes long.
-  await ensurePrograms(process.env['TEST_REDIS_URL'] ? TEST_PROGRAMS : [REDIS, ...TEST_PROGRAMS], step)
+  if (!process.env['TEST_REDIS_URL']) await requireProgram('redis-server', { otherwise: ' (or brew install redis)' })
   await installDependencies(step)
-  const { test } = await loadCommands()
-  results = await test({ root: ROOT, folders: workspaceFolders(), step, onInterrupt })
-} catch (error) {
-  console.log(`\n${describeError(error)}\n`)
+  const { build } = await loadCommands()
+  // The compiler writes its output in spite of type errors, so the gates and tests can still run.
+  await attempt(() => step('built', () => build({ root: ROOT, folders: workspaceFolders() })))
+  /** @type {{ scripts: Record<string, string> }} */
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  for (const gate of scripts['check']?.match(/(?<=pnpm )\w+/g) ?? [])
+    await attempt(() => step(`gate: ${gate}`, () => runGate(scripts[gate] ?? 'false')))
+  await Promise.all([attempt(runInfra), attempt(runJest)])
+})
+rmSync(reports, { recursive: true, force: true })
+console.log(`\nThat took ${seconds(Date.now() - beganAt)}.\n${counts.passed} passed, ${counts.failed} failed`)
+process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1
+
+/** Does something. An error counts as one failure and is shown. @param {() => Promise<unknown>} work */
+async function attempt(work) {
+  try {
+    await work()
+  } catch (error) {
+    counts.failed += 1
+    console.log(`\n${describeError(error)}\n`)
+  }
 }
-if (results.skipped.length > 0) console.log(`\nSkipped:\n${results.skipped.map((name) => `  ${name}`).join('\n')}`)
-console.log(`\nThat took ${seconds(Date.now() - beganAt)}.\n${results.passed} passed, ${results.failed} failed`)
-process.exitCode = results.failed === 0 && results.passed > 0 ? 0 : 1
+
+/** Runs a shell script in the repository. @param {string} script @param {boolean} [isShown] */
+async function shell(script, isShown = false) {
+  const env = { ...process.env, CI: 'true', PATH, TEST_COMPILED: 'true' }
+  return await capture('sh', ['-c', script], { cwd: ROOT, env, timeoutMs: TIMEOUT_MS, isShown })
+}
+
+/** @param {string} script */
+async function runGate(script) {
+  const { code, output } = await shell(script)
+  if (code !== 0) throw new Error(output.trimEnd())
+  counts.passed += 1
+}
+
+/** The tests of what runs before dependencies are installed use Node's own test runner. */
+async function runInfra() {
+  const { code, output } = await shell('node --test --test-reporter=tap infra/*.test.mjs')
+  /** @param {string} name */
+  const count = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
+  add(count('pass'), count('fail') + count('cancelled'), code)
+  console.log(code === 0 ? `PASS infra (${count('pass')} tests)` : output)
+}
+
+async function runJest() {
+  const report = join(reports, 'jest.json')
+  const { code } = await shell(`NODE_OPTIONS=--experimental-vm-modules jest --ci --json --outputFile="${report}"`, true)
+  /** @type {{ numPassedTests: number, numFailedTests: number, numRuntimeErrorTestSuites: number }} */
+  const result = JSON.parse(readFileSync(report, 'utf8'))
+  add(result.numPassedTests, result.numFailedTests + result.numRuntimeErrorTestSuites, code)
+}
+
+/** A run that failed for another reason than a failed test counts as one failure. @param {number} passed @param {number} failed @param {number} code */
+function add(passed, failed, code) {
+  counts.passed += passed
+  counts.failed += failed === 0 && code !== 0 ? 1 : failed
+}

@@ -6,44 +6,47 @@ import { identityOf, isSameProcess } from '../../packages/dev-env/src/processes/
 import { codeOf } from '../../packages/dev-env/src/processes/stop.mjs'
 
 /**
- * Who holds a lock. The lock is a symbolic link whose target is this as JSON: a link is made with its content or not at
- * all, so no process reads one that is partly written.
+ * The process that has the lock. The lock is a symbolic link with this as JSON as its target: a link is created with its
+ * content, so no process reads a lock that is partly written.
  *
  * @typedef {{ pid: number, identity?: string | undefined, stopping: boolean }} Holder
  */
 
-/** How long to wait for a run whose npm was killed to notice it, and for a run that is stopping to end. */
+/** How long another run may take to notice that its npm was killed, and how long it may take to stop. */
 const NOTICE_MS = 2500
 const STOP_MS = 40_000
 
 /**
- * Makes this process the only one that works in a folder. A killed process leaves its lock behind. The lock identifies
- * the process, not only its pid, so the next start can take it over.
+ * Makes this process the only one that uses a folder. The lock of a killed process stays behind; the next run takes it over,
+ * because the lock identifies the process and not only its pid.
  *
  * @param {string} folder
- * @param {{ onWait?: (pid: number) => void, noticeMs?: number, stopMs?: number }} [options] `onWait` is called when
- *   another run is stopping and this one waits for it
- * @throws {Fault} naming the process that works there
+ * @param {{ onWait?: (pid: number) => void, noticeMs?: number, stopMs?: number }} [options] `onWait` is called if this run
+ *   waits for another one that is stopping
+ * @throws {Fault} naming the process that uses the folder
  */
 export async function acquireLock(folder, { onWait = () => undefined, noticeMs = NOTICE_MS, stopMs = STOP_MS } = {}) {
   const file = join(folder, 'lock')
   const started = Date.now()
   const mine = { pid: process.pid, identity: identityOf(process.pid), stopping: false }
-  let reported = false
+  let isReported = false
   while (!claim(file, mine)) {
     const holder = read(file)
-    const waited = Date.now() - started
-    if (holder !== undefined && isSameProcess(holder)) {
-      if (holder.stopping && !reported) onWait(holder.pid)
-      reported ||= holder.stopping
-      if (waited > (holder.stopping ? stopMs : noticeMs)) throw new Fault(inUse(folder, holder.pid))
-      await sleep(100)
-    } else {
+    if (holder === undefined || !isSameProcess(holder)) {
       removeStale(file, holder)
+      continue
     }
+    if (holder.stopping && !isReported) onWait(holder.pid)
+    isReported ||= holder.stopping
+    if (Date.now() - started > (holder.stopping ? stopMs : noticeMs))
+      throw new Fault(
+        `Another start is running: process ${holder.pid} uses ${folder}. Stop it with Ctrl-C or \`kill ${holder.pid}\`. ` +
+          'To run a second one, set DATA_DIR, VAULT_PORT and TRACKER_PORT.',
+      )
+    await sleep(100)
   }
   return {
-    /** Makes a run that starts meanwhile wait. */
+    /** Makes a run that starts now wait. */
     stopping: () => {
       const draft = `${file}.${process.pid}`
       claim(draft, { ...mine, stopping: true })
@@ -53,15 +56,7 @@ export async function acquireLock(folder, { onWait = () => undefined, noticeMs =
   }
 }
 
-/** @param {string} folder @param {number} pid */
-function inUse(folder, pid) {
-  return (
-    `Another start is running: process ${pid} works in ${folder}. Stop it with Ctrl-C there, or \`kill ${pid}\`; ` +
-    'for a second one set DATA_DIR, VAULT_PORT and TRACKER_PORT.'
-  )
-}
-
-/** Takes the lock, unless there is one. @param {string} file @param {Holder} holder */
+/** Takes the lock, unless it exists. @param {string} file @param {Holder} holder */
 function claim(file, holder) {
   try {
     symlinkSync(JSON.stringify(holder), file)
@@ -82,8 +77,7 @@ function read(file) {
 }
 
 /**
- * Of two processes that find the same stale lock, one moves it away. If the moved lock belongs to a running process, it is
- * put back.
+ * Only one of two processes that find a stale lock moves it away. If that was the new lock of the other one, it is put back.
  *
  * @param {string} file
  * @param {Holder | undefined} seen

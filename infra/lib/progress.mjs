@@ -1,11 +1,8 @@
 /**
- * Does something as a step. Where `note` is given, it says how far the step is while it runs.
+ * Runs some work as a step and reports the time it took. A string that the work returns is shown at the end of the line.
  *
- * @typedef {<T>(label: string, work: () => Promise<T>, note?: () => string) => Promise<T>} Step
- * @typedef {{ label: string, since: number, note: () => string }} Running
+ * @typedef {<T>(label: string, work: () => Promise<T>) => Promise<T>} Step
  */
-
-const TICK_MS = 10_000
 
 /** "0.4 s", "12 s", "1 min 5 s". @param {number} milliseconds */
 export function seconds(milliseconds) {
@@ -16,42 +13,26 @@ export function seconds(milliseconds) {
 }
 
 /**
- * Reports one line per step, with the time it took. On a terminal the last line shows the steps that run; elsewhere a
- * step that takes long is reported every ten seconds. A string that the work returns is put at the end of the line.
+ * Prints one line per step. A step that runs is shown on a terminal; elsewhere it is reported every ten seconds.
  *
- * @param {{ out?: { isTTY?: boolean, columns?: number, write(text: string): unknown }, tickMs?: number }} [options]
+ * @param {{ isTTY?: boolean, columns?: number, write(text: string): unknown }} [out]
  * @returns {Step}
  */
-export function createProgress({ out = process.stdout, tickMs = TICK_MS } = {}) {
-  const live = out.isTTY === true
-  /** @type {Set<Running>} */
-  const running = new Set()
-  /** @param {string} mark @param {Running} step @param {unknown} note */
-  const lineOf = (mark, { label, since }, note) => {
-    const time = seconds(Date.now() - since).padStart(7)
-    return `${mark} ${label.padEnd(52)} ${time}${typeof note === 'string' && note !== '' ? `  ${note}` : ''}`
-  }
-  const show = () => {
-    const [only, ...others] = [...running]
-    if (only === undefined) return
-    const all = [only, ...others].map((each) => brief(each)).join(' | ')
-    const text = others.length === 0 ? lineOf('…', only, only.note()) : `… ${all}`
-    // A line that wraps could not be written over.
-    out.write(`\r\u001b[2K${text.slice(0, (out.columns ?? 80) - 1)}`)
-  }
-  return async (label, work, note = () => '') => {
-    const step = { label, since: Date.now(), note }
-    running.add(step)
-    const tick = live ? show : () => out.write(`${lineOf('…', step, note())}\n`)
-    if (live) show()
-    const timer = setInterval(tick, live ? 1000 : tickMs)
-    /** @param {string} mark @param {unknown} [result] */
-    const end = (mark, result) => {
-      clearInterval(timer)
-      running.delete(step)
-      out.write(`${live ? '\r\u001b[2K' : ''}${lineOf(mark, step, result)}\n`)
-      if (live) show()
+export function createProgress(out = process.stdout) {
+  return async (label, work) => {
+    const since = Date.now()
+    /** @param {string} mark @param {unknown} [note] */
+    const line = (mark, note) => {
+      const time = seconds(Date.now() - since).padStart(7)
+      return `${mark} ${label.padEnd(52)} ${time}${typeof note === 'string' && note !== '' ? `  ${note}` : ''}`
     }
+    // A line that wraps could not be overwritten.
+    const show = () =>
+      out.write(out.isTTY ? `\r\u001b[2K${line('…').slice(0, (out.columns ?? 80) - 1)}` : `${line('…')}\n`)
+    /** @param {string} mark @param {unknown} [note] */
+    const end = (mark, note) => out.write(`${out.isTTY ? '\r\u001b[2K' : ''}${line(mark, note)}\n`)
+    if (out.isTTY) show()
+    const timer = setInterval(show, out.isTTY ? 1_000 : 10_000)
     try {
       const result = await work()
       end('✓', result)
@@ -59,11 +40,8 @@ export function createProgress({ out = process.stdout, tickMs = TICK_MS } = {}) 
     } catch (error) {
       end('✗')
       throw error
+    } finally {
+      clearInterval(timer)
     }
   }
-}
-
-/** @param {Running} step */
-function brief({ label, since, note }) {
-  return [label, seconds(Date.now() - since), note()].filter((part) => part !== '').join(' ')
 }

@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { run } from '../../packages/dev-env/src/processes/command.mjs'
 
 /** The repository. */
-export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
 
 const STAMP = join(ROOT, 'node_modules', '.bootstrap-stamp')
 const DEV_ENV = join(ROOT, 'packages', 'dev-env', 'src')
 
-/**
- * Every package and service of the workspace that is a folder with a package.json, as `packages/service-kit`.
- *
- * @returns {string[]}
- */
+/** The folders of all packages and services, such as `packages/service-kit`. @returns {string[]} */
 export function workspaceFolders(root = ROOT) {
   return ['packages', 'services'].flatMap((group) =>
     readdirSync(join(root, group))
@@ -24,7 +20,7 @@ export function workspaceFolders(root = ROOT) {
   )
 }
 
-/** Changes whenever an install would do something: the lockfile, a manifest, the settings, or Node's own version. */
+/** Changes whenever an install would change something: the lockfile, a manifest, the settings, or Node's own version. */
 export function dependencyStamp(root = ROOT) {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${process.versions.modules}\n`)
   const manifests = workspaceFolders(root).map((folder) => `${folder}/package.json`)
@@ -34,23 +30,17 @@ export function dependencyStamp(root = ROOT) {
   return hash.digest('hex')
 }
 
-/** Whether the installed dependencies are the ones the lockfile asks for. */
-function dependenciesAreCurrent() {
-  if (!existsSync(STAMP) || readFileSync(STAMP, 'utf8') !== dependencyStamp()) return false
-  return workspaceFolders().every((folder) => existsSync(join(ROOT, folder, 'node_modules')))
-}
-
 /**
- * Installs exactly what the lockfile says, where something is missing, with the pnpm that package.json names; npx
- * fetches that pnpm.
+ * Installs the dependencies of the lockfile unless they are installed. npx fetches the pnpm that package.json names.
  *
  * @param {import('./progress.mjs').Step} step
  */
 export async function installDependencies(step) {
-  if (dependenciesAreCurrent()) return
+  const stamp = dependencyStamp()
+  const isInstalled = existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp
+  if (isInstalled && workspaceFolders().every((folder) => existsSync(join(ROOT, folder, 'node_modules')))) return
   await step('dependencies installed', async () => {
     const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    const stamp = dependencyStamp()
     const args = ['--yes', packageManager, 'install', '--frozen-lockfile', '--config.confirm-modules-purge=false']
     await run('npx', args, { cwd: ROOT, env: { ...process.env, CI: 'true' } })
     writeFileSync(STAMP, stamp)
@@ -58,8 +48,7 @@ export async function installDependencies(step) {
 }
 
 /**
- * The package that does everything else, from its sources. It needs installed dependencies, hence no import at the top of
- * a file.
+ * Loads the commands of dev-env from their sources. They need the installed dependencies.
  *
  * @returns {Promise<typeof import('../../packages/dev-env/src/commands/index.ts')>}
  */

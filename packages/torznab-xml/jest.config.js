@@ -1,3 +1,3 @@
 import base from '../../jest.config.base.js'
 
-export default base
+export default { ...base, globalSetup: '<rootDir>/tests/programs.mjs' }

@@ -1,26 +1,34 @@
 export { withClient } from './databases/admin.ts'
 export type { PrivateServer } from './databases/private-server.ts'
 export { provisionDatabase } from './databases/provision.ts'
-export { type Transfer, transferFile } from './exchange/exchange.ts'
+export { transferFile } from './exchange/exchange.ts'
 export { startPostgres } from './postgres/postgres.ts'
 export { removeTemporaryFolder, temporaryFolder } from './postgres/temporary-folder.ts'
-export { findProgram } from './processes/command.mjs'
 export { type ManagedProcess, startProcess, stopAll } from './processes/managed-process.ts'
 export { freePort } from './processes/ports.ts'
+export { installPackage, requireProgram } from './processes/programs.mjs'
 export { startRedis } from './redis/redis.ts'
 export { type AlertRecorder, recordAlerts } from './testing/alert-recorder.ts'
 export { type Askers, askUntilRefused } from './testing/ask-until-refused.ts'
 export { launchChromium } from './testing/chromium.ts'
 export { type DurableServers, startDurableServers } from './testing/durable-servers.ts'
 export { eventually } from './testing/eventually.ts'
-export { IDLE_ROUNDS, IDLE_SCALE, meetIdleEnds, NGINX_KEEPS_MS } from './testing/idle-connections.ts'
-export { type Nginx, sendMany, sendThrough, startNginx } from './testing/nginx.ts'
+export {
+  IDLE_SCALE,
+  NGINX_KEEPS_MS,
+  type Nginx,
+  raceIdleEnds,
+  replicaAddresses,
+  restartUnderLoad,
+  sendThrough,
+  startNginx,
+} from './testing/nginx.ts'
 export { randomFrom } from './testing/random.ts'
-export { type ReplicaPair, replicaAddresses, restartInTurn } from './testing/rolling-restart.ts'
 export { type CommandOutcome, captureCommand } from './testing/terminal.ts'
 export { createTestClock, type TestClock } from './testing/test-clock.ts'
 export { type ApplyMigrations, createTestDatabase, type TestDatabase } from './testing/test-database.ts'
 export { type TestRedis, testRedis } from './testing/test-redis.ts'
+export { TRIALS } from './testing/trials.ts'
 export { askUnread, memoryOf } from './testing/unread.ts'
 export { VIEWS, type View, type Visit, visitPage } from './testing/visit.ts'
 export { nodeFlagsOf, SOURCE_ARGUMENTS, sourceArguments, testedArguments } from './world/services.ts'

@@ -1,6 +1,5 @@
-// Lets a process run the TypeScript sources of the workspace without a build: `node --import <this file> file.ts`.
-// Types are stripped by swc, and packages of the workspace resolve to their sources (the export condition `source`).
-// The threads of the process inherit it.
+// `node --import <this file> file.ts` runs TypeScript sources of the workspace without a build. swc strips the types, and the
+// export condition `source` resolves packages of the workspace to their sources. Threads inherit it.
 import { register } from 'node:module'
 
 register('./typescript-hooks.mjs', import.meta.url)

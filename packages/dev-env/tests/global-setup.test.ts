@@ -4,10 +4,10 @@ import setup from '../src/jest/global-setup.ts'
 import teardown from '../src/jest/global-teardown.ts'
 import { query } from './query.ts'
 
-const VARIABLES = ['TEST_RUN_ID', 'TEST_DATABASE_URL', 'TEST_REDIS_URL', 'TEST_RUN_FOLDER']
+const VARIABLES = ['TEST_RUN_ID', 'TEST_DATABASE_URL', 'TEST_REDIS_URL']
 const outside = VARIABLES.map((name) => [name, process.env[name]] as const)
 
-/** As in a jest that was just started; the run of this file is restored at the end. */
+/** Like a jest that was just started. The run of this file is restored at the end. */
 beforeEach(() => {
   for (const name of VARIABLES) Reflect.deleteProperty(process.env, name)
 })
@@ -16,7 +16,7 @@ afterAll(() => {
   for (const [name, value] of outside) process.env[name] = value
 })
 
-/** What a test file does, with a migration that may have changed since the last save. */
+/** Does what a test file does, with a migration that may have changed since the last save. */
 async function createWith(table: string): Promise<TestDatabase> {
   const migrate: ApplyMigrations = async ({ url }) => {
     await query(url, `create table ${table} ()`)
@@ -27,7 +27,7 @@ async function createWith(table: string): Promise<TestDatabase> {
 const tables = ({ adminUrl }: TestDatabase) =>
   query(adminUrl, "select tablename from pg_tables where schemaname = 'public'")
 
-it('in watch mode the servers keep running between runs, and each run migrates again and leaves nothing', async () => {
+it('in watch mode the servers keep running, and each run migrates again and leaves nothing behind', async () => {
   await setup()
   const url = String(process.env['TEST_DATABASE_URL'])
   for (const table of ['first_save', 'second_save', 'third_save']) {

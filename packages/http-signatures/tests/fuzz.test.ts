@@ -4,7 +4,7 @@ import { AGENT, CREATED, check, fieldOf, NONCE, outcome, PRIVATE_JWK, signingKey
 
 // FUZZ_SEED=<n> repeats or varies a run, FUZZ_RUNS=<n> lengthens it. A failure names its seed.
 const SEED = Number(process.env['FUZZ_SEED'] ?? 9421)
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 4000)
+const RUNS = 4_000 * Number(process.env['TRIALS'] ?? 1)
 
 type Random = { readonly below: (limit: number) => number; readonly pick: <T>(items: readonly T[]) => T }
 

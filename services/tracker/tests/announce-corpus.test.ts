@@ -3,17 +3,17 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from '@jest/globals'
-import { randomFrom } from '@vault-and-tracker/dev-env'
+import { randomFrom, TRIALS } from '@vault-and-tracker/dev-env'
 import { type CorpusRequest, corpusOf, normalized } from './support/corpus.ts'
 import { makeHybrid, makeTorrent } from './support/make-torrent.ts'
 import { createAnnouncer, createMember } from './support/members.ts'
 import { answerTo, binary, connectSocket, type Message, makeOffers } from './support/socket-client.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
-/** A part of the 9,000 requests, in private and in open mode; they take a minute each. */
-const REQUESTS = Number(process.env['CORPUS_REQUESTS'] ?? 500)
-/** A part of the 2,000 messages over sockets, likewise. */
-const MESSAGES = Number(process.env['CORPUS_MESSAGES'] ?? 150)
+/** Of the 9,000 recorded requests, in private and in open mode. */
+const REQUESTS = Math.min(9_000, 500 * TRIALS)
+/** Of the 2,000 recorded WebSocket messages. */
+const MESSAGES = Math.min(2_000, 150 * TRIALS)
 /** A new one is recorded where there is none. */
 const recordingOf = (name: string): URL => new URL(`data/announces-${name}.gz`, import.meta.url)
 

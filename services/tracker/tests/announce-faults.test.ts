@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type DurableServers, eventually, randomFrom, startDurableServers } from '@vault-and-tracker/dev-env'
+import { type DurableServers, eventually, randomFrom, startDurableServers, TRIALS } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, announceQuery, percentBytes, type Reply, rawGet } from './support/announcer.ts'
@@ -114,7 +114,7 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
   })
 })
 
-test('five thousand malformed requests are failures in bencode, and nothing worse', async () => {
+test('thousands of malformed requests get failures in bencode, and nothing worse', async () => {
   const number = Number(process.env['FUZZ_SEED'] ?? '20261121')
   const random = randomFrom(number)
   const valid = announceQuery({
@@ -156,7 +156,7 @@ test('five thousand malformed requests are failures in bencode, and nothing wors
     return mutated
   }
   const statuses = new Map<number, number>()
-  for (let i = 0; i < 5_000; i += 50) {
+  for (let i = 0; i < 1_000 * TRIALS; i += 50) {
     const targets = Array.from({ length: 50 }, () => {
       const action = random() < 0.8 ? 'announce' : 'scrape'
       return `/${action}?${mutate(random() < 0.5 ? `passkey=${bob.passkey}&${valid}` : valid)}`

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { randomFrom } from '@vault-and-tracker/dev-env'
+import { randomFrom, TRIALS } from '@vault-and-tracker/dev-env'
 import { ANNOUNCE, type Both, expectSame as expectSameOf, startTold } from './support/front-and-node.ts'
 import { messagesFrom } from './support/http-messages.ts'
 
 // The same bytes go to a server with the announce front and to one that is node:http alone: the answers are the same.
-const CASES = Number(process.env['ANNOUNCE_FRONT_CASES'] ?? 1_500)
-const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
+const CASES = 500 * TRIALS
+const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000)
+/** Connections at a time. */
+const AT_ONCE = 20
 
 let both: Both
 
@@ -40,7 +42,10 @@ test('an announce that is sent whole is not read by node:http, and its answer is
 test('requests are answered alike cut in two at every point, with others behind them', async () => {
   const post = 'POST /announce HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc'
   for (const message of [ANNOUNCE, ANNOUNCE + ANNOUNCE.replace('announce', 'scrape'), ANNOUNCE + post + ANNOUNCE])
-    for (let at = 1; at < message.length; at++) await expectSame(message.slice(0, at), message.slice(at))
+    for (let first = 1; first < message.length; first += AT_ONCE) {
+      const cuts = Array.from({ length: Math.min(AT_ONCE, message.length - first) }, (_, i) => first + i)
+      await Promise.all(cuts.map((at) => expectSame(message.slice(0, at), message.slice(at))))
+    }
   await expectSame(...Array.from(ANNOUNCE))
 })
 
@@ -139,8 +144,8 @@ test(
   async () => {
     const next = messagesFrom(randomFrom(SEED))
     const [byFront, byNode] = [both.front.readByFront(), both.front.readByNode()]
-    for (let done = 0; done < CASES; done += 20)
-      await Promise.all(Array.from({ length: 20 }, () => expectSame(...next())))
+    for (let done = 0; done < CASES; done += AT_ONCE)
+      await Promise.all(Array.from({ length: AT_ONCE }, () => expectSame(...next())))
     expect(both.front.readByFront() - byFront).toBeGreaterThan(CASES / 2)
     expect(both.front.readByNode() - byNode).toBeGreaterThan(CASES / 2)
     expect(both.node.readByFront()).toBe(0)

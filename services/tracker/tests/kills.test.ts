@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type DurableServers, eventually, startDurableServers, withClient } from '@vault-and-tracker/dev-env'
+import { type DurableServers, eventually, startDurableServers, TRIALS, withClient } from '@vault-and-tracker/dev-env'
 import { announce } from './support/announcer.ts'
 import { createClient } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
@@ -9,8 +9,8 @@ import { startRawUpload } from './support/raw-upload.ts'
 import { createTrackerDatabase, startTracker } from './support/tracker.ts'
 import { startTrackerProcess, type TrackerProcess } from './support/tracker-process.ts'
 
-/** How often each part is killed; `KILLS=20` is the trial for a release. */
-const KILLS = Number(process.env['KILLS'] ?? 1)
+/** How often each part is killed. */
+const KILLS = TRIALS
 const MEMBERS = 6
 const PARTS = ['service', 'postgres', 'redis'] as const
 /** Far from what any machine needs. */

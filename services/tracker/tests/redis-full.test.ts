@@ -14,7 +14,7 @@ import { peer, SETTINGS, swarmName } from './support/swarm-peers.ts'
 import { createTestSwarms, type TestSwarms } from './support/swarms.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
-const PEERS = 20_000
+const PEERS = 10_000
 const SWARMS = 40
 
 let folder: string

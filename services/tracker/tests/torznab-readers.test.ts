@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { requireProgram } from '@vault-and-tracker/dev-env'
 import RssParser from 'rss-parser'
 import { Parser } from 'xml2js'
 import { readWithPython } from './support/read-documents.ts'
@@ -18,6 +19,7 @@ let site: TorznabSite
 const started = Math.floor(Date.now() / 1_000) * 1_000
 
 beforeAll(async () => {
+  await requireProgram('python3')
   site = await startTorznabSite()
   await setLimits(site.tracker)
   for (const name of NAMES) await site.upload(name)

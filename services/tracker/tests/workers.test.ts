@@ -14,14 +14,20 @@ import { startTrackerProcess, type TrackerProcess } from './support/tracker-proc
 let world: TestTracker
 let uploader: TestMember
 let infoHash: string
+/** Two workers that several tests use, one after the other. The last of these tests stops them. */
+let tracker: TrackerProcess
 
 beforeAll(async () => {
   world = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
   await world.context.useCases.categories.seed()
   uploader = await createMember(world, 'uploader')
   infoHash = (await uploadTorrent(uploader, 'Shared torrent')).infoHash
+  tracker = await startTwoWorkers()
 })
-afterAll(() => world.stop())
+afterAll(async () => {
+  await tracker.process.stop()
+  await world.stop()
+})
 
 function environment(): Record<string, string> {
   return { DATABASE_URL: world.database.appUrl, REDIS_URL: world.redisUrl }
@@ -117,8 +123,7 @@ async function connectToAll(tracker: TrackerProcess, ofEach: number): Promise<Re
   return agentsOf
 }
 
-test('workers share port, swarm and metrics; a dead one is replaced; all stop together', async () => {
-  const tracker = await startTwoWorkers()
+test('workers share port, swarm and metrics, and a dead one is replaced', async () => {
   const { pid } = tracker.process
   const first = childrenOf(pid)
   expect(first).toHaveLength(2)
@@ -147,13 +152,9 @@ test('workers share port, swarm and metrics; a dead one is replaced; all stop to
     const reply = await announce(tracker.url, member.passkey, { infoHash, event: 'stopped', port: 7000 })
     expect(reply.status).toBe(200)
   }
-  const all = childrenOf(pid)
-  expect((await tracker.process.stop()).code).toBe(0)
-  for (const child of all) expect(() => process.kill(child, 0)).toThrow()
 })
 
-test('metrics that are asked for as a worker dies are answered, and it is replaced', async () => {
-  const tracker = await startTwoWorkers()
+test('metrics are answered while a worker dies, and it is replaced', async () => {
   const { pid } = tracker.process
   const agentsOf = await connectToAll(tracker, 2)
   const [doomed = 0] = agentsOf.keys()
@@ -176,11 +177,9 @@ test('metrics that are asked for as a worker dies are answered, and it is replac
   await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(doomed))
   await eventually(async () => newestStart(await metricsOf(tracker)) > started)
   destroyAll(agentsOf)
-  expect((await tracker.process.stop()).code).toBe(0)
 })
 
-test('while a worker stands still, metrics are 503 and not those of the others', async () => {
-  const tracker = await startTwoWorkers()
+test('while a worker is frozen, metrics are 503 and not those of the others', async () => {
   const agentsOf = await connectToAll(tracker, 1)
   const [still = 0] = agentsOf.keys()
   const [, [agent = new Agent()] = []] = agentsOf.values()
@@ -189,38 +188,9 @@ test('while a worker stands still, metrics are 503 and not those of the others',
   process.kill(still, 'SIGCONT')
   expect(await ask(`${tracker.url}/metrics`, agent)).toMatchObject({ status: 200 })
   destroyAll(agentsOf)
-  expect((await tracker.process.stop()).code).toBe(0)
-})
-
-test('a signal that all processes get at once, as from a terminal, stops them as one to the first does', async () => {
-  const tracker = await startTwoWorkers()
-  const { pid, exited } = tracker.process
-  const clients = askUntilRefused(`${tracker.url}/health`, 40)
-  await eventually(() => clients.answered() > 200)
-  for (const each of [pid, ...childrenOf(pid)]) process.kill(each, 'SIGINT')
-  expect((await exited).code).toBe(0)
-  expect((await clients.failures).length).toBeLessThanOrEqual(1)
-})
-
-test('of workers that stop, only the last one shortens the queue of connections', async () => {
-  const tracker = await startTwoWorkers()
-  const { pid, exited } = tracker.process
-  const [first = 0, second = 0] = childrenOf(pid)
-  process.kill(second, 'SIGSTOP')
-  process.kill(pid, 'SIGTERM')
-  await eventually(() => !childrenOf(pid).includes(first))
-  const { port } = new URL(tracker.url)
-  const sockets = Array.from({ length: 10 }, () => connect(Number(port), '127.0.0.1'))
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-  const answers = sockets.map((socket) => text(socket))
-  process.kill(second, 'SIGCONT')
-  for (const socket of sockets) socket.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n')
-  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
-  expect((await exited).code).toBe(0)
 })
 
 test('while one worker stops, the others take all connections', async () => {
-  const tracker = await startTwoWorkers()
   const { pid } = tracker.process
   const [doomed = 0] = childrenOf(pid)
   // It ends no sooner than these requests, whose bodies never come.
@@ -235,11 +205,10 @@ test('while one worker stops, the others take all connections', async () => {
   expect(childrenOf(pid)).toContain(doomed)
   for (const socket of slow) socket.destroy()
   await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(doomed))
-  expect((await tracker.process.stop()).code).toBe(0)
 })
 
-test('workers that stop answer whom they have accepted, and refuse others when they connect', async () => {
-  const tracker = await startTwoWorkers()
+test('workers stop together, answer accepted connections, and refuse new ones', async () => {
+  const workers = childrenOf(tracker.process.pid)
   const clients = askUntilRefused(`${tracker.url}/health`, 40)
   await eventually(() => clients.answered() > 200)
   const before = clients.answered()
@@ -247,6 +216,34 @@ test('workers that stop answer whom they have accepted, and refuse others when t
   // The first process closes the port a moment after the last worker, and one connection may be made in between.
   expect((await clients.failures).length).toBeLessThanOrEqual(1)
   expect(clients.answered()).toBeGreaterThan(before)
+  for (const worker of workers) expect(() => process.kill(worker, 0)).toThrow()
+})
+
+test('a signal to all processes at once, as from a terminal, stops them like a signal to the first', async () => {
+  const tracker = await startTwoWorkers()
+  const { pid, exited } = tracker.process
+  const clients = askUntilRefused(`${tracker.url}/health`, 40)
+  await eventually(() => clients.answered() > 200)
+  for (const each of [pid, ...childrenOf(pid)]) process.kill(each, 'SIGINT')
+  expect((await exited).code).toBe(0)
+  expect((await clients.failures).length).toBeLessThanOrEqual(1)
+})
+
+test('only the last worker that stops shortens the queue of connections', async () => {
+  const tracker = await startTwoWorkers()
+  const { pid, exited } = tracker.process
+  const [first = 0, second = 0] = childrenOf(pid)
+  process.kill(second, 'SIGSTOP')
+  process.kill(pid, 'SIGTERM')
+  await eventually(() => !childrenOf(pid).includes(first))
+  const { port } = new URL(tracker.url)
+  const sockets = Array.from({ length: 10 }, () => connect(Number(port), '127.0.0.1'))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const answers = sockets.map((socket) => text(socket))
+  process.kill(second, 'SIGCONT')
+  for (const socket of sockets) socket.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n')
+  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  expect((await exited).code).toBe(0)
 })
 
 test('two replicas find peers across each other, and one hears of a passkey that was reset at the other', async () => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { requireProgram } from '@vault-and-tracker/dev-env'
 import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
 
 let world: CommandWorld
@@ -38,7 +39,7 @@ print(seen.decode())
 os.waitpid(pid, 0)
 `
   const args = ['-c', driver, ...COMMAND, 'run', '--', process.execPath, '-e', COUNTER]
-  const child = spawn('python3', args, { env: world.env })
+  const child = spawn(await requireProgram('python3'), args, { env: world.env })
   let out = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (out += String(chunk)))
   await new Promise((resolve) => child.once('close', resolve))

@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { freePort, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { freePort, requireProgram, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { parse } from 'yaml'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
@@ -16,6 +16,7 @@ const folder = temporaryFolder('examples')
 let vault: TestVault
 
 beforeAll(async () => {
+  await requireProgram('openssl')
   vault = await startVault()
   writeFileSync(join(folder, 'demo.json'), JSON.stringify({ vault: { adminToken: ADMIN_TOKEN } }))
 })

@@ -1,5 +1,6 @@
 import { Agent } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { TRIALS } from '@vault-and-tracker/dev-env'
 import { type FuzzedRequest, fuzzedRequests, problemOf, sendFuzzed } from '@vault-and-tracker/dev-env/fuzz'
 import fc from 'fast-check'
 import { describeApi } from '../src/app.ts'
@@ -7,8 +8,8 @@ import { createProject, type Key, send, signHeaders } from './support/client.ts'
 import { requireDocumented } from './support/documented.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
-const CASES = Number(process.env['FUZZ_REST_CASES'] ?? 2_000)
-/** Far from what any machine needs, however many requests it sends. */
+const CASES = 600 * TRIALS
+/** Much longer than any machine needs. */
 const LIMIT_MS = 200_000 + CASES * 350
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122)
 

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { removeTemporaryFolder, type TestDatabase, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
+import {
+  removeTemporaryFolder,
+  type TestDatabase,
+  TRIALS,
+  temporaryFolder,
+  testRedis,
+} from '@vault-and-tracker/dev-env'
 import { importPrivateKey, type SigningKey, signRequest } from '@vault-and-tracker/http-signatures'
 import { ERRORS, type ErrorCode } from '../src/errors.ts'
 import { createProject } from './support/client.ts'
@@ -9,7 +15,7 @@ import { createVaultDatabase } from './support/vault.ts'
 import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
 
 // Bytes on a raw socket, as no HTTP client would send them, to the service as it runs in production.
-const CASES = Number(process.env['FUZZ_WIRE_CASES'] ?? 2_500)
+const CASES = 1_500 * TRIALS
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121)
 const IN_FLIGHT = 16
 /** Who gets no answer in this time has sent half a request, and ends the connection. */

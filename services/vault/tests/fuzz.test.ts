@@ -1,12 +1,13 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { TRIALS } from '@vault-and-tracker/dev-env'
 import { Choices } from './support/choices.ts'
 import { createProject, type Key } from './support/client.ts'
 import { DAMAGE, meaning } from './support/damage.ts'
 import { draft, signed, type Wire, WRONG_DRAFTS } from './support/signed-drafts.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
-const CASES = Number(process.env['FUZZ_CASES'] ?? 10_000)
+const CASES = 3_000 * TRIALS
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121)
 const IN_FLIGHT = 16
 

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { temporaryFolder } from '@vault-and-tracker/dev-env'
+import { installPackage, requireProgram, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { createVaultClient } from '@vault-and-tracker/vault-client'
 import { admin } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
@@ -54,6 +54,13 @@ beforeAll(async () => {
   await run(python, '-c', 'import cryptography').catch(() => {
     python = '/usr/bin/python3'
   })
+  await run(python, '-c', 'import cryptography').catch(() =>
+    installPackage(
+      'python3-cryptography',
+      'python3-cryptography is not installed: sudo apt-get install python3-cryptography.',
+    ),
+  )
+  for (const program of ['curl', 'openssl']) await requireProgram(program)
 })
 
 afterAll(() => vault.stop())

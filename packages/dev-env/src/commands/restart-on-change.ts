@@ -8,15 +8,15 @@ import type { ManagedProcess } from '../processes/managed-process.ts'
 import { SERVICES, type ServiceName, type WorldOptions } from '../world/services.ts'
 import type { World } from '../world/world.ts'
 
-/** Changes within this time are one restart, as when an editor saves all files. */
+/** Changes within this time cause one restart, for example when an editor saves all files. */
 const SETTLE_MS = 100
 const SCOPE = '@vault-and-tracker/'
 
 type Restarted = Pick<ManagedProcess, 'stop' | 'restart' | 'onUnexpectedExit'>
 
 /**
- * Restarts a service whenever one of its sources, or of the packages it uses, is written; after a change of `src/db`
- * the database is migrated first. A service that does not start, or ends by itself, is started at the next change.
+ * Restarts a service whenever one of its sources changes, or one of the packages that it uses. A change in `src/db` migrates
+ * the database first. A service that does not start, or ends, is started again at the next change.
  *
  * @returns once it watches, a function that ends it
  */
@@ -27,25 +27,23 @@ export async function restartOnChange(
 ): Promise<() => void> {
   const watchers = SERVICES.map((name) => {
     const service = services[name]
-    const tell = (text: string): void => {
+    const report = (text: string): void => {
       if (isRunning()) console.error(`\n${text}\n\n${name} restarts when a source changes.\n`)
     }
+    service.onUnexpectedExit((_exit, logTail) =>
+      report(`${name} ended unexpectedly. The end of its log:\n\n${logTail}`),
+    )
     const restart = async (files: readonly string[]): Promise<void> => {
       const changed = files.map((file) => relative(root, file))
-      try {
-        await step(`${name} restarted`, async () => {
-          await service.stop()
-          if (changed.some((file) => file.includes('src/db/'))) await migrate(name)
-          await service.restart()
-          return changed.join(', ')
-        })
-      } catch (error) {
-        tell(describeError(error))
-      }
+      await step(`${name} restarted`, async () => {
+        await service.stop()
+        if (changed.some((file) => file.includes('src/db/'))) await migrate(name)
+        await service.restart()
+        return changed.join(', ')
+      }).catch((error: unknown) => report(describeError(error)))
     }
-    service.onUnexpectedExit((_exit, logTail) => tell(`${name} ended unexpectedly. The end of its log:\n\n${logTail}`))
-    const note = oneAtATime(restart)
-    return watch(sourceFolders(root, name), { ignoreInitial: true }).on('all', (_event, file) => note(file))
+    const onChange = oneAtATime(restart)
+    return watch(sourceFolders(root, name), { ignoreInitial: true }).on('all', (_event, file) => onChange(file))
   })
   await Promise.all(watchers.map((watcher) => once(watcher, 'ready')))
   return () => {
@@ -53,7 +51,7 @@ export async function restartOnChange(
   }
 }
 
-/** Collects the files that change at about the same time, and while the work for others is under way. */
+/** Collects the files that change at about the same time, and during the work on earlier ones. */
 function oneAtATime(work: (files: readonly string[]) => Promise<void>): (file: string) => void {
   const waiting = new Set<string>()
   let isBusy = false
@@ -74,14 +72,14 @@ function oneAtATime(work: (files: readonly string[]) => Promise<void>): (file: s
   }
 }
 
-/** Where the sources of a service and of the packages it depends on are. */
+/** The folders with the sources of a service and of the packages that it depends on. */
 export function sourceFolders(root: string, service: ServiceName): string[] {
   const projects = new Set([`services/${service}`])
   for (const project of projects) {
-    const manifest = JSON.parse(readFileSync(join(root, project, 'package.json'), 'utf8')) as {
+    const { dependencies = {} } = JSON.parse(readFileSync(join(root, project, 'package.json'), 'utf8')) as {
       dependencies?: Record<string, string>
     }
-    for (const name of Object.keys(manifest.dependencies ?? {})) {
+    for (const name of Object.keys(dependencies)) {
       if (name.startsWith(SCOPE)) projects.add(name.replace(SCOPE, 'packages/'))
     }
   }

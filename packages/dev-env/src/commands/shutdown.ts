@@ -2,19 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../processes/command.mjs'
 import type { Ended } from '../processes/managed-process.ts'
 
-/** npm repeats a signal that the terminal has sent already; only a later signal is the user's second one. */
+/** npm repeats a signal that the terminal has already sent. Only a later signal is the user's second one. */
 const ECHO_MS = 800
 const KILL_MS = 2000
-/** 128 + 2, what a shell reports for a program that SIGINT ended before it was done. */
+/** 128 + 2, which shells report for a program that SIGINT ended. */
 const INTERRUPTED = 130
 
-/** How everything is stopped or killed, and how that is reported. */
 export type ShutdownOptions = {
   /** Stops everything in order and returns how each part ended. */
   stop: () => Promise<Ended[]>
   kill: () => Promise<void>
   say: (text: string) => void
-  /** Whether the start was complete, so that a signal is the regular end. */
+  /** Whether the start is complete, so that a signal is a regular stop. */
   isReady?: () => boolean
   exit: (code: number) => void
 }
@@ -23,13 +22,13 @@ export type ShutdownOptions = {
 export type Shutdown = {
   readonly isRunning: boolean
   shutdown(reason: string, code: number): Promise<void>
-  /** A signal, or another `reason` to stop; the second one kills. */
+  /** Handles a signal. The second one kills. */
   interrupt(reason: string): Promise<void>
 }
 
 /**
- * Ends the process once, in order. The exit code is 0 when everything stopped as it was asked to, 1 when something failed
- * or had to be killed, 130 when the start or the stop itself was interrupted.
+ * The exit code is 0 if everything stopped when asked to, 1 if something failed or had to be killed, and 130 if the start
+ * or the stop was interrupted.
  */
 export function createShutdown({ stop, kill, say, isReady = () => true, exit }: ShutdownOptions): Shutdown {
   let startedAt: number | undefined
@@ -38,12 +37,11 @@ export function createShutdown({ stop, kill, say, isReady = () => true, exit }: 
     startedAt = Date.now()
     say(reason)
     try {
-      const ended = await stop()
-      const forced = ended.filter(({ signal }) => signal === 'SIGKILL')
-      const failed = ended.filter((one) => one.signal === null && one.code !== 0)
-      for (const { name } of forced) say(`${name} did not stop in time and was killed.`)
-      for (const one of failed) say(`${one.name} ended with exit code ${String(one.code)}; see its log.`)
-      exit(forced.length + failed.length > 0 ? 1 : code)
+      const bad = (await stop()).filter((one) => one.signal === 'SIGKILL' || (one.signal === null && one.code !== 0))
+      for (const one of bad)
+        if (one.signal === 'SIGKILL') say(`${one.name} did not stop in time and was killed.`)
+        else say(`${one.name} ended with exit code ${String(one.code)}. See its log.`)
+      exit(bad.length > 0 ? 1 : code)
     } catch (error) {
       say(describeError(error))
       exit(1)
@@ -57,12 +55,11 @@ export function createShutdown({ stop, kill, say, isReady = () => true, exit }: 
     async interrupt(reason) {
       if (startedAt === undefined) {
         await shutdown(`\n${reason}: stopping. Press Ctrl-C again to kill.`, isReady() ? 0 : INTERRUPTED)
-        return
+      } else if (Date.now() - startedAt >= ECHO_MS) {
+        say('Killing what is still running.')
+        await Promise.race([kill(), sleep(KILL_MS, undefined, { ref: false })])
+        exit(INTERRUPTED)
       }
-      if (Date.now() - startedAt < ECHO_MS) return
-      say('Killing what still runs.')
-      await Promise.race([kill(), sleep(KILL_MS, undefined, { ref: false })])
-      exit(INTERRUPTED)
     },
   }
 }

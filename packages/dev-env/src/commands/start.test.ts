@@ -8,9 +8,7 @@ test('a port in use is refused, with the variable to set', async () => {
   await once(other, 'listening')
   const address = other.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  await expect(requireFreePorts({ vaultPort: port, trackerPort: 0 })).rejects.toThrow(
-    `The vault cannot listen on port ${port}: another program uses it. Set VAULT_PORT to another port.`,
-  )
+  await expect(requireFreePorts({ vaultPort: port, trackerPort: 0 })).rejects.toThrow(/Set VAULT_PORT to another port/)
   await expect(requireFreePorts({ vaultPort: 0, trackerPort: port })).rejects.toThrow(
     /Set TRACKER_PORT to another port/,
   )

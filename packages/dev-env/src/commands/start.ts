@@ -9,21 +9,20 @@ import { restartOnChange } from './restart-on-change.ts'
 import { ignoredSettings, readSettings, type Settings } from './settings.ts'
 import { createShutdown } from './shutdown.ts'
 
-/** What `infra/start.mjs` passes once dependencies are installed. */
-export type StartOptions = {
-  /** When the user started it, in milliseconds. */
-  beganAt: number
-  /** The lock of the data directory. */
-  lock: { stopping(): void; release(): void }
-  /** Sets what happens on a signal, or when npm has ended. */
-  onInterrupt: (handler: (reason: string) => void) => void
-} & BuildOptions &
-  Pick<WorldOptions, 'fromSource' | 'dataDir' | 'step'>
+/** What `infra/start.mjs` passes. */
+export type StartOptions = BuildOptions &
+  Pick<WorldOptions, 'fromSource' | 'dataDir' | 'step'> & {
+    /** When the user started it, in milliseconds. */
+    beganAt: number
+    /** The lock of the data directory. */
+    lock: { stopping(): void; release(): void }
+    /** Sets what happens on a signal, or when npm has ended. */
+    onInterrupt: (handler: (reason: string) => void) => void
+  }
 
 /**
- * `npm start`: both services with everything they need, until a signal comes. From their sources (`pnpm dev`) they are
- * restarted on change, and the web applications are built on change; a service that ends by itself is started again at the
- * next change.
+ * `npm start`: both services with everything they need, until a signal arrives. With `fromSource` (`pnpm dev`) services
+ * restart and web applications are built again on changes, and a service that ends is started again at the next change.
  */
 export async function start(options: StartOptions): Promise<void> {
   const { root, fromSource, dataDir, lock, beganAt } = options
@@ -50,9 +49,8 @@ export async function start(options: StartOptions): Promise<void> {
     if (!fromSource) await options.step('built', () => build(options))
     const settings = await readSettings(process.env, options)
     for (const sentence of ignoredSettings(process.env)) console.log(sentence)
-    if (await stopLeftoverServices(dataDir)) {
-      console.log('The last run was interrupted; its services have been stopped.')
-    }
+    if (await stopLeftoverServices(dataDir))
+      console.log('The last run was interrupted. Its services have been stopped.')
     await requireFreePorts(settings)
     if (fromSource) await options.step('web applications', () => watchWebApplications(options))
     const world = await startWorld({ ...options, ...settings, say: (text) => console.log(text) })
@@ -63,7 +61,7 @@ export async function start(options: StartOptions): Promise<void> {
     console.log(
       `${banner(world.demo, { root, dataDir })}\nReady after ${((Date.now() - beganAt) / 1000).toFixed(1)} s.`,
     )
-    // Started processes do not keep the event loop running; this does, until a signal comes.
+    // Started processes do not keep the event loop running. This does, until a signal arrives.
     setInterval(() => undefined, 2 ** 30)
   } catch (error) {
     // An error during the stop is a consequence of it.
@@ -71,7 +69,7 @@ export async function start(options: StartOptions): Promise<void> {
   }
 }
 
-/** Makes sure that the services can listen on their ports. @throws {Fault} naming the variables to set */
+/** @throws {Fault} naming the variables to set, if the services cannot listen on their ports */
 export async function requireFreePorts(ports: Pick<Settings, 'vaultPort' | 'trackerPort'>): Promise<void> {
   const problems: string[] = []
   for (const name of SERVICES) {

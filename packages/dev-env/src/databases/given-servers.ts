@@ -6,57 +6,58 @@ import { withClient } from './admin.ts'
 import type { DatabasePlan } from './provision.ts'
 
 /** A URL that the user has set, and the name of its variable. */
-export type Given = {
-  url: string
-  variable: string
-}
+export type Given = { url: string; variable: string }
 
 const CONNECT_MS = 5_000
 
+function placeOf(url: string): string {
+  return new URL(url).host
+}
+
+function noAnswer(server: string, { url, variable }: Given, code: unknown): string {
+  const reason = typeof code === 'string' ? code : 'no answer in time'
+  return `No ${server} answers at ${placeOf(url)} (${reason}). Start it, correct ${variable}, or unset it to use a private one.`
+}
+
 /**
- * Makes sure that a Postgres that the user names answers, and that its role may create databases and roles.
+ * Checks that the Postgres of the user answers, and that its role may create databases and roles.
  *
- * @throws {Fault} one sentence with the remedy; a password is never in it
+ * @throws {Fault} with the remedy, and never with a password
  */
-export async function requirePostgres({ url, variable }: Given): Promise<void> {
-  const { username, pathname } = new URL(url)
-  const place = placeOf(url)
-  try {
-    const mayCreate = await withClient(url, async (client) => {
-      const found = await client.query<{ may: boolean }>(
-        'select rolsuper or (rolcreaterole and rolcreatedb) as may from pg_roles where rolname = current_user',
+export async function requirePostgres(given: Given): Promise<void> {
+  const { url, variable } = given
+  const { host, username, pathname } = new URL(url)
+  const mayCreate = await withClient(url, async (client) => {
+    const found = await client.query<{ may: boolean }>(
+      'select rolsuper or (rolcreaterole and rolcreatedb) as may from pg_roles where rolname = current_user',
+    )
+    return found.rows[0]?.may === true
+  }).catch((cause: unknown) => {
+    const code = codeOf(cause)
+    if (code === '28P01' || code === '28000')
+      throw new Fault(`Postgres at ${host} refuses the user or password in ${variable}. Correct them.`, { cause })
+    if (code === '3D000')
+      throw new Fault(
+        `There is no database ${pathname.slice(1)} at ${host}. Create it, or name another one in ${variable}.`,
+        { cause },
       )
-      return found.rows[0]?.may === true
-    })
-    if (mayCreate) return
-  } catch (cause) {
-    throw new Fault(postgresSentence(codeOf(cause), { place, variable, database: pathname.slice(1) }), { cause })
-  }
+    throw new Fault(noAnswer('Postgres', given, code), { cause })
+  })
+  if (mayCreate) return
   const role = decodeURIComponent(username)
   throw new Fault(
-    `The role ${role} of ${variable} may not create roles and databases at ${place}: run ` +
+    `The role ${role} in ${variable} may not create roles and databases at ${host}. Run ` +
       `\`alter role ${pg.escapeIdentifier(role)} createrole createdb\` there, or name an administrator in ${variable}.`,
   )
 }
 
-function postgresSentence(
-  code: unknown,
-  { place, variable, database }: { place: string; variable: string; database: string },
-): string {
-  if (code === '28P01' || code === '28000')
-    return `Postgres at ${place} refuses the user or the password of ${variable}: correct them.`
-  if (code === '3D000')
-    return `There is no database ${database} at ${place}: create it, or name another one in ${variable}.`
-  return `No Postgres answers at ${place} (${reasonOf(code)}): start it, correct ${variable}, or unset it for a private one.`
-}
-
 /**
- * Makes sure that a Redis that the user names answers.
+ * Checks that the Redis of the user answers.
  *
- * @throws {Fault} one sentence with the remedy; a password is never in it
+ * @throws {Fault} with the remedy, and never with a password
  */
-export async function requireRedis({ url, variable }: Given): Promise<void> {
-  const client = new Redis(url, {
+export async function requireRedis(given: Given): Promise<void> {
+  const client = new Redis(given.url, {
     ...{ lazyConnect: true, connectTimeout: CONNECT_MS, commandTimeout: CONNECT_MS },
     ...{ maxRetriesPerRequest: 0, retryStrategy: () => null },
   })
@@ -67,20 +68,18 @@ export async function requireRedis({ url, variable }: Given): Promise<void> {
     await client.ping()
   } catch (error) {
     const cause = connectionError ?? error
-    const message = cause instanceof Error ? cause.message : ''
-    const sentence = /^(?:WRONGPASS|NOAUTH|NOPERM|ERR invalid password)/.test(message)
-      ? `Redis at ${placeOf(url)} refuses the user or the password of ${variable}: correct them.`
-      : `No Redis answers at ${placeOf(url)} (${reasonOf(codeOf(cause))}): start it, correct ${variable}, or unset it for a private one.`
-    throw new Fault(sentence, { cause })
+    const isRefused = cause instanceof Error && /^(?:WRONGPASS|NOAUTH|NOPERM|ERR invalid password)/.test(cause.message)
+    const refusal = `Redis at ${placeOf(given.url)} refuses the user or password in ${given.variable}. Correct them.`
+    throw new Fault(isRefused ? refusal : noAnswer('Redis', given, codeOf(cause)), { cause })
   } finally {
     client.disconnect()
   }
 }
 
 /**
- * What provisioning will change on a server that the user named, as sentences; none where everything is there.
+ * What provisioning will change on the user's server, as sentences.
  *
- * @param isKnown whether the password of a role is one that was set from here before
+ * @param isKnown whether the password of a role was set from this data directory before
  */
 export async function plannedChanges(
   { url, variable }: Given,
@@ -89,46 +88,20 @@ export async function plannedChanges(
 ): Promise<string[]> {
   const roles = plans.flatMap(({ owner, app }) => [owner.name, app.name])
   const databases = plans.map(({ database }) => database)
-  const [oldRoles, oldDatabases] = await withClient(url, async (client) => [
-    await namesOf(client, 'select rolname as name from pg_roles where rolname = any($1)', roles),
-    await namesOf(client, 'select datname as name from pg_database where datname = any($1)', databases),
-  ])
-  const created = [
-    ...listOf(
-      'role',
-      roles.filter((name) => !oldRoles.includes(name)),
-    ),
-    ...listOf(
-      'database',
-      databases.filter((name) => !oldDatabases.includes(name)),
-    ),
-  ]
-  const changed = listOf(
-    'role',
-    oldRoles.filter((name) => !isKnown(name)),
-  )
-  const where = `At ${placeOf(url)}, which ${variable} names`
+  const existing = await withClient(url, async (client) => {
+    const found = await client.query<{ name: string }>(
+      `select 'role ' || rolname as name from pg_roles where rolname = any($1)
+       union all select 'database ' || datname from pg_database where datname = any($2)`,
+      [roles, databases],
+    )
+    return new Set(found.rows.map(({ name }) => name))
+  })
+  const created = [...roles.map((name) => `role ${name}`), ...databases.map((name) => `database ${name}`)]
+  const missing = created.filter((name) => !existing.has(name))
+  const changed = roles.filter((name) => existing.has(`role ${name}`) && !isKnown(name))
+  const where = `At ${placeOf(url)} (${variable}), this`
   return [
-    ...(created.length > 0 ? [`${where}, this creates the ${created.join(' and the ')}.`] : []),
-    ...changed.map(
-      (names) => `${where}, this sets new passwords of the ${names}, which were not made from this folder.`,
-    ),
+    ...(missing.length > 0 ? [`${where} creates: ${missing.join(', ')}.`] : []),
+    ...(changed.length > 0 ? [`${where} sets new passwords for existing roles: ${changed.join(', ')}.`] : []),
   ]
-}
-
-/** "roles a, b"; nothing where there is none. */
-function listOf(what: string, names: readonly string[]): string[] {
-  return names.length === 0 ? [] : [`${what}${names.length > 1 ? 's' : ''} ${names.join(', ')}`]
-}
-
-async function namesOf(client: pg.Client, query: string, names: readonly string[]): Promise<string[]> {
-  return (await client.query<{ name: string }>(query, [names])).rows.map(({ name }) => name)
-}
-
-function reasonOf(code: unknown): string {
-  return typeof code === 'string' ? code : 'no answer in time'
-}
-
-function placeOf(url: string): string {
-  return new URL(url).host
 }

@@ -4,36 +4,37 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ManagedProcess, startProcess } from '../processes/managed-process.ts'
 import { freePort } from '../processes/ports.ts'
+import { requireProgram } from '../processes/programs.mjs'
 
-/** The name the one file of the torrent gets in a client's folder, whatever the torrent calls it. */
+/** The name that the file of the torrent gets in a client's folder. */
 const PAYLOAD = 'payload'
 
-/** A file that is transferred from one real BitTorrent client to another. */
+/** A file that is transferred from one BitTorrent client to another. */
 export type Transfer = {
-  /** The .torrent as the uploader downloads it, with the uploader's announce URL. */
+  /** The .torrent with the uploader's announce URL. */
   seedTorrent: Buffer
-  /** The same torrent with the announce URL of the member who wants the file. */
+  /** The same torrent with the announce URL of the downloader. */
   leechTorrent: Buffer
-  /** The one file the torrent describes. */
+  /** The only file of the torrent. */
   file: string
-  /** Gets a folder per client, with what it wrote and the leecher's copy. */
+  /** Gets a folder per client, with its output and the downloaded copy. */
   workDir: string
   timeoutMs: number
-  /** The address of both clients, 127.0.0.1 by default; another one where the tracker sees them under that one. */
+  /** The address of both clients as the tracker sees it, 127.0.0.1 by default. */
   address?: string
 }
 
-/** The result of a transfer. */
-export type Transferred = {
-  sha256: string
-  elapsedMs: number
-}
-
 /**
- * Lets one aria2 seed the file and another one download it, and returns when the second has the same bytes. They can only
- * have found each other through the tracker of the torrents. An error contains what both clients wrote.
+ * Lets one aria2 seed the file and another one download it. They can only find each other through the tracker.
+ *
+ * @returns once the second has the same bytes
+ * @throws Error with the output of both clients
  */
-export async function transferFile({ workDir, address = '127.0.0.1', ...transfer }: Transfer): Promise<Transferred> {
+export async function transferFile({
+  workDir,
+  address = '127.0.0.1',
+  ...transfer
+}: Transfer): Promise<{ sha256: string; elapsedMs: number }> {
   const started = performance.now()
   const [seedFolder, leechFolder] = [join(workDir, 'seeder'), join(workDir, 'leecher')]
   for (const folder of [seedFolder, leechFolder]) mkdirSync(folder, { recursive: true })
@@ -42,7 +43,7 @@ export async function transferFile({ workDir, address = '127.0.0.1', ...transfer
   let leecher: ManagedProcess | undefined
   try {
     leecher = await startClient('leecher', transfer.leechTorrent, leechFolder, address)
-    await finished(seeder, leecher, transfer.timeoutMs)
+    await untilComplete(seeder, leecher, transfer.timeoutMs)
     const [sent, received] = [sha256(transfer.file), sha256(join(leechFolder, PAYLOAD))]
     if (sent !== received) throw new Error(`the leecher got other bytes: ${received} instead of ${sent}`)
     return { sha256: received, elapsedMs: Math.round(performance.now() - started) }
@@ -54,8 +55,8 @@ export async function transferFile({ workDir, address = '127.0.0.1', ...transfer
   }
 }
 
-/** Waits until the leecher ends by itself, which it does when it is complete. */
-async function finished(seeder: ManagedProcess, leecher: ManagedProcess, timeoutMs: number): Promise<void> {
+/** The leecher ends when it is complete. */
+async function untilComplete(seeder: ManagedProcess, leecher: ManagedProcess, timeoutMs: number): Promise<void> {
   const timer = new AbortController()
   const failure = await Promise.race([
     leecher.exited.then(({ code }) => (code === 0 ? undefined : `the leecher ended with code ${String(code)}`)),
@@ -70,18 +71,17 @@ function sha256(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex')
 }
 
-/** Everything by which aria2 could find a peer without the tracker is off, and it does not read the user's configuration. */
-const WITHOUT_DISCOVERY =
-  '--no-conf=true --enable-dht=false --enable-dht6=false --enable-peer-exchange=false --bt-enable-lpd=false'.split(' ')
-
-/** With the tracker's own interval, the first client would get the other as a peer only much later. */
+/**
+ * Everything by which aria2 could find a peer without the tracker is off, and it does not read the user's configuration. With
+ * the tracker's own interval, the first client would learn of the other one much later.
+ */
 const FIXED = (
+  '--no-conf=true --enable-dht=false --enable-dht6=false --enable-peer-exchange=false --bt-enable-lpd=false ' +
   '--bt-tracker-interval=2 --disable-ipv6=true --file-allocation=none --allow-overwrite=true --bt-hash-check-seed=true ' +
   '--seed-ratio=0.0 --bt-stop-timeout=0 --summary-interval=0 --console-log-level=notice --enable-color=false ' +
   '--show-console-readout=false'
 ).split(' ')
 
-/** Starts aria2 on one address. */
 async function startClient(
   role: 'seeder' | 'leecher',
   torrent: Buffer,
@@ -90,24 +90,20 @@ async function startClient(
 ): Promise<ManagedProcess> {
   const torrentFile = join(folder, 'torrent')
   writeFileSync(torrentFile, torrent, { mode: 0o600 })
-  const seeds = role === 'seeder'
+  const isSeeder = role === 'seeder'
   const args = [
-    ...WITHOUT_DISCOVERY,
     ...FIXED,
-    `--interface=${address}`,
-    `--listen-port=${await freePort()}`,
-    `--dir=${folder}`,
-    `--index-out=1=${PAYLOAD}`,
-    `--check-integrity=${seeds}`,
+    ...[`--interface=${address}`, `--listen-port=${await freePort()}`, `--dir=${folder}`, `--index-out=1=${PAYLOAD}`],
+    `--check-integrity=${isSeeder}`,
     // In minutes: the seeder runs until it is stopped, the leecher ends when it is complete.
-    `--seed-time=${seeds ? 1440 : 0}`,
+    `--seed-time=${isSeeder ? 1440 : 0}`,
     torrentFile,
   ]
   return await startProcess({
     name: `aria2c (${role})`,
-    command: 'aria2c',
+    command: await requireProgram('aria2c'),
     args,
-    // Without the user's proxy variables, which aria2 would send its announces through.
+    // Without the user's proxy variables, which aria2 would use for its announces.
     env: { PATH: process.env['PATH'], HOME: folder, LC_ALL: 'C' },
     cwd: folder,
     logFile: join(folder, 'log'),

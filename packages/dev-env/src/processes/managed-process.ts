@@ -5,16 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from './command.mjs'
 import { identityOf } from './identity.mjs'
 import { reaper } from './reaper.ts'
-import {
-  killTree,
-  pauseTree,
-  readNote,
-  resumeTree,
-  type Stoppable,
-  stopInPhases,
-  stopLeftover,
-  stopProcess,
-} from './stop.mjs'
+import * as stops from './stop.mjs'
 
 /** How long a server may take to answer. */
 const START_MS = 60_000
@@ -22,51 +13,44 @@ const MAX_LOG_BYTES = 10 * 1024 * 1024
 
 /** What to run and how to stop it. */
 export type ProcessSpec = {
-  /** The name it has in messages. */
+  /** Its name in messages. */
   name: string
   command: string
   args: string[]
   env: NodeJS.ProcessEnv
   cwd?: string | undefined
-  /** Run it as somebody else; only root may ask for that. */
+  /** The user to run it as; only root may set it. */
   account?: { uid: number; gid: number } | undefined
-  /** Output is appended here, never shown. One generation of a log that became long is kept. */
+  /** Gets the output. One earlier generation of a long log is kept. */
   logFile: string
-  /** Where to note the process, so that a later run can stop what this one could not. */
+  /** Gets a note of the process, so that a later run can stop what this one could not. */
   pidFile: string
-  /** Whether it answers; it counts as started once it does. Without it, it counts as started at once. */
+  /** Whether it answers. It counts as started once it does, by default at once. */
   answers?: () => Promise<boolean>
-} & Pick<Stoppable, 'stopSignal' | 'graceMs' | 'phase'>
+} & Pick<stops.Stoppable, 'stopSignal' | 'graceMs' | 'phase'>
 
 /** How a process ended. */
-export type Exit = {
-  code: number | null
-  signal: NodeJS.Signals | null
-}
+export type Exit = { code: number | null; signal: NodeJS.Signals | null }
+export type Ended = { name: string } & Exit
 
-/** How a process that was asked to stop did so. */
-export type Ended = {
-  name: string
-} & Exit
-
-/** A child in its own process group, which ends when this process ends, however that happens. */
+/** A child in its own process group, which ends when this process ends in any way. */
 export type ManagedProcess = {
   readonly name: string
   readonly pid: number
   readonly exited: Promise<Exit>
   isRunning(): boolean
-  /** Pauses it with all its children, as on a machine that hangs: connections stay open and nothing answers. */
+  /** Pauses it with all its children. Connections stay open and get no answers. */
   pause(): void
   resume(): void
-  /** Kills it with all its children, as in a power failure. */
+  /** Kills it with all its children, like a power failure. */
   kill(): Promise<Exit>
   /** Asks it to stop, and kills it after its grace period. */
   stop(): Promise<Exit>
-  /** Stops it if it runs and starts it again, under the same handle. */
+  /** Stops it if it is running, and starts it again under the same handle. */
   restart(): Promise<void>
-  /** Calls back when it ends without having been asked to. */
+  /** Calls back when it ends without being asked to. */
   onUnexpectedExit(report: (exit: Exit, logTail: string) => void): void
-  /** The last lines it wrote. */
+  /** The last lines of its output. */
   logTail(lines?: number): string
 }
 
@@ -77,7 +61,7 @@ let closed = false
 export async function stopAll(): Promise<Ended[]> {
   closed = true
   const running = [...started].filter(({ handle }) => handle.isRunning())
-  return await stopInPhases(running, async ({ handle }) => ({ name: handle.name, ...(await handle.stop()) }))
+  return await stops.stopInPhases(running, async ({ handle }) => ({ name: handle.name, ...(await handle.stop()) }))
 }
 
 /** Kills everything that this process has started. */
@@ -87,9 +71,9 @@ export async function killAll(): Promise<void> {
 }
 
 /**
- * Starts a process in its own group, in place of one that an earlier run has left, and returns when it answers.
+ * Starts a process and returns when it answers. A process that an earlier run has left is stopped first.
  *
- * @throws {Fault} with the last lines it wrote, when it ends or does not answer in time; then it is stopped
+ * @throws {Fault} with its last lines of output, if it ends or does not answer in time; then it is stopped
  */
 export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
   let current = await launch(spec)
@@ -100,10 +84,10 @@ export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
       if (!wasAsked) for (const report of reports) report(exit, handle.logTail())
     })
   }
-  const end = async (how: (entry: Stoppable) => unknown): Promise<Exit> => {
+  const end = async (how: (entry: stops.Stoppable) => unknown): Promise<Exit> => {
     wasAsked = true
     current.child.ref()
-    if (isRunning(current)) await how(current.entry)
+    if (handle.isRunning()) await how(current.entry)
     return await current.exited
   }
   const handle: ManagedProcess = {
@@ -114,13 +98,13 @@ export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
     get exited() {
       return current.exited
     },
-    isRunning: () => isRunning(current),
-    pause: () => pauseTree(current.entry.pid),
-    resume: () => resumeTree(current.entry.pid),
-    kill: () => end(({ pid }) => killTree(pid)),
-    stop: () => end(stopProcess),
+    isRunning: () => current.child.exitCode === null && current.child.signalCode === null,
+    pause: () => stops.pauseTree(current.entry.pid),
+    resume: () => stops.resumeTree(current.entry.pid),
+    kill: () => end(({ pid }) => stops.killTree(pid)),
+    stop: () => end(stops.stopProcess),
     restart: async () => {
-      await end(stopProcess)
+      await end(stops.stopProcess)
       current = await launch(spec)
       await untilAnswering(handle, spec)
       wasAsked = false
@@ -135,38 +119,28 @@ export async function startProcess(spec: ProcessSpec): Promise<ManagedProcess> {
   return handle
 }
 
-/** One run of a process. */
-type Launched = {
-  child: ChildProcess
-  entry: Stoppable
-  exited: Promise<Exit>
-}
+type Launched = { child: ChildProcess; entry: stops.Stoppable; exited: Promise<Exit> }
 
-function isRunning({ child }: Launched): boolean {
-  return child.exitCode === null && child.signalCode === null
-}
-
-/** Starts it, and tells the reaper and later runs about it. */
+/** Starts it, and registers it with the reaper and for later runs. */
 async function launch(spec: ProcessSpec): Promise<Launched> {
-  await stopLeftover(spec.pidFile)
-  const { stopSignal, graceMs, phase, logFile, pidFile } = spec
+  const { stopSignal, graceMs, phase, logFile, pidFile, command, args, env, cwd, account } = spec
+  await stops.stopLeftover(pidFile)
   if (closed) throw new Error(`${spec.name} is not started: everything is being stopped`)
   if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(logFile, `${logFile}.1`)
   const log = openSync(logFile, 'a', 0o600)
-  const { command, args, env, cwd, account } = spec
   const child = spawn(command, args, { detached: true, stdio: ['ignore', log, log], env, cwd, ...account })
   closeSync(log)
   await once(child, 'spawn')
-  // A child that still runs must not keep this process from ending.
+  // A running child must not keep this process from ending.
   child.unref()
   const pid = Number(child.pid)
-  const entry: Stoppable = { pid, identity: identityOf(pid) ?? 'gone', stopSignal, graceMs, phase }
+  const entry: stops.Stoppable = { pid, identity: identityOf(pid) ?? 'gone', stopSignal, graceMs, phase }
   reaper().order({ watch: entry })
   writeFileSync(pidFile, `${JSON.stringify({ process: entry, reaper: reaper().seen })}\n`, { mode: 0o600 })
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => {
       // A newer process may have replaced the note.
-      if (readNote(pidFile)?.process.identity === entry.identity) rmSync(pidFile, { force: true })
+      if (stops.readNote(pidFile)?.process.identity === entry.identity) rmSync(pidFile, { force: true })
       resolve({ code, signal })
     })
   })

@@ -4,19 +4,16 @@ import { fileURLToPath } from 'node:url'
 import { identityOf, type SeenProcess } from './identity.mjs'
 import type { Stoppable } from './stop.mjs'
 
-/** The process that stops our children when we have ended without stopping them; see reaper-main.mjs. */
+/** The process that stops our children if we end without stopping them; see reaper-main.mjs. */
 export type Reaper = {
   seen: SeenProcess
-  /**
-   * Has it stop a process at the end, and delete a folder after all processes have stopped. Nothing has to be taken back:
-   * a process that has ended, or a folder that is gone, is none.
-   */
+  /** Registers a process to stop, or a folder to delete after all processes have stopped. Either may be gone by then. */
   order(order: { watch: Stoppable } | { remove: string }): void
 }
 
 let running: Reaper | undefined
 
-/** The reaper of this process, which is started at the first call. */
+/** The reaper of this process. The first call starts it. */
 export function reaper(): Reaper {
   running ??= startReaper()
   return running
@@ -31,13 +28,11 @@ function startReaper(): Reaper {
   })
   const { pid, stdin } = child
   if (pid === undefined) throw new Error(`Node could not start ${script}`)
-  // Neither the reaper nor the pipe to it may keep this process from ending.
+  // Neither the reaper nor the pipe may keep this process running.
   child.unref()
   if (stdin instanceof Socket) stdin.unref()
   stdin.on('error', () => undefined)
-  child.once('exit', () => {
-    running = undefined
-  })
+  child.once('exit', () => (running = undefined))
   return {
     seen: { pid, identity: identityOf(pid) ?? 'gone' },
     order: (order) => void stdin.write(`${JSON.stringify(order)}\n`),

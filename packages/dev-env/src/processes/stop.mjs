@@ -3,28 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { descendantsOf, isSameProcess } from './identity.mjs'
 
 /**
- * What is needed to stop a process, also by a process that did not start it.
+ * What is needed to stop a process, even by a process that did not start it. After `graceMs` it is killed. Lower phases stop
+ * first.
  *
- * @typedef {{
- *   pid: number,
- *   identity: string,
- *   stopSignal: NodeJS.Signals,
- *   graceMs: number,
- *   phase: number,
- * }} Stoppable `graceMs` is how long it may take before it is killed; lower phases stop first
+ * @typedef {{ pid: number, identity: string, stopSignal: NodeJS.Signals, graceMs: number, phase: number }} Stoppable
  */
 
 /**
- * The code of an error of the system, such as ENOENT. By shape and not by class: jest has a class `Error` of its own.
+ * The code of a system error, such as ENOENT. Jest has its own class `Error`, so this looks at the shape of the error.
  *
  * @param {unknown} error
- * @returns {unknown} undefined for every other error
+ * @returns {unknown} undefined for other errors
  */
 export function codeOf(error) {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 }
 
-/** Sends a signal to processes that may be gone already. @param {NodeJS.Signals} name @param {number[]} pids */
+/** Sends a signal to processes, some of which may have ended. @param {NodeJS.Signals} name @param {number[]} pids */
 function signal(name, ...pids) {
   for (const pid of pids) {
     try {
@@ -35,11 +30,7 @@ function signal(name, ...pids) {
   }
 }
 
-/**
- * Pauses a process and its descendants: the parent first, so that it cannot fork in the meantime.
- *
- * @param {number} pid
- */
+/** Pauses a process and its descendants: the parent first, so that it cannot fork meanwhile. @param {number} pid */
 export function pauseTree(pid) {
   signal('SIGSTOP', pid)
   signal('SIGSTOP', ...descendantsOf(pid))
@@ -50,7 +41,7 @@ export function resumeTree(pid) {
   signal('SIGCONT', ...descendantsOf(pid), pid)
 }
 
-/** Kills a process and its descendants, as in a power failure. @param {number} pid */
+/** Kills a process and its descendants, like a power failure. @param {number} pid */
 export function killTree(pid) {
   signal('SIGSTOP', pid)
   signal('SIGKILL', pid, ...descendantsOf(pid))
@@ -73,7 +64,7 @@ export async function stopProcess(entry) {
 }
 
 /**
- * Stops processes phase by phase: those that others depend on have a higher number and are stopped last.
+ * Stops processes phase by phase.
  *
  * @template {{ phase: number }} T
  * @template R
@@ -83,14 +74,13 @@ export async function stopProcess(entry) {
 export async function stopInPhases(entries, stop) {
   /** @type {R[]} */
   const results = []
-  for (const phase of [...new Set(entries.map((entry) => entry.phase))].sort((a, b) => a - b)) {
+  for (const phase of [...new Set(entries.map((entry) => entry.phase))].sort((a, b) => a - b))
     results.push(...(await Promise.all(entries.filter((entry) => entry.phase === phase).map(stop))))
-  }
   return results
 }
 
 /**
- * The note of a running process beside its data, for a later run that may have to stop it.
+ * The note about a running process beside its data, for a later run that may have to stop it.
  *
  * @param {string} pidFile
  * @returns {{ process: Stoppable, reaper: import('./identity.mjs').SeenProcess } | undefined}
@@ -104,8 +94,8 @@ export function readNote(pidFile) {
 }
 
 /**
- * Stops what the last run left running. The note contains the time at which the process started, so another process with
- * the same pid is not stopped. While the reaper of the last run is running, it stops the process, and this only waits.
+ * Stops a process that the last run left running. If the reaper of that run is still running, it stops the process, and this
+ * only waits.
  *
  * @param {string} pidFile
  * @returns {Promise<boolean>} whether there was something to stop
@@ -113,10 +103,10 @@ export function readNote(pidFile) {
 export async function stopLeftover(pidFile) {
   const note = readNote(pidFile)
   if (note === undefined) return false
-  const patience = Date.now() + note.process.graceMs + 10_000
-  const wasThere = isSameProcess(note.process)
-  while (isSameProcess(note.process) && isSameProcess(note.reaper) && Date.now() < patience) await sleep(50)
+  const deadline = Date.now() + note.process.graceMs + 10_000
+  const wasRunning = isSameProcess(note.process)
+  while (isSameProcess(note.process) && isSameProcess(note.reaper) && Date.now() < deadline) await sleep(50)
   await stopProcess(note.process)
   rmSync(pidFile, { force: true })
-  return wasThere
+  return wasRunning
 }

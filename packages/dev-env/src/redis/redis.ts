@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { keptPassword, type PrivateServer, type ServerOptions } from '../databases/private-server.ts'
-import { Fault, findProgram } from '../processes/command.mjs'
 import { startProcess } from '../processes/managed-process.ts'
 import { freePort } from '../processes/ports.ts'
+import { requireProgram } from '../processes/programs.mjs'
 
 /** Starts a private Redis (or Valkey) on 127.0.0.1 and returns when it answers. */
 export async function startRedis(options: ServerOptions): Promise<PrivateServer> {
@@ -12,12 +12,12 @@ export async function startRedis(options: ServerOptions): Promise<PrivateServer>
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const port = options.port ?? (await freePort())
   const password = keptPassword(dataDir)
-  // In a file and not in the arguments, where every user of the machine could read the password.
+  // Every user of the machine can read arguments, so the password is in a file.
   const configFile = join(dataDir, 'redis.conf')
   writeFileSync(configFile, configuration(dataDir, options.durable, port, password), { mode: 0o600 })
   const server = await startProcess({
     name: 'Redis',
-    command: redisCommand(),
+    command: await requireProgram('redis-server'),
     args: [configFile],
     env: { LC_ALL: 'C', TZ: 'UTC' },
     cwd: dataDir,
@@ -29,16 +29,6 @@ export async function startRedis(options: ServerOptions): Promise<PrivateServer>
     answers: () => answersPing(port, password),
   })
   return Object.assign(server, { port, url: `redis://:${password}@127.0.0.1:${port}` })
-}
-
-/** The Redis server of this machine, or Valkey. */
-function redisCommand(): string {
-  const found = findProgram('redis-server') ?? findProgram('valkey-server')
-  if (found !== undefined) return found
-  throw new Fault(
-    'redis-server is not installed: `npm start` and `npm test` install it when root runs them, otherwise use ' +
-      '`apt-get install redis-server` or `brew install redis`, or set REDIS_URL (for tests TEST_REDIS_URL)',
-  )
 }
 
 function configuration(dataDir: string, durable: boolean, port: number, password: string): string {
@@ -57,7 +47,7 @@ function configuration(dataDir: string, durable: boolean, port: number, password
   ].join('\n')
 }
 
-/** Whether it answers a PING. A bare socket, since a client of ioredis that was refused keeps this process from ending. */
+/** Whether it answers a PING. An ioredis client whose connection was refused would keep this process from ending. */
 async function answersPing(port: number, password: string): Promise<boolean> {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8')
   socket.setTimeout(2000, () => socket.destroy())

@@ -3,25 +3,24 @@ import { fileURLToPath } from 'node:url'
 import { testAlerts } from './promtool.mjs'
 
 const RULES = fileURLToPath(new URL('../../../../infra/prometheus/alerts.yml', import.meta.url))
-/** Metrics whose values are seconds since 1970. They begin at zero here, as the time of promtool does. */
+/** Metrics whose values are seconds since 1970. They start at zero here, like the time of promtool. */
 const TIMESTAMPS = /^(?:(?:process|service)_start_time_seconds|\w+_timestamp_seconds)$/
 
-/** Scrapes a service as Prometheus does, a minute of Prometheus's time apart, and tells which alerts fire. */
+/** Scrapes a service like Prometheus does, one minute of Prometheus's time apart, and checks which alerts fire. */
 export type AlertRecorder = {
   /**
    * Adds scrapes.
    *
-   * @param minutes how many, each a minute later
-   * @param between runs before each scrape: load, or the clock of the service moved by a minute
+   * @param minutes how many
+   * @param between runs before each scrape: load, or an advance of the service's clock by a minute
    */
   scrape(minutes: number, between?: () => unknown): Promise<void>
-  /** @throws with what promtool says, unless exactly these alerts fire at the last scrape */
+  /** @throws with the output of promtool, unless exactly these alerts fire at the last scrape */
   expectFiring(...alerts: string[]): Promise<void>
 }
 
 /**
  * @param job the name of the service
- * @param url where it is
  * @param now the time of the service, in milliseconds
  * @param without metrics that are not recorded: a state of a few seconds would seem to last for minutes
  */
@@ -34,20 +33,19 @@ export function recordAlerts(
   const series = new Map<string, string[]>()
   let minute = 0
 
+  /** A series that is missing from a scrape is stale. */
+  const padded = (values: string[]): string[] => {
+    while (values.length < minute) values.push('stale')
+    return values
+  }
+
   const add = (line: string): void => {
     const [, name = '', labels = '', value = ''] = /^([a-z_0-9]+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
     if (name === '' || !rules.includes(name) || without?.test(name) === true) return
     const key = `${name}{${[`job="${job}"`, 'instance="here"', ...(labels === '' ? [] : [labels])].join(',')}}`
-    const values = series.get(key) ?? []
-    pad(values)
+    const values = padded(series.get(key) ?? [])
     values[minute] = TIMESTAMPS.test(name) && Number(value) > 0 ? String(Number(value) - startedAt) : value
     series.set(key, values)
-  }
-
-  /** A series that a scrape lacks is stale from then on. */
-  const pad = (values: string[]): string[] => {
-    while (values.length < minute) values.push('stale')
-    return values
   }
 
   return {
@@ -64,9 +62,8 @@ export function recordAlerts(
       }
     },
     expectFiring: async (...alerts) => {
-      const recorded = [...series].map(([name, values]) => [name, pad(values).join(' ')] as const)
-      const firing = [{ atMinute: minute - 1, alerts: alerts.toSorted() }]
-      await testAlerts(RULES, [{ series: Object.fromEntries(recorded), firing }])
+      const recorded = Object.fromEntries([...series].map(([name, values]) => [name, padded(values).join(' ')]))
+      await testAlerts(RULES, [{ series: recorded, firing: [{ atMinute: minute - 1, alerts: alerts.toSorted() }] }])
     },
   }
 }

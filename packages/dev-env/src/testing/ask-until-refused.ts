@@ -1,46 +1,37 @@
 import { Agent, get } from 'node:http'
 
-/** Clients at work. */
+/** Clients that send requests. */
 export type Askers = {
-  /** How many requests were answered so far, whatever the status. */
+  /** How many requests were answered so far, with any status. */
   answered(): number
-  /** The codes of what failed otherwise than by a connection that was refused; once all clients have ended. */
+  /** The codes of failures other than refused connections. Resolves when all clients have ended. */
   readonly failures: Promise<readonly string[]>
 }
 
 /**
- * Clients that send one request after the other until one fails, such as by a connection that is refused.
+ * Starts clients that send one request after the other until one fails, for example because the connection is refused.
  *
- * @param agentOf the agent of each request of a client; one without keep-alive opens a connection for each
+ * @param agentOf the agent for each request of a client; by default each request opens a connection
  */
 export function askUntilRefused(
   url: string,
   clients: number,
   agentOf: (client: number) => Agent = () => new Agent({ keepAlive: false }),
 ): Askers {
-  const failures: string[] = []
   let answered = 0
-  const ask = async (client: number): Promise<void> => {
+  const ask = async (client: number): Promise<string> => {
     for (;;) {
-      try {
-        await answerTo(url, agentOf(client))
-        answered++
-      } catch (error) {
-        const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-        if (code !== 'ECONNREFUSED') failures.push(code)
-        return
-      }
+      const code = await new Promise<string | undefined>((resolve) => {
+        const failed = (error: NodeJS.ErrnoException): void => resolve(error.code ?? 'unknown')
+        get(url, { agent: agentOf(client) }, (response) => {
+          response.once('error', failed)
+          response.resume().once('end', () => resolve(undefined))
+        }).once('error', failed)
+      })
+      if (code !== undefined) return code
+      answered++
     }
   }
   const ended = Promise.all(Array.from({ length: clients }, (_, client) => ask(client)))
-  return { answered: () => answered, failures: ended.then(() => failures) }
-}
-
-function answerTo(url: string, agent: Agent): Promise<void> {
-  return new Promise((resolve, reject) => {
-    get(url, { agent }, (response) => {
-      response.once('error', reject)
-      response.resume().once('end', () => resolve())
-    }).once('error', reject)
-  })
+  return { answered: () => answered, failures: ended.then((codes) => codes.filter((code) => code !== 'ECONNREFUSED')) }
 }

@@ -4,7 +4,7 @@ import { startPostgres } from '../postgres/postgres.ts'
 import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-folder.ts'
 import { startRedis } from '../redis/redis.ts'
 
-/** A Postgres and a Redis that nobody else uses, and that lose nothing when they are killed. */
+/** A Postgres and a Redis for one test, which lose nothing when they are killed. */
 export type DurableServers = {
   /** A temporary folder, with their data. */
   readonly folder: string

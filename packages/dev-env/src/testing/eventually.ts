@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const PAUSE_MS = 20
 
 /**
- * Waits until a condition holds. The bound only makes a failing test end; no machine needs that long.
+ * Waits until a condition holds. The limit only ends failing tests; it is longer than any machine needs.
  *
- * @param pauseMs between two checks; longer where a check costs something and the wait is long
- * @throws when it does not hold in time, with the condition's source
+ * @param pauseMs between two checks; longer if a check is expensive and the wait is long
+ * @throws with the source of the condition, if it does not hold in time
  */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,

@@ -2,43 +2,34 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Agent, request } from 'node:https'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-folder.ts'
-import { findProgram } from '../processes/command.mjs'
 import { freePort } from '../processes/ports.ts'
+import { requireProgram } from '../processes/programs.mjs'
 import { pauseTree, resumeTree } from '../processes/stop.mjs'
 import { eventually } from './eventually.ts'
+import { TRIALS } from './trials.ts'
 
-/** The replicas of each service, as `host:port`, with what nginx takes behind that, such as `down`. */
-export type Upstreams = {
-  readonly tracker?: readonly string[]
-  readonly vault?: readonly string[]
-}
+/** The replicas of each service, as `host:port`, followed by options of nginx such as `down`. */
+export type Upstreams = { readonly tracker?: readonly string[]; readonly vault?: readonly string[] }
 
-/** What of the example a test changes. */
-export type NginxOptions = {
-  /** How long an idle connection to a service is kept, in milliseconds; 60,000 by default of nginx. */
-  readonly keepAliveMs?: number
-}
-
-/** An nginx in front of the services, at a port of the loopback. It knows them by the names of the example. */
+/** An nginx in front of the services, on a loopback port, with the server names of the example for operators. */
 export type Nginx = {
   readonly port: number
-  /**
-   * What a client connects with that trusts its certificate, which it signed itself, for `tracker.example.org` and
-   * `vault.example.org`. It is made once: making it takes longer than a request.
-   */
+  /** Trusts its self-signed certificate for `tracker.example.org` and `vault.example.org`. */
   readonly trusted: SecureContext
-  /** Reads a configuration with other replicas, and waits until the processes from before have finished their requests. */
+  /** Reads a configuration with other replicas, and waits until the earlier workers have finished their requests. */
   reload(upstreams: Upstreams): Promise<void>
-  /** Stops all of its processes as they are: what comes meanwhile waits in its sockets, in its order. */
+  /** Stops all of its processes as they are. Requests wait in its sockets. */
   pause(): void
   resume(): void
   stop(): Promise<void>
 }
 
-/** A request to a service by the name that the example gives it; a `body` is JSON. */
+/** A request to a service, by its name in the example; a `body` is JSON. */
 export type ProxiedRequest = {
   readonly host: 'tracker.example.org' | 'vault.example.org'
   readonly method: string
@@ -49,51 +40,43 @@ export type ProxiedRequest = {
 
 const EXAMPLE = new URL('../../../../infra/nginx.conf.example', import.meta.url)
 
-/** Starts nginx with the example for operators, of which only addresses and paths are changed. */
-export async function startNginx(upstreams: Upstreams, { keepAliveMs }: NginxOptions = {}): Promise<Nginx> {
+/**
+ * Starts nginx with the example for operators. Only addresses and paths are changed.
+ *
+ * @param keepAliveMs how long it keeps an idle connection to a service, a minute by default
+ */
+export async function startNginx(upstreams: Upstreams, keepAliveMs = 60_000): Promise<Nginx> {
+  const program = await requireProgram('nginx')
   const folder = temporaryFolder('nginx')
   const port = await freePort()
   const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')]
-  const names = 'subjectAltName=DNS:tracker.example.org,DNS:vault.example.org'
-  const subject = ['-subj', '/CN=tracker.example.org', '-addext', names, '-days', '1']
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  execFileSync('openssl', ['req', '-x509', ...newKey, ...subject, '-keyout', key, '-out', certificate], {
-    stdio: 'ignore',
-  })
+  await createCertificate(certificate, key)
   const config = join(folder, 'nginx.conf')
   const configure = (replicas: Upstreams): void => {
-    const site = changed(readFileSync(EXAMPLE, 'utf8'), [
-      ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
-      ['server 127.0.0.1:6969 max_fails=0;', serversOf(replicas.tracker)],
-      ['server 127.0.0.1:4200 max_fails=0;', serversOf(replicas.vault)],
-      ...(keepAliveMs === undefined
-        ? []
-        : [['keepalive 64;', `keepalive 64; keepalive_timeout ${keepAliveMs}ms;`] as const]),
-      ['/etc/nginx/tls/fullchain.pem', certificate],
-      ['/etc/nginx/tls/privkey.pem', key],
-    ])
+    const site = replaced(readFileSync(EXAMPLE, 'utf8'), {
+      'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
+      'server 127.0.0.1:6969 max_fails=0;': serversOf(replicas.tracker),
+      'server 127.0.0.1:4200 max_fails=0;': serversOf(replicas.vault),
+      'keepalive 64;': `keepalive 64; keepalive_timeout ${keepAliveMs}ms;`,
+      '/etc/nginx/tls/fullchain.pem': certificate,
+      '/etc/nginx/tls/privkey.pem': key,
+    })
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
       (name) => `${name}_temp_path ${folder}/${name};`,
     )
-    const isRoot = process.getuid?.() === 0
+    const user = process.getuid?.() === 0 ? 'user root;' : ''
     writeFileSync(
       config,
-      `${isRoot ? 'user root;' : ''} daemon off; pid ${folder}/pid; error_log stderr notice;
-      events {}
-      http { ${paths.join(' ')}
-      ${site}
-      }`,
+      `${user} daemon off; pid ${folder}/pid; error_log stderr notice;\nevents {}\nhttp { ${paths.join(' ')}\n${site}\n}`,
     )
   }
   configure(upstreams)
-  const child = spawn(findProgram('nginx') ?? 'nginx', ['-e', 'stderr', '-p', folder, '-c', config], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const child = spawn(program, ['-e', 'stderr', '-p', folder, '-c', config], { stdio: ['ignore', 'ignore', 'pipe'] })
   let output = ''
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
   await eventually(async () => {
     if (child.exitCode !== null) throw new Error(`nginx did not start:\n${output}`)
-    // Whatever it answers to plain HTTP, it runs.
+    // It runs if it answers plain HTTP with anything.
     return fetch(`http://127.0.0.1:${port}/`).then(
       () => true,
       () => false,
@@ -106,7 +89,6 @@ export async function startNginx(upstreams: Upstreams, { keepAliveMs }: NginxOpt
       configure(replicas)
       output = ''
       child.kill('SIGHUP')
-      // What the process from before has accepted may take longer than usual on a busy machine.
       await eventually(() => /worker process \d+ exited/.test(output))
     },
     pause: () => pauseTree(Number(child.pid)),
@@ -120,59 +102,142 @@ export async function startNginx(upstreams: Upstreams, { keepAliveMs }: NginxOpt
   }
 }
 
-/** The status of a request through nginx, or what happened to it. */
-export function sendThrough(
-  { port }: Nginx,
-  agent: Agent,
-  { host, method, path, headers = {}, body = '' }: ProxiedRequest,
-): Promise<string> {
-  const content = body === '' ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-  return new Promise((resolve) => {
-    const message = request(
-      {
-        ...{ host: '127.0.0.1', port, servername: host, agent, method, path },
-        headers: { host, ...headers, ...content },
-      },
-      (response) => {
-        response.resume()
-        response.once('end', () => resolve(String(response.statusCode)))
-      },
-    )
-    message.once('error', (error) => resolve(error.message))
-    message.end(body)
-  })
-}
-
-/**
- * Sends requests with many clients at once.
- *
- * @param send sends the request of this number and returns its outcome
- * @returns how often each outcome came
- */
-export async function sendMany(
-  count: number,
-  clients: number,
-  send: (number: number) => Promise<string>,
-): Promise<Record<string, number>> {
-  const outcomes: Record<string, number> = {}
-  let sent = 0
-  const client = async (): Promise<void> => {
-    while (sent < count) {
-      const outcome = await send(sent++)
-      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
-    }
-  }
-  await Promise.all(Array.from({ length: clients }, client))
-  return outcomes
+async function createCertificate(certificate: string, key: string): Promise<void> {
+  const args =
+    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=tracker.example.org ' +
+    `-addext subjectAltName=DNS:tracker.example.org,DNS:vault.example.org -keyout ${key} -out ${certificate}`
+  execFileSync(await requireProgram('openssl'), args.split(' '), { stdio: 'ignore' })
 }
 
 function serversOf(replicas: readonly string[] = ['127.0.0.1:9']): string {
   return replicas.map((replica) => `server ${replica} max_fails=0;`).join(' ')
 }
 
-function changed(text: string, changes: readonly (readonly [from: string, to: string])[]): string {
-  return changes.reduce((before, [from, to]) => {
+function replaced(text: string, changes: Readonly<Record<string, string>>): string {
+  return Object.entries(changes).reduce((before, [from, to]) => {
     if (!before.includes(from)) throw new Error(`the example has no ${from}`)
     return before.replaceAll(from, to)
   }, text)
+}
+
+/** Sends a request through nginx. Returns its status, or the error message. */
+export function sendThrough(
+  { port }: Nginx,
+  agent: Agent,
+  { host, method, path, headers = {}, body = '' }: ProxiedRequest,
+): Promise<string> {
+  const content = body === '' ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const options = { host: '127.0.0.1', port, servername: host, agent, method, path }
+  return new Promise((resolve) => {
+    const message = request({ ...options, headers: { host, ...headers, ...content } }, (response) => {
+      response.resume().once('end', () => resolve(String(response.statusCode)))
+    })
+    message.once('error', (error) => resolve(error.message))
+    message.end(body)
+  })
+}
+
+/** Counts outcomes. */
+function tally(outcomes: Record<string, number>, outcome: string): void {
+  outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
+}
+
+/** Two replicas of a service behind nginx. */
+export type ReplicaPair = {
+  readonly service: 'vault' | 'tracker'
+  readonly ports: readonly [number, number]
+  /** Stops a replica and starts it again on its port. */
+  readonly restart: (replica: 0 | 1) => Promise<void>
+}
+
+/** How long nginx may take to finish requests to a replica, according to docs/operations.md. */
+const DRAIN_MS = 2_000
+const CLIENTS = 32
+
+/** The addresses of the replicas in the notation of nginx. A replica that is `down` gets no requests. */
+export function replicaAddresses(ports: readonly [number, number], down?: 0 | 1): readonly string[] {
+  return ports.map((port, i) => `127.0.0.1:${String(port)}${i === down ? ' down' : ''}`)
+}
+
+/**
+ * Restarts both replicas, one after the other, following docs/operations.md, while clients send requests.
+ *
+ * @param send sends the request with this number and returns its outcome
+ * @returns how often each outcome occurred
+ */
+export async function restartUnderLoad(
+  nginx: Nginx,
+  { service, ports, restart }: ReplicaPair,
+  send: (number: number) => Promise<string>,
+): Promise<Record<string, number>> {
+  const outcomes: Record<string, number> = {}
+  let sent = 0
+  let isOver = false
+  const client = async (): Promise<void> => {
+    while (!isOver) tally(outcomes, await send(sent++))
+  }
+  const clients = Promise.all(Array.from({ length: CLIENTS }, client))
+  try {
+    for (const replica of [1, 0] as const) {
+      await nginx.reload({ [service]: replicaAddresses(ports, replica) })
+      await sleep(DRAIN_MS)
+      await restart(replica)
+      const ready = `http://127.0.0.1:${String(ports[replica])}/ready`
+      await eventually(async () => (await fetch(ready)).status === 200)
+      await nginx.reload({ [service]: replicaAddresses(ports) })
+    }
+  } finally {
+    isOver = true
+  }
+  await clients
+  return outcomes
+}
+
+/** In tests of idle connections both sides keep them this much shorter than in production. */
+export const IDLE_SCALE = 1 / 30
+/** How long nginx keeps an idle connection in such a test. */
+export const NGINX_KEEPS_MS = 60_000 * IDLE_SCALE
+const IDLE_ROUNDS = 1 + TRIALS
+/** How long nginx is paused when a connection is about to end, so that requests arrive before the end of the connection. */
+const PAUSE_MS = 150
+
+/** How long an HTTP server on the loopback keeps a connection that is idle after a request, in milliseconds. */
+async function idleTimeOf(port: number): Promise<number> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(socket, 'data')
+  const answeredAt = Date.now()
+  socket.resume()
+  await once(socket, 'end')
+  return Date.now() - answeredAt
+}
+
+/**
+ * Lets requests race against the end of the idle connections from nginx to a service. Nginx is paused while requests arrive
+ * and connections end, and then finds both in the order of their arrival.
+ *
+ * @param port of the service, to measure how long it keeps a connection
+ * @param prepare returns the requests of a round; requests that nginx may not repeat reveal a loss
+ * @returns the outcomes of all requests
+ */
+export async function raceIdleEnds(
+  nginx: Nginx,
+  port: number,
+  prepare: () => Promise<readonly (() => Promise<string>)[]>,
+): Promise<readonly string[]> {
+  const endsMs = [NGINX_KEEPS_MS, await idleTimeOf(port)]
+  const sendAll = async (requests: readonly (() => Promise<string>)[]): Promise<readonly string[]> =>
+    await Promise.all(requests.map((send) => send()))
+  // The first requests open the connections.
+  const outcomes = [...(await sendAll(await prepare()))]
+  for (const endMs of Array.from({ length: IDLE_ROUNDS }, () => endsMs).flat()) {
+    const requests = await prepare()
+    await sleep(endMs - PAUSE_MS / 2)
+    nginx.pause()
+    const answers = sendAll(requests)
+    await sleep(PAUSE_MS)
+    nginx.resume()
+    outcomes.push(...(await answers))
+  }
+  return outcomes
 }

@@ -1,20 +1,21 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { capture, Fault, findProgram } from '../processes/command.mjs'
+import { run } from '../processes/command.mjs'
+import { requireProgram } from '../processes/programs.mjs'
 
 /**
- * Series, each with a value a minute in the notation of promtool (`1 0x5`, `_` for none), and which alerts fire when.
+ * Series with one value a minute in the notation of promtool (`1 0x5`, `_` for none), and the alerts that fire at a minute.
  *
  * @typedef {{ series: Readonly<Record<string, string>>, firing: readonly { atMinute: number, alerts: readonly string[] }[] }} AlertCase
  */
 
 /**
- * Has Prometheus evaluate alert rules over series, each case by itself, in its own time.
+ * Lets Prometheus evaluate alert rules over series, each case by itself.
  *
  * @param {string} rules the file of the rules
  * @param {readonly AlertCase[]} cases
- * @throws {Fault} with what promtool says, when other alerts fire than those that a case names
+ * @throws with the output of promtool, unless exactly the alerts of each case fire
  */
 export async function testAlerts(rules, cases) {
   const folder = mkdtempSync(join(tmpdir(), 'alerts-'))
@@ -31,22 +32,13 @@ export async function testAlerts(rules, cases) {
   // YAML is a superset of JSON.
   writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '1m', tests }))
   try {
-    const { code, output } = await capture(promtool(), ['test', 'rules', file])
-    if (code !== 0) throw new Fault(output)
+    await promtool('test', 'rules', file)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** Checks the syntax of rules, or of a whole configuration. @param {'rules' | 'config'} kind @param {string} file */
-export async function checkPrometheusFile(kind, file) {
-  const { code, output } = await capture(promtool(), ['check', kind, file])
-  if (code !== 0) throw new Fault(output)
-}
-
-/** Where promtool is. */
-function promtool() {
-  const found = findProgram('promtool')
-  if (found === undefined) throw new Fault('promtool is not installed (Debian: apt-get install prometheus)')
-  return found
+/** Runs promtool. @param {...string} args @throws with its output, if it fails */
+export async function promtool(...args) {
+  await run(await requireProgram('promtool', { debianPackage: 'prometheus' }), args)
 }

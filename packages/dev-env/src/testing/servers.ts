@@ -16,9 +16,8 @@ export type TestServers = {
 }
 
 /**
- * One temporary Postgres and Redis for a whole test run. TEST_DATABASE_URL and TEST_REDIS_URL name servers to use
- * instead; on those, what the run created is dropped again at the end. If one cannot be started, the reaper stops the
- * other when this process ends.
+ * Starts a temporary Postgres and Redis for a test run. TEST_DATABASE_URL and TEST_REDIS_URL name servers to use instead; the
+ * run drops what it created there. If one server does not start, the reaper stops the other when this process ends.
  */
 export async function startTestServers({ TEST_DATABASE_URL, TEST_REDIS_URL } = process.env): Promise<TestServers> {
   const folder = temporaryFolder('run')
@@ -32,7 +31,7 @@ export async function startTestServers({ TEST_DATABASE_URL, TEST_REDIS_URL } = p
     TEST_DATABASE_URL || start(startPostgres, 'postgres'),
     TEST_REDIS_URL || start(startRedis, 'redis'),
   ])
-  const newRun = (): TestRun => ({ id: newRunId(), adminUrl, redisUrl: redisUrl.replace(/\/+$/, ''), folder })
+  const newRun = (): TestRun => ({ id: newRunId(), adminUrl, redisUrl: redisUrl.replace(/\/+$/, '') })
   let run = newRun()
   return {
     get run() {
@@ -50,22 +49,16 @@ export async function startTestServers({ TEST_DATABASE_URL, TEST_REDIS_URL } = p
   }
 }
 
-/** Drops every database and role of a run from a server that keeps running. */
+/** Drops all databases and roles of a run. */
 async function dropRun(run: TestRun): Promise<void> {
   await withClient(withDatabase(run.adminUrl, 'postgres'), async (admin) => {
-    const mine = [runPrefix(run)]
-    const databases = await admin.query<{ name: string }>(
-      'select datname as name from pg_database where starts_with(datname, $1)',
-      mine,
-    )
-    for (const { name } of databases.rows) {
-      await admin.query(`alter database ${pg.escapeIdentifier(name)} is_template false`)
-      await admin.query(`drop database ${pg.escapeIdentifier(name)} with (force)`)
+    const namesOf = async (query: string): Promise<string[]> =>
+      (await admin.query<{ name: string }>(query, [runPrefix(run)])).rows.map(({ name }) => pg.escapeIdentifier(name))
+    for (const name of await namesOf('select datname as name from pg_database where starts_with(datname, $1)')) {
+      await admin.query(`alter database ${name} is_template false`)
+      await admin.query(`drop database ${name} with (force)`)
     }
-    const roles = await admin.query<{ name: string }>(
-      'select rolname as name from pg_roles where starts_with(rolname, $1)',
-      mine,
-    )
-    for (const { name } of roles.rows) await admin.query(`drop role ${pg.escapeIdentifier(name)}`)
+    for (const name of await namesOf('select rolname as name from pg_roles where starts_with(rolname, $1)'))
+      await admin.query(`drop role ${name}`)
   })
 }

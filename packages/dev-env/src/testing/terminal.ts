@@ -1,33 +1,24 @@
 import { Readable } from 'node:stream'
 
-/** What a command under test gets in place of its process. */
-export type TestTerminal = {
-  args: readonly string[]
-  env: Readonly<Record<string, string>>
-  stdin: Readable
-  stdout: { write(text: string): void }
-  stderr: { write(text: string): void }
-}
+/** The exit status and output of a command. */
+export type CommandOutcome = { status: number; stdout: string; stderr: string }
 
-/** The exit status and output of a command under test. */
-export type CommandOutcome = {
-  status: number
-  stdout: string
-  stderr: string
-}
-
-/** Runs a command in this process and collects what it prints. */
+/** Runs a command in this process and collects its output. */
 export async function captureCommand(
-  run: (terminal: TestTerminal) => Promise<number>,
-  given: { args: readonly string[]; env?: Readonly<Record<string, string>>; stdin?: string },
+  run: (terminal: {
+    args: readonly string[]
+    env: Readonly<Record<string, string>>
+    stdin: Readable
+    stdout: { write(text: string): void }
+    stderr: { write(text: string): void }
+  }) => Promise<number>,
+  { args, env = {}, stdin = '' }: { args: readonly string[]; env?: Readonly<Record<string, string>>; stdin?: string },
 ): Promise<CommandOutcome> {
-  const outcome = { status: 0, stdout: '', stderr: '' }
-  outcome.status = await run({
-    args: given.args,
-    env: given.env ?? {},
-    stdin: Readable.from([given.stdin ?? '']),
-    stdout: { write: (text) => void (outcome.stdout += text) },
-    stderr: { write: (text) => void (outcome.stderr += text) },
+  let [stdout, stderr] = ['', '']
+  const status = await run({
+    ...{ args, env, stdin: Readable.from([stdin]) },
+    stdout: { write: (text) => void (stdout += text) },
+    stderr: { write: (text) => void (stderr += text) },
   })
-  return outcome
+  return { status, stdout, stderr }
 }

@@ -1,13 +1,13 @@
-/** A clock that a test moves: by default as fast as the real one. */
+/** A clock that a test can advance and stop. */
 export type TestClock = {
   /** Milliseconds since the epoch. */
   now: () => number
   advance: (ms: number) => void
   /**
-   * From here on the clock moves by `advance` only.
+   * Stops the clock, so that only `advance` moves it.
    *
-   * @param atMs the time it shows, by default its present one
-   * @returns a function that sets it to the real time again
+   * @param atMs the time it shows, by default the current one
+   * @returns a function that returns it to the real time
    */
   hold: (atMs?: number) => () => void
 }

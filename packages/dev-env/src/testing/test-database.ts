@@ -14,12 +14,11 @@ import { currentTestRun, newRunId, type RunServer, runPassword, runPrefix } from
 /** Applies a service's real migrations to the database at `url`, granting to `runtimeRole`. */
 export type ApplyMigrations = (target: { url: string; runtimeRole: string }) => Promise<void>
 
-/** The service whose database to create, and its migrations. */
 export type TestDatabaseOptions = {
-  /** `vault` or `tracker`; names the template, so one service always passes the same migrations. */
+  /** Names the template, so a service always has to pass the same migrations. */
   service: string
   migrate: ApplyMigrations
-  /** A server of the test's own, one that it may stop and freeze, instead of the run's. */
+  /** A server of the test, which it may stop and freeze, instead of the run's. */
   server?: { url: string }
 }
 
@@ -37,11 +36,7 @@ export type TestDatabase = {
 
 /**
  * Clones the service's template, which takes about 40 ms. The first call of a run builds the template with the real
- * migrations; calls at the same time, also those of other workers, wait for it.
- *
- * @example
- * const database = await createTestDatabase({ service: 'vault', migrate })
- * afterAll(() => database.drop())
+ * migrations. Other calls wait for it, including those of other workers.
  */
 export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   const run = serverFor(options)
@@ -82,11 +77,11 @@ async function ensureTemplate(
   await admin.query('select pg_advisory_lock(hashtextextended($1, 0))', lock)
   try {
     if (await isTemplate(admin, plan.database)) return
-    // A database without the mark was left by a failed migration.
+    // A failed migration leaves a database without the mark.
     await dropDatabase(run.adminUrl, plan.database)
     await provisionDatabase(run.adminUrl, plan)
     await migrate({ url: withRole(run.adminUrl, plan.owner, plan.database), runtimeRole: plan.app.name })
-    // The mark says that the migrations are complete, and refuses connections, which would block cloning.
+    // The mark means that the migrations are complete. Connections would block cloning.
     await admin.query(`alter database ${plan.database} is_template true allow_connections false`)
   } finally {
     await admin.query('select pg_advisory_unlock(hashtextextended($1, 0))', lock)

@@ -1,20 +1,18 @@
 import { Redis } from 'ioredis'
 import { currentTestRun } from './test-run.ts'
 
-/** A logical Redis database that no other worker of this run uses. */
+/** A logical Redis database of this worker. */
 export type TestRedis = {
   url: string
-  /** Empties it, as between two tests. */
   flush(): Promise<void>
 }
 
-/** The Redis database of this jest worker, emptied. Tests that stop or freeze Redis start their own instead. */
+/** Empties and returns the Redis database of this jest worker. Tests that stop or freeze Redis start their own. */
 export async function testRedis(): Promise<TestRedis> {
   const url = `${currentTestRun().redisUrl}/${process.env['JEST_WORKER_ID'] ?? '0'}`
   const flush = async (): Promise<void> => {
-    const client = new Redis(url, { lazyConnect: true })
+    const client = new Redis(url)
     try {
-      await client.connect()
       await client.flushdb()
     } finally {
       client.disconnect()

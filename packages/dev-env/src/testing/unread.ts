@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 
-/** Opens a connection, sends bytes, and reads nothing of what comes back. */
+/** Opens a connection and sends bytes, without reading the response. */
 export async function askUnread(url: string, request: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -13,7 +13,7 @@ export async function askUnread(url: string, request: string): Promise<Socket> {
   return socket
 }
 
-/** Bytes of memory that a process has (proc(5)). */
+/** The resident memory of a process in bytes (proc(5)). */
 export function memoryOf(pid: number): number {
   const [, kilobytes = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8')) ?? []
   return Number(kilobytes) * 1_024

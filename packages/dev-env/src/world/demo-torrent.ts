@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path'
 
 const PIECE_BYTES = 256 * 1024
 
-/** Writes a file of that size unless it exists. Its bytes are always the same and look random. */
+/** Writes a file with fixed, random-looking bytes unless it exists. */
 export function generateFile(file: string, bytes: number): void {
   if (existsSync(file)) return
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -15,23 +15,16 @@ export function generateFile(file: string, bytes: number): void {
 /** The .torrent of one file, for a private tracker. */
 export function torrentOf(file: string, announce: string): Buffer {
   const content = readFileSync(file)
-  const pieces: Buffer[] = []
-  for (let at = 0; at < content.length; at += PIECE_BYTES) {
-    pieces.push(
-      createHash('sha1')
-        .update(content.subarray(at, at + PIECE_BYTES))
-        .digest(),
-    )
-  }
-  const name = basename(file)
+  const pieces = Array.from({ length: Math.ceil(content.length / PIECE_BYTES) }, (_, i) =>
+    createHash('sha1')
+      .update(content.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES))
+      .digest(),
+  )
+  const text = (value: string): string => `${Buffer.byteLength(value)}:${value}`
   return Buffer.concat([
-    Buffer.from(`d8:announce${text(announce)}4:infod6:lengthi${content.length}e4:name${text(name)}`),
+    Buffer.from(`d8:announce${text(announce)}4:infod6:lengthi${content.length}e4:name${text(basename(file))}`),
     Buffer.from(`12:piece lengthi${PIECE_BYTES}e6:pieces${pieces.length * 20}:`),
     ...pieces,
     Buffer.from('7:privatei1eee'),
   ])
-}
-
-function text(value: string): string {
-  return `${Buffer.byteLength(value)}:${value}`
 }

@@ -3,23 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const TIMEOUT_MS = 30_000
 const PATIENCE_MS = 10 * 60_000
 
-/** What is sent: a form as it is, another body as JSON. */
-export type RequestOptions = {
-  headers?: Record<string, string>
-  body?: object | undefined
-}
+/** A body is sent as JSON, unless it is a form. */
+type RequestOptions = { headers?: Record<string, string>; body?: object | undefined }
 
-/** A request of a signed-in user. */
+/** Sends a request as a signed-in user. */
 export type Call = (method: string, path: string, body?: object) => Promise<Response>
 
-/** Sends a request, again where a limit refused it, since frequent starts can reach the limits. */
+/** Sends a request, and repeats it when a rate limit refused it: frequent starts can reach the limits. */
 export async function send(method: string, url: string, { headers, body }: RequestOptions = {}): Promise<Response> {
   const isJson = body !== undefined && !(body instanceof FormData)
   const deadline = Date.now() + PATIENCE_MS
   for (;;) {
     const response = await fetch(url, {
       method,
-      // A connection of its own: one that was idle may have been closed at the other end meanwhile.
+      // A new connection, because the server may be closing an idle one.
       headers: { connection: 'close', ...headers, ...(isJson && { 'content-type': 'application/json' }) },
       body: isJson ? JSON.stringify(body) : (body ?? null),
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -31,19 +28,19 @@ export async function send(method: string, url: string, { headers, body }: Reque
   }
 }
 
-/** The body of an answer. @throws with what it says, when it is no success */
+/** The body of a response. @throws with its beginning, unless the request succeeded */
 export async function bytesOf(response: Response): Promise<Buffer> {
   const bytes = Buffer.from(await response.arrayBuffer())
   if (response.ok) return bytes
   throw new Error(`${new URL(response.url).pathname} was answered ${response.status} ${bytes.toString().slice(0, 500)}`)
 }
 
-/** The same as the value that its JSON describes. */
+/** The same, parsed as JSON. */
 export async function jsonOf(response: Response): Promise<unknown> {
   return JSON.parse((await bytesOf(response)).toString())
 }
 
-/** Signs in to the tracker and returns the session cookie; undefined when the name or the password is wrong. */
+/** Signs in to the tracker. Returns the session cookie, or undefined if the name or the password is wrong. */
 export async function signIn(url: string, username: string, password: string): Promise<string | undefined> {
   const response = await send('POST', `${url}/api/auth/login`, { body: { username, password } })
   if (response.status === 401) return undefined
@@ -54,7 +51,7 @@ export async function signIn(url: string, username: string, password: string): P
     .join('; ')
 }
 
-/** Requests to the tracker with a session cookie. Whether the session is still valid, the first one shows. */
+/** Sends requests to the tracker with a session cookie, which may have expired. */
 export function callerWith(url: string, cookie: string): Call {
   return (method, path, body) => send(method, `${url}${path}`, { headers: { cookie }, body })
 }

@@ -9,15 +9,9 @@ const FILE = join('demo', 'vault-and-tracker-demo.bin')
 const FILE_BYTES = 4 * 1024 * 1024
 const TORRENT = { name: 'Vault and Tracker demo file', category: 'software' }
 
-/** What the tracker's demo data needs. */
-export type TrackerSeed = {
-  service: Service
-  dataDir: string
-  url: string
-  file: StateFile
-}
+type TrackerSeed = { service: Service; dataDir: string; url: string; file: StateFile }
 
-/** Creates users, categories and one torrent, where they are missing. */
+/** Creates users, categories and one torrent if they are missing. */
 export async function seedTracker(seed: TrackerSeed): Promise<void> {
   const { state, save } = seed.file
   if (await isSeeded(seed)) return
@@ -28,14 +22,14 @@ export async function seedTracker(seed: TrackerSeed): Promise<void> {
   if (cookie === undefined) throw new Fault(ofAnotherFolder('admin'))
   const call = callerWith(seed.url, cookie)
   const categories = await call('POST', '/api/admin/categories/seed')
-  // 409: there are categories already.
+  // 409 means that there are categories.
   if (categories.status !== 409) await bytesOf(categories)
   state.tracker.torrent = await ensureTorrent(seed, call)
   state.tracker.cookie = cookie
   save()
 }
 
-/** Whether the demo data is complete, found out with one request to keep a start short. */
+/** Whether the demo data is complete. One request is enough, which keeps starts short. */
 async function isSeeded({ url, file }: TrackerSeed): Promise<boolean> {
   const { users, torrent, cookie } = file.state.tracker
   if (torrent === undefined || cookie === undefined || users.some(({ passkey }) => passkey === undefined)) return false
@@ -52,7 +46,7 @@ async function ensureUser({ service, url }: TrackerSeed, user: DemoUser): Promis
   const created = await runServiceCommand(users, 'commands/users.command', args, password)
   if (created.code === 0) return (JSON.parse(created.stdout) as { passkey: string }).passkey
   if (created.code !== 2) throw new Error(`the tracker did not create the user ${username}:\n${created.output}`)
-  // The name is taken: by an earlier start that was interrupted, or by another user.
+  // The name is taken by an earlier start that was interrupted, or by another user.
   const cookie = await signIn(url, username, password)
   if (cookie === undefined) throw new Fault(ofAnotherFolder(username))
   const account = (await jsonOf(await callerWith(url, cookie)('GET', '/api/user/me'))) as { passkey: string }
@@ -61,16 +55,12 @@ async function ensureUser({ service, url }: TrackerSeed, user: DemoUser): Promis
 
 function ofAnotherFolder(username: string): string {
   return (
-    `the tracker's database has a user "${username}" with another password: it belongs to another DATA_DIR; ` +
-    'use that one, or a DATABASE_URL of its own'
+    `The tracker's database has a user "${username}" with another password, so it belongs to another DATA_DIR. ` +
+    'Use that one, or another DATABASE_URL.'
   )
 }
 
-type Listed = {
-  id: string
-  infoHash: string
-  name: string
-}
+type Listed = { id: string; infoHash: string; name: string }
 
 async function ensureTorrent({ dataDir, url }: TrackerSeed, call: Call): Promise<{ id: string; infoHash: string }> {
   const file = join(dataDir, FILE)

@@ -2,7 +2,6 @@ import { createVaultClient } from '@vault-and-tracker/vault-client'
 import { bytesOf, send } from './http.ts'
 import type { WorldState } from './state.ts'
 
-/** Long enough for a slow machine that runs everything at once. */
 const TIMEOUT_MS = 30_000
 
 const SECRETS: Record<string, Record<string, string>> = {
@@ -17,7 +16,7 @@ const SECRETS: Record<string, Record<string, string>> = {
   },
 }
 
-/** Registers the demo project and stores its secrets, if they are missing. What the user has changed is not touched. */
+/** Registers the demo project and stores its secrets if they are missing. It does not touch what the user has changed. */
 export async function seedVault(url: string, vault: WorldState['vault'], adminToken: string): Promise<void> {
   const headers = { authorization: `Bearer ${adminToken}` }
   const body = { name: vault.project, publicKey: vault.publicKey }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { type Code, moduleOf, SERVICES, type ServiceName, type WorldOptions } from './services.ts'
 import { writePrivateJson } from './state.ts'
 
-/** Not taken from the user: services listen on the loopback address, and have databases of their own on the servers. */
+/** Users cannot set these: services listen on the loopback address and have their own databases. */
 const DECIDED = new Set(['HOST', 'PORT', 'DATABASE_URL', 'REDIS_URL'])
 
 /** What a service's `config.ts` exports. */
@@ -20,7 +20,7 @@ type Configs = Record<ServiceName, ConfigModule>
 type Environment = Record<string, string>
 type EnvironmentOptions = Pick<WorldOptions, 'vaultPort' | 'trackerPort' | 'variables' | 'dataDir'>
 
-/** The configuration modules of both services, from the code that is run. */
+/** Loads the configuration modules of both services. */
 export async function loadConfigs(code: Code): Promise<Configs> {
   const load = async (name: ServiceName): Promise<ConfigModule> =>
     (await import(pathToFileURL(moduleOf(code, `services/${name}`, 'config')).href)) as ConfigModule
@@ -33,7 +33,7 @@ export function serviceVariables(env: NodeJS.ProcessEnv, configs: Configs): Reco
     Object.fromEntries(
       CONFIG_VARIABLES.filter((name) => !DECIDED.has(name)).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     )
-  // Both services have a PUBLIC_URL; that of the environment is the tracker's, as with compose.
+  // Both services have a PUBLIC_URL. The one in the environment is the tracker's, as with Compose.
   const vault = pick(configs.vault)
   delete vault['PUBLIC_URL']
   const publicUrl = env['VAULT_PUBLIC_URL']
@@ -45,7 +45,7 @@ export function serviceUrl(name: ServiceName, ports: Pick<WorldOptions, 'vaultPo
   return `http://127.0.0.1:${ports[`${name}Port`]}`
 }
 
-/** The complete environment of a service: what is decided here, what the user has set, what the demo needs. */
+/** The complete environment of a service: fixed values, the user's settings, and what the demo needs. */
 export function serviceEnvironment(
   name: ServiceName,
   options: EnvironmentOptions,
@@ -71,10 +71,7 @@ export function serviceEnvironment(
   }
 }
 
-/**
- * The variables that give the vault its keyring: those of the user where set, otherwise a file that is written on the
- * first start. Without that file no secret in the data can be read again.
- */
+/** The variables of the keyring, unless the user has set them. The first start writes it to a file, which all secrets need. */
 function keyringVariables(dataDir: string, set: Environment): Environment {
   if (set['VAULT_KEYRING'] !== undefined || set['VAULT_KEYRING_FILE'] !== undefined) return {}
   const file = join(dataDir, 'vault-keyring.json')
@@ -85,7 +82,7 @@ function keyringVariables(dataDir: string, set: Environment): Environment {
   return { VAULT_KEYRING_FILE: file }
 }
 
-/** The problems that each service finds in its configuration, before anything is started. */
+/** The problems that each service finds in its configuration. */
 export function configProblems(options: EnvironmentOptions, configs: Configs): string[] {
   const stores = { databaseUrl: 'postgres://127.0.0.1/checked-only', redisUrl: 'redis://127.0.0.1' }
   const token = randomBytes(32).toString('hex')

@@ -12,9 +12,9 @@ export type DemoUser = {
   passkey?: string
 }
 
-/** What is generated once and has to stay the same as long as the data exists. */
+/** What is generated once and stays the same as long as the data exists. */
 export type WorldState = {
-  /** Where the private servers listened last. */
+  /** The last ports of the private servers. */
   ports: { postgres?: number; redis?: number }
   /** Passwords of the database roles, by role. */
   passwords: Record<string, string>
@@ -22,18 +22,14 @@ export type WorldState = {
   tracker: {
     users: DemoUser[]
     torrent?: { id: string; infoHash: string }
-    /** The administrator's session, so that a start need not sign in: the tracker limits sign-ins. */
+    /** The administrator's session. Reusing it keeps starts below the tracker's limit of sign-ins. */
     cookie?: string
   }
 }
 
-/** The state of a data directory: what is there, or a fresh one. */
-export type StateFile = {
-  state: WorldState
-  save: () => void
-}
+export type StateFile = { state: WorldState; save: () => void }
 
-/** Writes a file that only its owner may read. Readers see the old content or the new one, never a part. */
+/** Writes a file that only its owner may read. Readers see the old content or the new one. */
 export function writePrivate(file: string, content: string): void {
   const draft = `${file}.${process.pid}`
   writeFileSync(draft, content, { mode: 0o600 })
@@ -45,7 +41,7 @@ export function writePrivateJson(file: string, value: unknown): void {
   writePrivate(file, `${JSON.stringify(value, undefined, 2)}\n`)
 }
 
-/** Opens `state.json`, which only its owner can read. */
+/** Reads the state of a data directory, or creates it. */
 export function openState(dataDir: string): StateFile {
   const file = join(dataDir, 'state.json')
   const isNew = !existsSync(file)

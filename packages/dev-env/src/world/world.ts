@@ -20,21 +20,17 @@ import {
 } from './services.ts'
 import { openState, rolePassword, type StateFile } from './state.ts'
 
-/** Both services, ready and with demo data. `stopAll()` ends it. */
+/** Both services, ready and with demo data. `stopAll()` stops them. */
 export type World = {
   demo: Demo
   services: Record<ServiceName, ManagedProcess>
   /** The private servers. */
   servers: ManagedProcess[]
-  /** Brings the database of a service to the newest schema. */
   migrate(service: ServiceName): Promise<void>
 }
 
-/** A server that the services use, and its process where it is a private one. */
-type Server = {
-  url: string
-  process?: ManagedProcess
-}
+/** A server that the services use. A private one has a process. */
+type Server = { url: string; process?: ManagedProcess }
 
 const START = { postgres: startPostgres, redis: startRedis }
 
@@ -58,7 +54,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const { owner, app, database } = plan
     const env = serviceEnvironment(name, options, file.state.vault.adminToken, {
       databaseUrl: withRole(postgres.url, app, database),
-      // Each service has its own logical database on the private Redis. The URL of another server is used as it is.
+      // Each service has its own logical database on the private Redis.
       redisUrl: redis.process === undefined ? redis.url : `${redis.url}/${SERVICES.indexOf(name)}`,
     })
     const migrations = { MIGRATION_DATABASE_URL: withRole(postgres.url, owner, database), RUNTIME_ROLE: app.name }
@@ -100,9 +96,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
 }
 
-/** Starts a private server, whose data is kept. */
+/** Starts a private server with durable data. */
 async function startPrivate(kind: keyof typeof START, dataDir: string, { state, save }: StateFile): Promise<Server> {
-  // The same port as last time, so that open clients can reconnect, unless another program uses it.
+  // The same port as last time if it is free, so that open clients can reconnect.
   const last = state.ports[kind]
   const port = last !== undefined && (await portProblem(last)) === undefined ? last : await freePort()
   const server = await START[kind]({ dataDir: join(dataDir, kind), port, durable: true })
@@ -111,10 +107,7 @@ async function startPrivate(kind: keyof typeof START, dataDir: string, { state, 
   return { url: server.url, process: server }
 }
 
-/**
- * What the names of databases and roles begin with: nothing on a private server, the name of the database in DATABASE_URL
- * on a server that may be shared.
- */
+/** The prefix of databases and roles: on a server that may be shared, the name of the database in DATABASE_URL. */
 function databasePrefix(adminUrl: string): string {
   const given = decodeURIComponent(new URL(adminUrl).pathname.slice(1))
   return given === '' || given === 'postgres' ? '' : `${given.toLowerCase().replaceAll(/[^a-z0-9_]/g, '_')}_`

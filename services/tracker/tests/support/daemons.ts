@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '@vault-and-tracker/dev-env'
+import { freePort, requireProgram } from '@vault-and-tracker/dev-env'
 
 /** A BitTorrent client that runs in the background and is told what to do. */
 export type Daemon = {
@@ -40,7 +40,11 @@ export async function startTransmission(folder: string): Promise<Daemon> {
       'download-dir': folder,
     }),
   )
-  const child = startChild('transmission-daemon', ['--foreground', '--config-dir', folder], folder)
+  const child = startChild(
+    await requireProgram('transmission-daemon'),
+    ['--foreground', '--config-dir', folder],
+    folder,
+  )
   let session = ''
   const call = async (method: string, parameters: unknown): Promise<unknown> => {
     const send = () =>
@@ -113,7 +117,7 @@ export async function startQbittorrent(folder: string, options: { active?: numbe
     ].join('\n'),
   )
   const child = startChild(
-    'qbittorrent-nox',
+    await requireProgram('qbittorrent-nox'),
     [`--profile=${join(folder, 'profile')}`, `--webui-port=${String(ui)}`],
     folder,
   )

@@ -3,7 +3,7 @@ import { Agent, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, test } from '@jest/globals'
-import { sendFuzzed } from './fuzz-send.ts'
+import { sendFuzzed } from './fuzz.ts'
 
 const ENCODERS = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync, identity: (bytes: Buffer) => bytes }
 

@@ -1,0 +1,16 @@
+// `pnpm test:unit`: the tests beside their sources, and all tests of packages that need no server, in one short run.
+import { readdirSync } from 'node:fs'
+import base from './jest.config.base.js'
+
+const WITH_SERVERS = ['packages/dev-env', 'packages/service-kit', 'services/tracker', 'services/vault']
+const folders = ['packages', 'services'].flatMap((group) => readdirSync(group).map((name) => `${group}/${name}`))
+
+export default {
+  ...base,
+  testMatch: folders.flatMap((folder) => [
+    `<rootDir>/${folder}/src/**/*.test.ts`,
+    ...(WITH_SERVERS.includes(folder) ? [] : [`<rootDir>/${folder}/tests/**/*.test.ts`]),
+  ]),
+  // Fuzzing takes longer than everything else together, and the pack test installs packages.
+  testPathIgnorePatterns: ['/node_modules/', '/tests/fuzz\\.test\\.ts$', '/vault-client/tests/pack\\.test\\.ts$'],
+}
