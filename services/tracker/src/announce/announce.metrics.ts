@@ -6,7 +6,7 @@ const EVENTS = ['none', 'started', 'completed', 'stopped', 'paused'] as const sa
 
 /** Announces and scrapes in Prometheus. Every series exists from the start, so that its first increase is visible. */
 export function createAnnounceMetrics(registry: Registry): AnnounceCounters & AnswerTimes {
-  // Counting in prom-client costs as much as a rule, so announces are passed on when the metrics are read.
+  // prom-client is as slow as a rule, so announces are counted here and added when the metrics are collected.
   const counted = { none: 0, started: 0, completed: 0, stopped: 0, paused: 0 }
   const announces = new Counter({
     name: 'tracker_announces_total',

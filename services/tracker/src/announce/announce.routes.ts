@@ -13,37 +13,37 @@ import { HttpAnnounce, type HttpAnnounceOptions } from './http-announce.ts'
 import { type Reply, refusalReply } from './reply.ts'
 import type { Scrapes } from './scrape.ts'
 
-/** Request lines longer than this are too long; shorter rejected ones contain characters that HTTP forbids. */
+/** A rejected request line longer than this was too long; a shorter one contained characters that HTTP forbids. */
 const LONG_LINE = 8_192
 
-/** What requests are answered with. */
+/** Dependencies of {@link createTrackerRequests}. */
 export type TrackerRequestOptions = HttpAnnounceOptions & {
   readonly scrapes: Scrapes
-  /** The address a request came from, as text. */
+  /** Returns the client's address, as text. */
   readonly addressOf: (sender: Sender) => string
 }
 
-/** Who sent a request, as far as it decides the address it counts for. */
+/** The sender of a request, from which its client address is derived. */
 export type Sender = ClientConnection
 
-/** A client with one request at a time. The announce of its first request serves the later ones too. */
+/** A client with one request at a time. Its first announce is reused for later ones. */
 export type TrackerClient = { announce?: HttpAnnounce; send(reply: Reply): void }
 
 /** Answers announces and scrapes over HTTP. */
 export type TrackerRequests = {
   /**
-   * Takes a GET request, if it is an announce or a scrape.
+   * Handles a GET request if it is an announce or a scrape.
    *
-   * @returns whether it is; then the client is sent one reply, perhaps before this returns
+   * @returns true if it is. The client then receives exactly one reply, possibly before this returns.
    */
   take(target: string, sender: Sender, client: TrackerClient): boolean
-  /** The complete response to an announce or scrape that Node's parser rejects; `undefined` for any other request. */
+  /** The complete response to an announce or scrape that Node's parser rejected; `undefined` for other requests. */
   answerMalformed(packet: Buffer | undefined): string | undefined
 }
 
 /**
- * Answers announces and scrapes (BEP 3, 48) before the app: they are most of a tracker's requests, and entering Express
- * would cost several times what answering them does.
+ * Answers announces and scrapes (BEP 3, 48) without Express: they are most of a tracker's requests, and Express would
+ * cost several times as much as the reply.
  */
 export function createTrackerRequests(options: TrackerRequestOptions): TrackerRequests {
   const { scrapes, refusals, counters, addressOf } = options
@@ -56,7 +56,7 @@ export function createTrackerRequests(options: TrackerRequestOptions): TrackerRe
     return { status: 200, body: bodyOf(outcome.torrents, outcome.minRequestInterval) }
   }
 
-  /** A full scrape is the same list for every client, and so is its reply. */
+  /** A full scrape returns the same list to every client, so its body is encoded once. */
   const bodies = new WeakMap<readonly ScrapedTorrent[], Buffer>()
   const bodyOf = (torrents: readonly ScrapedTorrent[], minRequestInterval: number): Buffer => {
     let body = bodies.get(torrents)
@@ -112,5 +112,5 @@ export function createTrackerRequests(options: TrackerRequestOptions): TrackerRe
   }
 }
 
-/** Of a request whose connection is gone. */
+/** Used if the connection has already closed. */
 const NO_ADDRESS = new Uint8Array(4)

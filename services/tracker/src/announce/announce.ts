@@ -10,37 +10,36 @@ import type { AnnounceTorrent, AnnounceUser, Multipliers } from './directory.ts'
 import type { PeerEndpoints } from './peer-endpoints.ts'
 import type { Refusal } from './refusal.ts'
 
-/** An announce over a socket: who its peers belong to in open mode, 8 bytes. Such a peer has no address. */
+/** Set for an announce over a socket. `owner` returns the owner of its peers in open mode, 8 bytes. Such a peer has no address. */
 export type OverSocket = { owner(): Buffer }
 
 /**
- * One announce on its way through four stations: a transport reads it, the rules check it, the swarm carries it out, and
- * the transport replies. It carries everything that is known of it, so no station needs a promise or a closure of its own,
- * and a connection uses one object for all of its announces, one after the other.
+ * An announce passes four stations: a transport reads it, the rules check it, the swarm carries it out, and the transport
+ * replies. This object carries all of its state, so no station allocates a promise or a closure, and a connection reuses
+ * one object for all of its announces.
  *
- * After `Announces.check`, one of `accepted` and `refused` is called; after `Swarms.announce`, one of `answered` and
- * `failed`.
+ * `Announces.check` calls `accepted` or `refused`; `Swarms.announce` calls `answered` or `failed`.
  */
 export abstract class Announce implements SwarmRequest {
-  // What the transport has read before the rules are applied.
+  // Set by the transport before the rules are applied.
   request!: AnnounceRequest
   passkey: Passkey | undefined
-  /** Where it came from: 4 or 16 bytes. */
+  /** The client's address: 4 or 16 bytes. */
   address!: Uint8Array
   overSocket: OverSocket | undefined
 
-  // What the rules have looked up: `null` until then, and `undefined` if it does not exist.
+  // Set by the rules: `null` until looked up, `undefined` if it does not exist.
   user: AnnounceUser | null | undefined = null
   torrent: AnnounceTorrent | null | undefined = null
   site: Multipliers | null | undefined = null
   endpoints: PeerEndpoints | null = null
-  /** Seconds that the limit of announces asks to wait, and that of unknown passkeys: 0 when not exceeded. */
+  /** Seconds to wait according to the announce limit, and to the limit on unknown passkeys; 0 if not exceeded. */
   wait: number | null = null
   passkeyWait: number | null = null
-  /** A stop with a passkey that no user has. */
+  /** A `stopped` event with an unknown passkey. */
   isStopOfNobody = false
 
-  /** The announce for the swarm, once it is accepted. */
+  /** The announce in the form the swarm takes, once accepted. */
   peer!: PeerAnnounce
   abstract readonly socket: SwarmRequest['socket']
 
@@ -48,30 +47,30 @@ export abstract class Announce implements SwarmRequest {
     return this.request.event === 'stopped'
   }
 
-  /** Whether the torrent waits for moderation, so the swarm must not hear of the announce. */
+  /** Whether the torrent is awaiting moderation, so the announce must not reach the swarm. */
   get isPending(): boolean {
     return !this.isStop && this.torrent?.state === 'pending'
   }
 
-  /** Forgets what the rules found of the announce before. */
+  /** Clears what the rules set for the previous announce. */
   restart(): void {
     this.user = this.torrent = this.site = this.endpoints = this.wait = this.passkeyWait = null
     this.isStopOfNobody = false
   }
 
-  /** No rule refuses it, and `peer` is set. */
+  /** Called if no rule refuses it; `peer` is set. */
   abstract accepted(): void
   abstract refused(refusal: Refusal): void
   abstract answered(answer: SwarmAnswer): void
   abstract failed(error: unknown): void
 }
 
-/** The warning that an answer comes with, if any. */
+/** The warning in the reply, if any. */
 export function warningOf({ status }: SwarmAnswer): WarningName | undefined {
   return status === 'accepted' || status === 'held' ? undefined : status
 }
 
-/** Counts an announce that was carried out, and what was unusual about it. */
+/** Counts an announce that was carried out, with its warning and anomalies. */
 export function countAnnounce(
   counters: AnnounceCounters,
   event: AnnounceEvent,

@@ -7,20 +7,20 @@ import { addressOwner, NO_ENDPOINTS } from './peer-endpoints.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import { RULES, type Rule, type RuleOptions, type TrackerMode } from './rules.ts'
 
-/** Announces on their way to the swarm. */
+/** The second station: the rules. */
 export type Announces = {
-  /** Applies the rules, and calls `accepted` or `refused`, at once if everything that has to be looked up is cached. */
+  /** Applies the rules and calls `accepted` or `refused`, synchronously if all lookups are cached. */
   check(announce: Announce): void
 }
 
-/** Creates the second station. */
+/** Creates the second station, with the rules that apply in the given mode. */
 export function createAnnounces(
   options: RuleOptions & { readonly mode: TrackerMode; readonly refusals: Refusals },
 ): Announces {
   const { refusals } = options
   const rules = options.mode === 'open' ? RULES.filter(({ isForOpenMode }) => isForOpenMode) : RULES
 
-  /** What the first rule finds that finds anything. */
+  /** The result of the first rule that returns one. */
   const find = (announce: Announce): ReturnType<Rule['check']> => {
     for (const rule of rules) {
       const found = rule.check(announce, options)
@@ -58,7 +58,7 @@ function refusalOf({ wait, passkeyWait, torrent }: Announce, failure: FailureNam
   return refusals.refuse('announce', failure, saysWhy ? torrent?.reason : undefined)
 }
 
-/** The announce as the swarm takes it. */
+/** The announce in the form the swarm takes. */
 function peerOf(announce: Announce): PeerAnnounce {
   const { request, user, torrent, site, overSocket } = announce
   const endpoints = announce.endpoints ?? NO_ENDPOINTS
@@ -82,7 +82,7 @@ function peerOf(announce: Announce): PeerAnnounce {
   }
 }
 
-/** Whose account a transfer counts to, and how much of it. */
+/** The account that a transfer is credited to, with its rates. */
 function accountOf(user: AnnounceUser, torrent: AnnounceTorrent, site: Multipliers): PeerAnnounce['account'] {
   const { uploadPercent, downloadPercent } = bestOf([user, torrent, site])
   return { user: user.id, torrent: torrent.id, uploadPercent, downloadPercent }

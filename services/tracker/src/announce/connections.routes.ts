@@ -6,14 +6,14 @@ import type { HttpAnnounce } from './http-announce.ts'
 import { leaveReply, type Reply, wholeReply } from './reply.ts'
 import { readPlainRequest } from './request-reader.ts'
 
-/** A connection that sends nothing for this long is left to node:http, which has a limit for that. */
+/** A connection that sends nothing for this long is passed to node:http, which enforces its own time limit. */
 const FIRST_BYTES_MS = 1_000
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Answers announces and scrapes before node:http reads them: its parser and its objects cost more than the answer.
- * Requests are taken whole, one at a time, and as `readPlainRequest` reads them. At the first byte that it cannot read,
- * the connection and those bytes are passed to node:http.
+ * Answers announces and scrapes without node:http, whose parser and objects cost more than the reply. It handles one
+ * complete request at a time. If `readPlainRequest` cannot read a request, the connection and the unread bytes are
+ * passed to node:http.
  */
 export function createAnnounceFront(requests: Pick<TrackerRequests, 'take'>): RequestFront {
   return {
@@ -34,17 +34,17 @@ type Surroundings = {
   readonly toNode: (socket: Socket) => void
 }
 
-/** A connection until it ends or node:http gets it. */
+/** A connection until it ends or is passed to node:http. */
 class Connection implements TrackerClient, Sender {
   announce?: HttpAnnounce
   readonly socket: Socket
-  /** Of the request that is being answered. */
+  /** The headers of the current request. */
   readonly headers: { 'x-forwarded-for': string | undefined } = { 'x-forwarded-for': undefined }
   private readonly surroundings: Surroundings
-  /** `isAnswering` from when a request was read until the system has taken its answer. */
+  /** `isAnswering` is true from reading a request until the kernel has accepted its reply. */
   private readonly state: FrontConnection
   private wantsMore = true
-  /** Nothing behind the request is read: the client has ended its half, or the answer ends the connection. */
+  /** No further request is read: the client has ended its half, or this reply closes the connection. */
   private isLast = false
 
   constructor(socket: Socket, surroundings: Surroundings) {
@@ -57,7 +57,7 @@ class Connection implements TrackerClient, Sender {
 
   send(reply: Reply): void {
     const { socket, state } = this
-    // A request has one reply.
+    // A request gets exactly one reply.
     if (!state.isAnswering) return
     const { server, answers } = this.surroundings
     const closes = !this.wantsMore || answers.isDraining()
@@ -67,7 +67,7 @@ class Connection implements TrackerClient, Sender {
       leaveReply()
       answers.waits(socket)
       if (closes) socket.resume()
-      // Its callback is called when the system has taken everything before it.
+      // Calls back once the kernel has accepted everything written before.
       socket.write(NOTHING, this.onTaken)
     } else this.taken()
   }
@@ -81,7 +81,7 @@ class Connection implements TrackerClient, Sender {
     } else if (this.socket.isPaused()) setImmediate(this.resume)
   }
 
-  /** In a later turn of the event loop, so that a client that pipelines requests takes turns with the others. */
+  /** Resumes in a later turn of the event loop, so that a client that pipelines requests cannot starve others. */
   private readonly resume = (): void => void this.socket.resume()
 
   private readonly onTaken = (): void => {
@@ -112,7 +112,7 @@ class Connection implements TrackerClient, Sender {
     this.handOver(bytes.subarray(0, request.length))
   }
 
-  /** Returns unread bytes to the stream, so later data and its end are read after them and little is buffered. */
+  /** Returns unread bytes to the stream, so that they are read before later data and little is buffered. */
   private putBack(bytes: Buffer): void {
     this.socket.pause()
     this.socket.unshift(bytes)

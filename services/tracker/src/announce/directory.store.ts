@@ -3,7 +3,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, TorrentsTable } from '../db/schema.ts'
 import type { AnnounceTorrent, AnnounceUser, DirectoryStore } from './directory.ts'
 
-/** Users and torrents from Postgres, many in one query. */
+/** Reads users and torrents from Postgres, many per query. */
 export function createDirectoryStore(db: Db): DirectoryStore {
   return {
     users: async (passkeys) => {
@@ -84,8 +84,8 @@ const COLUMNS = sql.raw(
 )
 
 /**
- * Torrents by either hash. One branch for each partial index, since no plan uses them all for one condition. The last
- * row of a hash counts: one that is not deleted, or else the one deleted last.
+ * Selects torrents by either hash, with one branch per partial index because no plan uses them all for one condition.
+ * The last row of a hash wins: the one that is not deleted, or else the one deleted last.
  */
 function selectTorrents(hashes: readonly Buffer[]): RawBuilder<TorrentRow> {
   return sql<TorrentRow>`

@@ -5,40 +5,40 @@ import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 import type { SwarmName } from '../swarm/swarm.ts'
 
-/** How much of what is transferred is credited, in per cent. */
+/** The share of a transfer that is credited, in per cent. */
 export type Multipliers = { readonly uploadPercent: number; readonly downloadPercent: number }
 
-/** What an announce needs to know of the user whom a passkey belongs to. */
+/** The user of a passkey, as far as announces need it. */
 export type AnnounceUser = Multipliers & {
   /** The 16 bytes of the id. */
   readonly id: Buffer
-  /** What the announce limit counts by: the id as text. */
+  /** The key of the announce limit: the id as text. */
   readonly limitKey: string
-  /** The last 8 bytes of the id, which are random: the owner of the user's peers. */
+  /** The owner of the user's peers: the last 8 bytes of the id, which are random. */
   readonly owner: Buffer
   readonly state: 'active' | 'suspended' | 'banned'
   /** Whether they may announce as a leecher. */
   readonly canDownload: boolean
 }
 
-/** What an announce needs to know of the torrent that an info hash belongs to. */
+/** The torrent of an info hash, as far as announces need it. */
 export type AnnounceTorrent = Multipliers & {
   /** The 16 bytes of the id. */
   readonly id: Buffer
   readonly swarm: SwarmName
-  /** Every hash that clients announce it by: a hybrid has two (BEP 52). */
+  /** All hashes that clients announce: a hybrid torrent has two (BEP 52). */
   readonly infoHashes: readonly InfoHash[]
   readonly state: 'pending' | 'approved' | 'rejected' | 'deleted'
-  /** Why it was rejected or deleted. */
+  /** The reason given for its rejection or deletion. */
   readonly reason: string | null
   readonly completed: number
-  /** How many peers there were when this was read. */
+  /** The number of peers when this was read. */
   readonly peers: number
 }
 
 /**
- * Where users and torrents are kept. A deleted torrent is found for 30 days, unless it was uploaded again. All methods
- * throw what `isUnavailable` recognises when Postgres is unavailable.
+ * Stores users and torrents. A deleted torrent is found for 30 days, unless it was uploaded again. All methods throw an
+ * error that `isUnavailable` recognises if Postgres is unavailable.
  */
 export type DirectoryStore = {
   users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, AnnounceUser>>
@@ -47,32 +47,32 @@ export type DirectoryStore = {
 }
 
 /**
- * Users and torrents by what clients send; at once where they are cached, absences too. Lookups throw what `isUnavailable` recognises
- * when Postgres is unavailable and nothing is cached.
+ * Looks up users and torrents by passkey and info hash. Cached entries, including absences, are returned synchronously.
+ * Lookups throw an error that `isUnavailable` recognises if Postgres is unavailable and no entry is cached.
  */
 export type Directory = {
   user(passkey: Passkey): Lookup<AnnounceUser>
   torrent(infoHash: InfoHash): Lookup<AnnounceTorrent>
   siteMultipliers(): Lookup<Multipliers>
-  /** Drops what a change made outdated. */
+  /** Drops the entries that a change made outdated. */
   forget(change: Invalidation): void
-  /** Loads everything again when it is next looked up: changes may have been missed. */
+  /** Reloads every entry on its next lookup, because changes may have been missed. */
   revalidateAll(): void
 }
 
-/** How long an entry is fresh: the bound on how long a lost invalidation has consequences. */
+/** How long an entry is fresh. Bounds the effect of a lost invalidation. */
 const TTL_MS = 300_000
 const MAX_USERS = 200_000
 const MAX_TORRENTS = 500_000
-/** Absences are many, and cheap to find again. */
+/** Absences are many and cheap to look up again. */
 const MAX_ABSENCES = 20_000
-/** Planning a query costs more than finding ten names in it; after a restart every announce needs one. */
+/** Planning a query costs more than looking up ten names, and after a restart every announce needs one. */
 const BATCHES: BatcherOptions = { concurrency: 1, maxBatchSize: 500, lingerMs: 5, isReady: (waiting) => waiting >= 200 }
 const GLOBAL = 'global'
 
 /**
- * A directory that reads many users or torrents in one query and caches them. Outdated entries are used while Postgres
- * is unavailable.
+ * Creates a directory that loads users and torrents in batches and caches them. It uses outdated entries while Postgres is
+ * unavailable.
  */
 export function createDirectory({ store, clock }: { store: DirectoryStore; clock: Clock }): Directory {
   const common = { clock, maxAbsences: MAX_ABSENCES, valueTtlMs: TTL_MS, absenceTtlMs: TTL_MS, serveStale: true }
@@ -127,12 +127,12 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
   }
 }
 
-/** The same text in memory of its own: one cut out of a URL would keep all of the URL in memory. */
+/** Copies a text: a slice of a URL would keep the whole URL in memory. */
 function copyOf(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1')
 }
 
-/** Of all multipliers that apply to a transfer (the torrent's, the user's, the site's), the best for the user count. */
+/** The rates of a transfer: the best for the user among those of the torrent, the user and the site. */
 export function bestOf(multipliers: readonly Multipliers[]): Multipliers {
   let [uploadPercent, downloadPercent] = [0, Number.POSITIVE_INFINITY]
   for (const each of multipliers) {

@@ -2,18 +2,18 @@ import { infoHashFromBytes, type ScrapedTorrent } from '@vault-and-tracker/benco
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 import type { SwarmCounts, SwarmName, Swarms } from '../swarm/swarm.ts'
 
-/** A reply with so many torrents has about half a megabyte. */
+/** A reply with this many torrents is about half a megabyte. */
 const MAX_TORRENTS = 5_000
-/** Who scrapes everything is told to come back after ten minutes, so nobody misses much. */
+/** Clients are asked to repeat a full scrape after ten minutes, so a list one minute old is recent enough. */
 const FRESH_MS = 60_000
 
-/** The torrents that have peers, the same list for everybody who asks within a minute. */
+/** Lists the torrents that have peers, the same list for all requests within a minute. */
 export type FullScrape = () => Promise<readonly ScrapedTorrent[]>
 
 /**
- * Creates the full scrape: bounded, made once a minute at most, and once for all who ask meanwhile.
+ * Creates the full scrape: bounded, and computed at most once a minute for all clients.
  *
- * @param options `names` gives the names of swarms, at most so many
+ * @param options `names` returns at most the given number of swarm names
  */
 export function createFullScrape(options: {
   names: (limit: number) => Promise<readonly SwarmName[]>
@@ -35,7 +35,7 @@ export function createFullScrape(options: {
     const torrents = make()
     const mine = { at: now, torrents }
     made = mine
-    // What failed is tried again by the next who asks.
+    // The next request tries again after a failure.
     torrents.catch(() => {
       if (made === mine) made = undefined
     })

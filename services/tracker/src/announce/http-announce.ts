@@ -8,21 +8,21 @@ import type { Announces } from './announces.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import { compactReply, listReply, type Reply, refusalReply } from './reply.ts'
 
-/** What announces over HTTP pass through. */
+/** Dependencies of announces over HTTP. */
 export type HttpAnnounceOptions = {
   readonly announces: Announces
   readonly swarms: Pick<Swarms, 'announce'>
   readonly refusals: Refusals
   readonly counters: AnnounceCounters & AnswerTimes
-  /** Seconds. */
+  /** In seconds. */
   readonly interval: number
-  /** Seconds. */
+  /** In seconds. */
   readonly minInterval: number
-  /** Gives numbers from 0 to 1. */
+  /** Returns numbers from 0 to 1. */
   readonly random: () => number
 }
 
-/** An announce over HTTP. The client is given one reply for each request that is begun. */
+/** An announce over HTTP. The client receives exactly one reply per call of `begin`. */
 export class HttpAnnounce extends Announce {
   readonly socket = undefined
   private startedMs = 0
@@ -36,10 +36,10 @@ export class HttpAnnounce extends Announce {
   }
 
   /**
-   * Reads an announce and sends it on its way.
+   * Reads an announce and passes it to the rules.
    *
    * @param rawQuery everything after the first `?`, not decoded
-   * @param address 4 or 16 bytes; undefined when the connection is gone
+   * @param address 4 or 16 bytes; undefined if the connection has closed
    */
   begin(rawQuery: string, passkey: Passkey | undefined, address: Uint8Array | undefined): void {
     const { announces, refusals } = this.options
@@ -83,7 +83,7 @@ export class HttpAnnounce extends Announce {
     const regular = answer.recovering ? recoveryInterval(this.options.interval) : this.options.interval
     const minimum = Math.min(this.options.minInterval, regular)
     const fixed = name && warningInterval(name, answer.lastAnnounce + minimum - answer.now)
-    // One client may have several owners only where there are no users.
+    // Only in open mode, without users, can one client have several owners.
     const own = user ? undefined : (endpoints ?? undefined)
     const requester = { endpoints: own, want: request.numwant, random: Math.floor(random() * 0x1_0000_0000) }
     const { complete, incomplete, completed: downloaded } = answer
@@ -93,7 +93,7 @@ export class HttpAnnounce extends Announce {
     const minInterval = fixed ?? minimum
     const warning = name && WARNINGS[name].message
     const { peers, peers6 } = request.compact ? selectPeers(answer.picked, requester) : NO_COMPACT_PEERS
-    // One literal and no spread: such an object is made for nearly every request there is.
+    // A literal without spread, because nearly every request creates one.
     const reply = {
       complete,
       incomplete,
@@ -116,7 +116,7 @@ export class HttpAnnounce extends Announce {
   }
 }
 
-/** What stands for the answer of the swarm when the swarm is not asked. */
+/** Replaces the swarm's answer if the announce does not reach the swarm. */
 const NO_SWARM: SwarmAnswer = {
   status: 'accepted',
   rejoined: false,

@@ -2,7 +2,7 @@ import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
 import type { Cluster, Redis } from 'ioredis'
 import type { SharedCounts } from './limits.ts'
 
-/** Counts in Redis. */
+/** Shared counts in Redis. */
 export function createSharedCounts(redis: Redis | Cluster): SharedCounts {
   return {
     add: async (key, by, windowSeconds) => {

@@ -1,39 +1,39 @@
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
 
-/** Counts that all processes share. */
+/** Counts shared by all processes. */
 export type SharedCounts = {
   /**
    * Adds to the count of a key, which is deleted after the window.
    *
    * @returns the count
-   * @throws what `isUnavailable` recognises when Redis is unavailable
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable
    */
   add(key: string, by: number, windowSeconds: number): Promise<number>
 }
 
-/** A limit on what a user or an address does in a minute. */
+/** A limit per minute, for each user or address. */
 export type CountLimit = {
   /**
    * Counts one more.
    *
    * @param key the user's id as text, or `limitKeyOf` an address
-   * @returns 0, or the seconds until the next one is accepted; most calls do not use Redis
-   * @throws what `isUnavailable` recognises when it depends on a shared count that cannot be read
+   * @returns 0, or the seconds until the next one is accepted. Most calls do not use Redis.
+   * @throws an error that `isUnavailable` recognises if the shared count is needed and Redis is unavailable
    */
   take(key: string): number | Promise<number>
 }
 
 const WINDOW_SECONDS = 60
-/** Below this part of the limit, a process counts by itself, so that most calls do not cost one to Redis. */
+/** Below this share of the limit a process counts locally, so that most calls need no Redis command. */
 const LOCAL_SHARE = 0.1
 
 type Count = { window: number; taken: number; shared: number }
 
 /**
- * Creates a limit per minute. A process adds its count of a key to the shared one when it reaches a tenth of the limit, and
- * from then on each time.
+ * Creates a limit per minute. Once a process has counted a tenth of the limit for a key, it adds that count, and every
+ * further one, to the shared count.
  *
- * @param options `limit` 0 for none; `name` tells the keys of one limit from those of another
+ * @param options `limit` 0 means no limit; `name` separates the keys of different limits
  */
 export function createCountLimit(options: {
   name: string

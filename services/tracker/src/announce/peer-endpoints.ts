@@ -6,22 +6,22 @@ import {
   isPrivateAddress,
 } from '@vault-and-tracker/bencode-tracker'
 
-/** Where a peer listens, as swarms store it: address, then port; zeros when it must not be handed out. */
+/** The endpoints of a peer as swarms store them: address, then port; zeros if it must not be sent to others. */
 export type PeerEndpoints = {
   readonly ipv4: Uint8Array | undefined
   readonly ipv6: Uint8Array | undefined
-  /** The bytes of the addresses, one behind the other. */
+  /** The bytes of the addresses, concatenated. */
   readonly source: Uint8Array
 }
 
-/** Of a peer that is reached through a socket only. */
+/** Used for a peer that is reachable only through a socket. */
 export const NO_ENDPOINTS: PeerEndpoints = { ipv4: undefined, ipv6: undefined, source: new Uint8Array(0) }
 
 /**
- * The addresses of a peer: the one the announce came from, or, where that is allowed, those the client claims.
+ * Finds the addresses of a peer: the one the announce came from, or, if allowed, those the client claims.
  *
  * @param address 4 or 16 bytes
- * @returns the name of a failure when there is no usable address
+ * @returns the name of a failure if there is no usable address
  */
 export function endpointsOf(
   request: AnnounceRequest,
@@ -44,7 +44,7 @@ export function endpointsOf(
   return { ipv4, ipv6, source: Buffer.concat(claimed) }
 }
 
-/** `0.0.0.0`, which a connection that is gone reports, and `::`. */
+/** `0.0.0.0`, which a closed connection reports, or `::`. */
 function isUnspecified(address: Uint8Array): boolean {
   for (const byte of address) if (byte !== 0) return false
   return true
@@ -62,9 +62,9 @@ function oneEndpoint(address: Uint8Array, port: number, allowPrivate: boolean): 
 }
 
 /**
- * The owner of a peer in open mode: its addresses and port. For a client that sends a `key` (BEP 7) it is the key with
- * the peer id and port instead, so that its IPv4 and IPv6 announces belong together. With the key alone, all clients
- * whose key is a constant would be one peer.
+ * Derives the owner of a peer in open mode from its addresses and port. If the client sends a `key` (BEP 7), the key, the
+ * peer id and the port are used instead, so that its IPv4 and IPv6 announces have the same owner. The key alone is not
+ * enough: some clients send a constant.
  *
  * @returns 8 bytes
  */
@@ -86,7 +86,7 @@ function claimedAddresses(request: AnnounceRequest): Uint8Array[] | undefined {
   return addresses
 }
 
-/** What the announce limit counts by in open mode: an IPv4 address, or the /64 of an IPv6 one. */
+/** The key of the announce limit in open mode: an IPv4 address, or the /64 of an IPv6 address. */
 export function limitKeyOf(address: Uint8Array): string {
   return Buffer.from(address.subarray(0, 8)).toString('hex')
 }

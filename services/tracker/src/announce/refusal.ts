@@ -2,33 +2,33 @@ import { FAILURES, type FailureName, type TrackerAction } from '@vault-and-track
 import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
 import type { AnnounceCounters } from './announce-counters.ts'
 
-/** Why an announce or a scrape was refused, and when to try again. */
+/** Why an announce or a scrape was refused, and when to retry. */
 export type Refusal = {
   readonly failure: FailureName
-  /** Seconds. */
+  /** In seconds. */
   readonly interval: number
-  /** Seconds. */
+  /** In seconds. */
   readonly minInterval: number
-  /** BEP 31: minutes; undefined for what the table of failures says. */
+  /** In minutes (BEP 31); undefined for the default of the failure. */
   readonly retryIn: number | undefined
   readonly detail: string | undefined
 }
 
 type LimitFailure = Extract<FailureName, 'announce_limit' | 'scrape_limit' | 'passkey_limit'>
 
-/** Creates refusals, and counts them. */
+/** Creates and counts refusals. */
 export type Refusals = {
   readonly refuse: (action: TrackerAction, failure: FailureName, detail?: string | null) => Refusal
-  /** Refuses what is over a limit; `wait` in seconds. */
+  /** Refuses a request over a limit; `wait` in seconds. */
   readonly refuseOverLimit: (action: TrackerAction, failure: LimitFailure, wait: number) => Refusal
-  /** Refuses because of an error: an unavailable dependency, or else a bug, which is reported. */
+  /** Refuses a request because of an error. Errors other than an unavailable dependency are bugs and are reported. */
   readonly refuseError: (action: TrackerAction, error: unknown) => Refusal
 }
 
 /**
  * Creates the refusals of a tracker.
  *
- * @param options intervals in seconds; `onError` gets every error that is a bug
+ * @param options intervals in seconds; `onError` receives every error that is a bug
  */
 export function createRefusals(options: {
   interval: number
@@ -41,7 +41,7 @@ export function createRefusals(options: {
   const refuse: Refusals['refuse'] = (action, failure, detail) => {
     counters.countFailure(action, failure)
     const { retryIn } = FAILURES[failure]
-    // Clients that do not know BEP 31 read the interval instead.
+    // Clients without BEP 31 use the interval instead.
     const interval = retryIn === 'never' ? options.interval : Math.min(options.interval, retryIn * 60)
     const minInterval = Math.min(interval, options.minInterval)
     return { failure, interval, minInterval, retryIn: undefined, detail: detail ?? undefined }

@@ -9,13 +9,13 @@ import {
 } from '@vault-and-tracker/bencode-tracker'
 import type { Refusal } from './refusal.ts'
 
-/** A reply over HTTP, whatever writes it. */
+/** A reply over HTTP. */
 export type Reply = {
   readonly status: 200 | 429
   readonly body: Buffer
-  /** Seconds. */
+  /** In seconds. */
   readonly retryAfter?: number | undefined
-  /** The body is in memory that all replies share, and valid until the next reply. */
+  /** The body is in memory shared by all replies, valid until the next reply. */
   readonly isShared?: boolean
 }
 
@@ -23,12 +23,12 @@ const HEAD_ROOM = 320
 const CAPACITY = 4_096
 
 /**
- * Replies to announces are written one after the other in the same memory, with room for the head in front: the system
- * takes nearly all of them at once.
+ * Replies to announces are written into the same memory, with room for the head in front, because the kernel accepts
+ * nearly all of them immediately.
  */
 let shared = new BencodeWriter(CAPACITY, HEAD_ROOM)
 
-/** To be called when the system has not taken the last reply yet: the next one is written elsewhere. */
+/** Must be called if the kernel has not accepted the last reply yet, so that the next one is written elsewhere. */
 export function leaveReply(): void {
   shared = new BencodeWriter(CAPACITY, HEAD_ROOM)
 }
@@ -52,9 +52,9 @@ export function refusalReply(refusal: Refusal): Reply {
 }
 
 /**
- * Head and body as node:http would write them, for a connection without it.
+ * The head and body as node:http would write them.
  *
- * @param keepAliveMs how long the connection stays open without a request; undefined if it is closed now
+ * @param keepAliveMs how long an idle connection stays open; undefined if this reply closes it
  */
 export function wholeReply(reply: Reply, keepAliveMs: number | undefined): Buffer {
   const head = headOf(reply, keepAliveMs)
@@ -70,7 +70,7 @@ const TYPE = '\r\nContent-Type: text/plain\r\nContent-Length: '
 const STARTS = { 200: `HTTP/1.1 200 OK${TYPE}`, 429: `HTTP/1.1 429 Too Many Requests${TYPE}` }
 let [closing, keeping, keepsForMs, validUntil] = ['', '', 0, 0]
 
-/** What heads end with, made once a second because of the date (RFC 9110 section 5.6.7). */
+/** The end of a head, computed once a second because of its date (RFC 9110 section 5.6.7). */
 function endOfHead(keepAliveMs: number | undefined): string {
   const now = Date.now()
   if (now >= validUntil || (keepAliveMs ?? keepsForMs) !== keepsForMs) {

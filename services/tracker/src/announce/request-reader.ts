@@ -1,37 +1,37 @@
-// Reads whole, unremarkable GET requests (RFC 9112 sections 3 to 5). It refuses nothing: what it does not read, node:http does.
+// Reads complete, ordinary GET requests (RFC 9112 sections 3 to 5) and leaves all others to node:http.
 
 /** A request without a body. */
 export type PlainRequest = {
-  /** The origin form (RFC 9112 section 3.2.1), as it was sent. */
+  /** In origin form (RFC 9112 section 3.2.1), as sent. */
   readonly target: string
-  /** Whether the connection stays open behind the answer (RFC 9112 section 9.3). */
+  /** Whether the connection stays open after the response (RFC 9112 section 9.3). */
   readonly keepAlive: boolean
-  /** All X-Forwarded-For together, if any. */
+  /** All X-Forwarded-For fields, joined. */
   readonly forwardedFor: string | undefined
-  /** How many bytes it has. */
+  /** Its length in bytes. */
   readonly length: number
 }
 
-/** In bytes. Longer requests, and those with more fields, are left to node:http, which has limits of its own. */
+/** In bytes. Longer requests, and those with more fields, are left to node:http and its limits. */
 const MAX_LENGTH = 8_192
 const MAX_FIELDS = 32
 
-// Both match a character in one way only, so the time they take grows with the length alone.
+// Both match every character in one way only, so they run in linear time.
 /** request-line, section 3, with GET and a target of visible ASCII characters. */
 const REQUEST_LINE = /GET (\/[!-~]*) HTTP\/1\.([01])\r\n/y
 /** field-line, section 5: a token, and a value of visible characters, spaces and tabs, without obs-fold. */
 const FIELD_LINE = /([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t -~\x80-\xff]*)\r\n/y
 
-/** Fields that say where a message ends, or what becomes of the connection. */
+/** Fields that determine where a message ends or what happens to the connection. */
 const LEFT_TO_NODE = new Set([
   ...['content-length', 'transfer-encoding', 'te', 'trailer', 'expect', 'upgrade', 'http2-settings'],
   ...['proxy-connection', 'keep-alive'],
 ])
 
 /**
- * Reads the request that bytes begin with.
+ * Reads the request at the start of `bytes`.
  *
- * @returns undefined where it is not whole, or is odd in any way
+ * @returns undefined if it is incomplete or unusual
  */
 export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   const text = bytes.toString('latin1', 0, MAX_LENGTH)
@@ -64,7 +64,7 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
         if (LEFT_TO_NODE.has(name.toLowerCase())) return undefined
     }
   }
-  // Section 3.2: a request of HTTP/1.1 without Host is answered with 400, and so may be one with two.
+  // Section 3.2: an HTTP/1.1 request without Host gets 400, as does one with two.
   if (hosts > 1 || (hosts === 0 && minor === '1')) return undefined
   if (connection !== undefined && connection !== 'close' && connection !== 'keep-alive') return undefined
   return {
@@ -75,7 +75,7 @@ export function readPlainRequest(bytes: Buffer): PlainRequest | undefined {
   }
 }
 
-/** A value without the optional white space around it (RFC 9110 section 5.5), which is spaces and tabs alone. */
+/** Strips optional white space, that is spaces and tabs (RFC 9110 section 5.5). */
 function withoutSpace(value: string): string {
   let start = 0
   let end = value.length

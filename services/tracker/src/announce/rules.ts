@@ -5,10 +5,10 @@ import type { AnnounceTorrent, AnnounceUser, Directory } from './directory.ts'
 import type { CountLimit } from './limits.ts'
 import { endpointsOf, limitKeyOf, NO_ENDPOINTS } from './peer-endpoints.ts'
 
-/** `open` accepts everyone and every torrent, and accounts nothing. */
+/** `open` accepts every client and torrent and does no accounting. */
 export type TrackerMode = 'private' | 'open'
 
-/** What the rules need. */
+/** Dependencies and settings of the rules. */
 export type RuleOptions = {
   readonly directory: Directory
   /** Announces per user, or per address in open mode. */
@@ -16,42 +16,42 @@ export type RuleOptions = {
   /** Unknown passkeys per address. */
   readonly passkeyLimit: CountLimit
   readonly clients: ClientPrefixes
-  /** Whether loopback and private addresses are handed out. */
+  /** Whether loopback and private addresses are sent to peers. */
   readonly allowPrivatePeers: boolean
-  /** Whether the addresses that clients claim count. */
+  /** Whether addresses claimed by clients are used. */
   readonly allowIpParam: boolean
 }
 
-/** Which clients may announce, by prefixes of the peer id (BEP 20) in hex. */
+/** The clients that may announce, as prefixes of the peer id (BEP 20) in hex. */
 export type ClientPrefixes = {
-  /** When not empty, only these. */
+  /** If not empty, only these. */
   readonly allowed: readonly string[]
   /** Never these. */
   readonly denied: readonly string[]
 }
 
-/** Client prefixes as operators write them, such as `-TR3` or `-qB44`, in printable ASCII. */
+/** Converts the prefixes that operators configure, such as `-TR3` or `-qB44`, in printable ASCII. */
 export function clientPrefixes({ allowed, denied }: ClientPrefixes): ClientPrefixes {
   const hex = (prefix: string): string => Buffer.from(prefix, 'latin1').toString('hex')
   return { allowed: allowed.map(hex), denied: denied.map(hex) }
 }
 
-/** One rule about announces, whatever their transport. */
+/** A rule about announces, for all transports. */
 export type Rule = {
-  /** Every failure it can find, in the order in which it looks for them. */
+  /** The failures it can return, in the order in which it checks for them. */
   readonly failures: readonly FailureName[]
   /** Whether it applies in open mode too. */
   readonly isForOpenMode: boolean
   /**
-   * Checks an announce. What it looks up stays on the announce.
+   * Checks an announce, and stores on it what it looks up.
    *
-   * @returns nothing, the failure, or a promise: once it is fulfilled, the list is applied again from the top
-   * @throws what `isUnavailable` recognises, as the promise may, when Postgres or Redis is needed and unavailable
+   * @returns undefined, a failure, or a promise: once it resolves, the list is applied again from the start
+   * @throws (or rejects with) an error that `isUnavailable` recognises if Postgres or Redis is needed and unavailable
    */
   readonly check: (announce: Announce, options: RuleOptions) => FailureName | Promise<void> | undefined
 }
 
-/** The rules in the order in which they are applied; docs/tracker-announce.md lists the same. */
+/** The rules, in the order in which they are applied. docs/tracker-announce.md has the same list. */
 export const RULES: readonly Rule[] = [
   {
     failures: ['missing_passkey', 'passkey_limit', 'unknown_passkey', 'account_banned', 'account_suspended'],
@@ -73,7 +73,7 @@ export const RULES: readonly Rule[] = [
 
 type LookedUp = 'user' | 'torrent' | 'site' | 'wait' | 'passkeyWait'
 
-/** Keeps a value on the announce. @returns a promise if the value still has to be loaded */
+/** Stores a value on the announce. @returns a promise if the value has to be loaded first */
 function keep<Name extends LookedUp>(
   announce: Pick<Announce, Name>,
   name: Name,
@@ -93,7 +93,7 @@ function checkUser(announce: Announce, { directory, passkeyLimit }: RuleOptions)
   if (loading) return loading
   const failure = userFailure(announce.user ?? undefined)
   if (failure === undefined) return undefined
-  // A client that may not announce any more may stop: refused, it would repeat the stop without end.
+  // A client that may no longer announce may still stop. If refused, it would retry forever.
   if (announce.isStop && announce.overSocket === undefined) {
     announce.isStopOfNobody = failure === 'unknown_passkey'
     return undefined
@@ -105,7 +105,7 @@ function checkUser(announce: Announce, { directory, passkeyLimit }: RuleOptions)
   return isOver(announce.passkeyWait) ? 'passkey_limit' : failure
 }
 
-/** Why a user may neither announce nor scrape, if so. */
+/** The reason a user may neither announce nor scrape, if any. */
 export function userFailure(
   user: AnnounceUser | undefined,
 ): 'unknown_passkey' | 'account_banned' | 'account_suspended' | undefined {
@@ -133,7 +133,7 @@ function checkLimit(announce: Announce, { announceLimit }: RuleOptions): ReturnT
   return isOver(announce.wait) ? 'announce_limit' : undefined
 }
 
-/** A stop is carried out by a Redis that is full too, which cannot count it. */
+/** A full Redis still carries out a stop, but cannot count it. */
 function uncounted(error: unknown): number {
   if (!isUnavailable(error)) throw error
   return 0
@@ -166,7 +166,7 @@ function checkTorrent(announce: Announce, { directory }: RuleOptions): ReturnTyp
   return loading || torrentFailure(announce.torrent ?? undefined)
 }
 
-/** Why no user may announce a torrent, if so. */
+/** The reason no user may announce a torrent, if any. */
 export function torrentFailure(
   torrent: AnnounceTorrent | undefined,
 ): 'unregistered_torrent' | 'deleted_torrent' | 'rejected_torrent' | undefined {
@@ -179,7 +179,7 @@ function checkRights({ user, request, isStop }: Announce): FailureName | undefin
   return user?.canDownload === false && request.left > 0 && !isStop ? 'downloads_disabled' : undefined
 }
 
-/** Refuses nothing: it looks up the rates of the whole site. */
+/** Looks up the rates of the site. Never refuses. */
 function lookUpRates(announce: Announce, { directory }: RuleOptions): Promise<void> | undefined {
   if (announce.isStopOfNobody || announce.site !== null) return undefined
   return keep(announce, 'site', directory.siteMultipliers())

@@ -8,24 +8,24 @@ import { limitKeyOf } from './peer-endpoints.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import { type TrackerMode, torrentFailure, userFailure } from './rules.ts'
 
-/** The outcome of a scrape: a refusal, or the counts of the torrents asked for. */
+/** The outcome of a scrape: a refusal, or the counts of the requested torrents. */
 export type ScrapeOutcome = Refusal | Scraped
 
 type Scraped = {
   readonly failure: undefined
   readonly torrents: readonly ScrapedTorrent[]
-  /** Seconds before which no scrape is welcome. */
+  /** The minimum interval between scrapes, in seconds. */
   readonly minRequestInterval: number
 }
 
-/** The scrapes of one tracker, whatever their transport. */
+/** Scrapes, for all transports. */
 export type Scrapes = {
   /**
-   * Counts the peers of the torrents asked for, or of all where that is allowed. Unknown ones are left out; in open mode
-   * every torrent is known. It never rejects.
+   * Counts the peers of the requested torrents, or of all torrents if allowed. Unknown torrents are omitted; in open mode
+   * every torrent is known. Never rejects.
    *
-   * @param parse the request, or why it could not be read
-   * @param address where it came from, 4 or 16 bytes
+   * @param parse the request, or the reason it could not be parsed
+   * @param address the client's address, 4 or 16 bytes
    */
   scrape(parse: ScrapeParse, passkey: Passkey | undefined, address: Uint8Array): Promise<ScrapeOutcome>
 }
@@ -34,7 +34,7 @@ const MIN_REQUEST_INTERVAL = 600
 
 type Known = { readonly infoHash: InfoHash; readonly name: SwarmName; readonly completed: number }
 
-/** Creates the use case. */
+/** Creates the scrapes of a tracker. */
 export function createScrapes(options: {
   mode: TrackerMode
   directory: Directory
@@ -45,7 +45,7 @@ export function createScrapes(options: {
   swarms: Pick<Swarms, 'count'>
   refusals: Refusals
   counters: AnnounceCounters
-  /** All torrents, where clients may ask for them. */
+  /** Lists all torrents; undefined if clients may not request them. */
   fullScrape?: FullScrape | undefined
 }): Scrapes {
   const { mode, directory, scrapeLimit, passkeyLimit, swarms, refusals, counters, fullScrape } = options

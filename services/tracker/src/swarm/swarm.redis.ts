@@ -22,27 +22,26 @@ import {
 } from './wire.ts'
 
 /**
- * A call costs several times what an announce in it does, so a busy tracker sends calls at this pace and no faster. A
- * second one may be under way while Redis works on the first. Redis blocks during a call, hence the bound of its size.
+ * A call costs several times as much as an announce in it, so a busy tracker batches announces. A second call may be on
+ * its way while Redis works on the first. Redis blocks during a call, hence the maximum size.
  */
 const CALLS: BatcherOptions = { concurrency: 2, maxBatchSize: 64, lingerMs: 2, isReady: (waiting) => waiting >= 16 }
-/** A browser waits seconds for WebRTC, so announces over sockets can wait a little for others. */
+/** Browsers wait seconds for WebRTC, so announces over sockets can wait longer for a batch. */
 const SOCKET_CALLS: BatcherOptions = { ...CALLS, lingerMs: 4, isReady: (waiting) => waiting >= 64 }
-/** Between two calls of the sweep Redis is left to announces for so many times as long as the first took. */
+/** The pause between two calls of a sweep, as a multiple of the duration of the first. */
 const SWEEP_PAUSE = 4
-/** Swarms that one call takes an owner out of. */
+/** Swarms per call that removes an owner. */
 const EXPEL_SWARMS = 100
 
 type Request = SwarmRequest | SwarmScrape
-/** A reply, and where the pieces of each of its answers begin. */
+/** A reply, and the index of the first item of each answer in it. */
 type Answers = { readonly reply: readonly Buffer[]; readonly firsts: readonly number[] }
 
 /**
- * Swarms in Redis, shared by every process of the tracker. Announces that arrive at about the same time share a call;
- * each is still one atomic step.
+ * Creates swarms in Redis, shared by all processes of the tracker. Announces that arrive at about the same time share a
+ * call; each is still atomic.
  *
- * @param options `random` gives numbers from 0 to 1; the time is that of Redis, which all processes share, unless there
- *   is a `clock`, as in tests
+ * @param options `random` returns numbers from 0 to 1; `clock` replaces the time of Redis in tests
  */
 export function createRedisSwarms(options: {
   redis: Redis | Cluster
@@ -62,7 +61,7 @@ export function createRedisSwarms(options: {
       if (request.peer === undefined) writeScrape(announces, i * ANNOUNCE_LENGTH, request)
       else writeAnnounce(announces, i * ANNOUNCE_LENGTH, request, random32())
     })
-    // One key is enough for a single Redis. A Cluster refuses the whole call while one of the keys moves to another node.
+    // A single Redis needs only one key. A Cluster refuses the whole call while one of its keys moves to another node.
     const count = perTag ? requests.length : 1
     const keys = Array.from({ length: count }, (_, i) =>
       announces.subarray(i * ANNOUNCE_LENGTH, i * ANNOUNCE_LENGTH + KEY_LENGTH),
@@ -72,7 +71,7 @@ export function createRedisSwarms(options: {
   }
   const tell = (requests: readonly Request[], { reply, firsts }: Answers): void => {
     requests.forEach((request, i) => {
-      // An error in one answer is not that of the others of the call.
+      // An error in one answer must not fail the other answers of the call.
       try {
         if (request.peer === undefined) request.answered(decodeCounts(reply, i))
         else request.answered(decodeAnswer(reply, i, firsts[i] ?? 0, firsts[i + 1] ?? 0, request))
@@ -81,7 +80,7 @@ export function createRedisSwarms(options: {
       }
     })
   }
-  /** Stops and scrapes are repeated as a call that a full Redis carries out: they need no memory. */
+  /** Stops and scrapes need no memory, so they are retried with a function that a full Redis still runs. */
   const failUnlessFull = (requests: readonly Request[], error: unknown): void => {
     for (const request of requests)
       if (isOutOfMemory(error) && (request.peer === undefined || request.peer.state === 'stopped'))
@@ -95,7 +94,7 @@ export function createRedisSwarms(options: {
   }
   const overHttp = forTags(perTag, () => createCallQueue(announcing, CALLS))
   const overSockets = forTags(perTag, () => createCallQueue(announcing, SOCKET_CALLS))
-  /** Lists of many swarms, which announces must not wait for. */
+  /** For long lists of swarms, so that announces do not wait behind them. */
   const lists = forTags(perTag, () => createCallQueue(announcing, CALLS))
   const stopping: QueuedCalls<Request, Answers> = {
     run: (requests) => carryOut('stop', requests),
@@ -180,7 +179,7 @@ function swarmOf(request: Request): SwarmName {
   return request.peer === undefined ? request.name : request.peer.swarm
 }
 
-/** A call to a Cluster may have keys of one slot, and so of one tag: there each tag has a batcher of its own. */
+/** The keys of a call to a Cluster must share a slot, and so a tag: there each tag has its own queue. */
 function forTags<Batcher>(perTag: boolean, create: () => Batcher): (name: SwarmName) => Batcher {
   if (!perTag) {
     const only = create()
