@@ -39,43 +39,6 @@ test('.env.example describes every variable of the compose file, and holds no se
   for (const [name, value] of Object.entries(example)) if (SECRET.test(name)) assert.equal(value, '', name)
 })
 
-test('.env.example names the defaults that services have', () => {
-  const defaults = ['vault', 'tracker'].flatMap((service) => [
-    ...read(`services/${service}/src/config.ts`).matchAll(/^ {2}([A-Z_]+): integer\(\{.*fallback: ([\d_]+) \}\)/gm),
-  ])
-  assert.ok(defaults.length >= 15)
-  const text = read('.env.example')
-  for (const [, name = '', fallback = ''] of defaults) {
-    // The comment above the variable, which may describe the variables before it too.
-    const [before = ''] = text.split(`\n${name}=`)
-    const comment = before.slice(before.lastIndexOf('\n#', before.search(/(?:\n[A-Z_]+=.*)*$/)))
-    const number = fallback.replaceAll('_', '')
-    assert.match(comment, new RegExp(`\\b${number}\\b`), `${name} has the default ${number}`)
-  }
-})
-
-test('every setting that a service reads can be set through compose', () => {
-  const common = settingsOf('packages/service-kit/src/env.ts')
-  for (const service of ['vault', 'tracker']) {
-    const block = compose.match(new RegExp(`\n  ${service}:\n(?:(?:    .*)?\n)+`))?.[0] ?? ''
-    // The image sets three of these, and a file would have to be mounted.
-    const settings = [...common, ...settingsOf(`services/${service}/src/config.ts`)].filter(
-      (name) => !['HOST', 'PORT', 'REVISION', 'VAULT_KEYRING_FILE', 'TRANSIT_TOKEN_FILE'].includes(name),
-    )
-    assert.ok(settings.length >= 8)
-    for (const name of settings) assert.match(block, new RegExp(`\n      ${name}: `), `${service} lacks ${name}`)
-  }
-})
-
-test('commands of the vault get the keyring as the vault does', () => {
-  const [vault = '', audit = ''] = ['vault', 'vault-audit'].map(
-    (service) => compose.match(new RegExp(`\n  ${service}:\n(?:(?:    .*)?\n)+`))?.[0] ?? '',
-  )
-  const keyring = vault.match(/^ {6}(?:VAULT_KEYRING|TRANSIT_).*$/gm) ?? []
-  assert.ok(keyring.length >= 8)
-  for (const line of keyring) assert.ok(audit.includes(`${line}\n`), line)
-})
-
 test('every program that compose, the images and the smoke test run exists', () => {
   const files = ['docker-compose.yml', 'infra/Dockerfile', 'packages/dev-env/src/smoke/tracker.ts']
   const programs = files.flatMap((file) =>
@@ -224,11 +187,6 @@ function temporaryFolder() {
 /** The variables of a file such as `.env`. @param {string} text @returns {Record<string, string>} */
 function variables(text) {
   return Object.fromEntries([...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]))
-}
-
-/** The names in a schema of environment variables. @param {string} path */
-function settingsOf(path) {
-  return [...read(path).matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name = '']) => name)
 }
 
 /** @param {string} path from the repository */

@@ -1,4 +1,4 @@
-// Links, metric names and settings in the documents. Run with `node --test infra/documents.test.mjs`.
+// Links and metric names in the documents. Run with `node --test infra/documents.test.mjs`.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -44,13 +44,11 @@ test('the documents name every metric, and no other', () => {
   for (const name of inCode) assert.ok(all.includes(`\`${name}`), `${name} is not described`)
 })
 
-test('every variable of a service is in its .env.example, and no other', () => {
-  const common = matches('packages/service-kit/src/env.ts', /^ {2}([A-Z][A-Z_]+):/gm)
-  for (const service of ['vault', 'tracker']) {
-    const read = new Set([...common, ...matches(`services/${service}/src/config.ts`, /^ {2}([A-Z][A-Z_]+):/gm)])
-    const described = new Set(matches(`services/${service}/.env.example`, /^([A-Z_]+)=/gm))
-    assert.deepEqual([...described].sort(), [...read].sort(), service)
-  }
+test('all packages have one version', () => {
+  const manifests = files.filter((file) => /^((packages|services)\/[^/]+\/)?package\.json$/.test(file))
+  const versions = new Set(manifests.flatMap((file) => matches(file, /^ {2}"version": "([^"]+)"/gm)))
+  assert.ok(manifests.length > 10)
+  assert.equal(versions.size, 1)
 })
 
 /** The names of a document's headings in links, as GitHub makes them. @param {string} file from the repository */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { z } from 'zod'
-import { addressRanges, commonEnv, connectionUrl, EnvError, flag, integer, parseEnv, port } from '../src/env.ts'
+import { commonEnv, connectionUrl, EnvError, flag, integer, parseEnv, port } from '../src/env.ts'
 
 function problems(schema: Parameters<typeof parseEnv>[0], env: Record<string, string>): readonly string[] {
   try {
@@ -49,11 +49,11 @@ test.each([
   ['2001:db8::/129', '2001:db8::/129 is neither an address nor a CIDR range'],
   ['10.0.0.0/8,', 'must be a comma-separated list of addresses or CIDR ranges'],
   ['canary', 'must be a comma-separated list of addresses or CIDR ranges'],
-])('trusted proxies that are no addresses or ranges (%s) are a problem beside the others', (ranges, problem) => {
+])('trusted proxies that are no addresses or ranges (%s) are reported with the other problems', (ranges, problem) => {
   expect(problems(z.object({ ...commonEnv, PORT: port(1) }), { TRUSTED_PROXIES: ranges, PORT: 'x' })).toEqual([
+    `TRUSTED_PROXIES: ${problem}`,
     'DATABASE_URL: is required and not set',
     'REDIS_URL: is required and not set',
-    `TRUSTED_PROXIES: ${problem}`,
     'PORT: must be a whole number from 0 to 65535',
   ])
 })
@@ -92,7 +92,7 @@ test.each(['', ' ', '1.5', '1e3', '0x10', '-1', '11', 'ten'])('%j is not a whole
 })
 
 test('address ranges are split at commas, other words are refused', () => {
-  const schema = z.object({ PROXIES: addressRanges() })
+  const schema = z.object({ PROXIES: commonEnv.TRUSTED_PROXIES })
   expect(parseEnv(schema, { PROXIES: '10.0.0.0/8, ::1' })).toEqual({ PROXIES: ['10.0.0.0/8', '::1'] })
   expect(problems(schema, { PROXIES: 'nginx' })).toHaveLength(1)
 })

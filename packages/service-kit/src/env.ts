@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { isAddressRange } from './client-address.ts'
 
-/** All problems of a configuration at once, so that an operator can fix them together. */
+/** Lists every problem of a configuration, so that an operator can fix them together. */
 export class EnvError extends Error {
   override readonly name = 'EnvError'
   readonly problems: readonly string[]
@@ -13,15 +14,11 @@ export class EnvError extends Error {
 }
 
 /**
- * Reads a configuration from environment variables.
+ * Reads a configuration from environment variables. An empty string counts as not set, because Compose produces it for an
+ * unset variable. Messages never contain values, which may be secrets.
  *
- * An empty string counts as not set, because Compose files produce it for an unset variable. Problems do not contain
- * values, because a value may be a secret.
- *
- * @param schema an object schema whose keys are the variables' names
- * @param env the environment, usually `process.env`
- * @returns the typed, frozen configuration
- * @throws EnvError listing every problem: the name of the variable and the reason
+ * @param schema an object schema whose keys are the names of the variables
+ * @throws EnvError listing every problem
  */
 export function parseEnv<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -46,11 +43,7 @@ export function parseEnv<Shape extends z.ZodRawShape>(
   return Object.freeze(result.data)
 }
 
-/**
- * Reads the configuration when a service starts. Where it has problems, prints them and exits with status 1.
- *
- * @param read reads the configuration from `process.env`, or throws EnvError
- */
+/** Reads the configuration when a service starts. Prints its problems and exits with status 1 if it has any. */
 export function configOrExit<Config>(read: (env: Readonly<Record<string, string | undefined>>) => Config): Config {
   try {
     return read(process.env)
@@ -61,8 +54,14 @@ export function configOrExit<Config>(read: (env: Readonly<Record<string, string 
   }
 }
 
+/** The version in a package.json. */
+export function readVersion(manifest: URL): string {
+  const { version = 'unknown' } = JSON.parse(readFileSync(manifest, 'utf8')) as { version?: string }
+  return version
+}
+
 /** `true`, `false`, `1`, `0`, `yes`, `no`, `on` or `off`. */
-export function flag(fallback: boolean): z.ZodType<boolean> {
+export function flag(fallback: boolean) {
   return z
     .stringbool({
       error: 'must be true or false',
@@ -73,37 +72,41 @@ export function flag(fallback: boolean): z.ZodType<boolean> {
 }
 
 /** A whole number within bounds, both included. */
-export function integer(bounds: { min: number; max: number; fallback: number }): z.ZodType<number> {
-  const message = `must be a whole number from ${String(bounds.min)} to ${String(bounds.max)}`
+export function integer({ min, max, fallback }: { min: number; max: number; fallback: number }) {
+  const message = `must be a whole number from ${String(min)} to ${String(max)}`
   return z
     .string()
     .regex(/^-?\d{1,15}$/, message)
     .transform(Number)
-    .refine((n) => n >= bounds.min && n <= bounds.max, message)
-    .default(bounds.fallback)
+    .refine((n) => n >= min && n <= max, message)
+    .default(fallback)
 }
 
-/** A TCP port, 0 for any free one. */
-export function port(fallback: number): z.ZodType<number> {
-  return integer({ min: 0, max: 65_535, fallback })
-}
+/** A limit on requests; 0 switches it off. */
+export const limit = (fallback: number) => integer({ min: 0, max: 1_000_000, fallback })
 
-/** A connection URL with one of the given schemes. Messages do not repeat it, because it holds a password. */
-export function connectionUrl(...schemes: readonly string[]): z.ZodType<string> {
+/** A TCP port; 0 for any free one. */
+export const port = (fallback: number) => integer({ min: 0, max: 65_535, fallback })
+
+/** A connection URL with one of the given schemes. Messages do not repeat it, because it contains a password. */
+export function connectionUrl(...schemes: readonly string[]) {
   const message = `must be a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}`
   return z
     .string()
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), message)
 }
 
+/** Comma-separated values. */
+export function list() {
+  return z.string().transform((text) => text.split(',').map((part) => part.trim()))
+}
+
 /** Comma-separated addresses and CIDR ranges; none by default. */
-export function addressRanges(): z.ZodType<readonly string[]> {
-  return z
-    .string()
-    .transform((text) => text.split(',').map((part) => part.trim()))
+function addressRanges() {
+  return list()
     .refine((parts) => parts.every((part) => /^[0-9a-fA-F.:]+(\/\d{1,3})?$/.test(part)), {
       error: 'must be a comma-separated list of addresses or CIDR ranges',
-      // What does not even look like an address may be a secret in the wrong place, and is not repeated.
+      // A value that does not look like an address may be a misplaced secret, so it is not repeated.
       abort: true,
     })
     .superRefine((parts, context) => {
@@ -113,22 +116,46 @@ export function addressRanges(): z.ZodType<readonly string[]> {
     .default([])
 }
 
-/** The variables that both services have. */
+/**
+ * Names the group of some settings. `pnpm settings` writes settings by group into `.env.example`, the README tables and
+ * docker-compose.yml, with their description (`.describe`) and default; a value marked with `.meta({ secret: true })`
+ * is never written.
+ */
+export function group<Shape extends Record<string, z.ZodType>>(name: string, settings: Shape): Shape {
+  const grouped = Object.entries(settings).map(([key, schema]) => [key, schema.meta({ group: name })])
+  return Object.fromEntries(grouped) as Shape
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+/** The settings that both services have. */
 export const commonEnv = {
-  HOST: z.string().default('0.0.0.0'),
-  DATABASE_URL: connectionUrl('postgres', 'postgresql'),
-  DATABASE_POOL_SIZE: integer({ min: 1, max: 500, fallback: 10 }),
-  REDIS_URL: connectionUrl('redis', 'rediss'),
-  TRUSTED_PROXIES: addressRanges(),
-  LOG_LEVEL: z
-    .enum(
-      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-      'must be one of trace, debug, info, warn, error, fatal, silent',
-    )
-    .default('info'),
-  /** The commit that the image was built from; the image sets it. */
-  REVISION: z
-    .string()
-    .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores')
-    .default('unknown'),
+  ...group('Network', {
+    HOST: z.string().default('0.0.0.0').describe('Address to listen on.'),
+    TRUSTED_PROXIES: addressRanges().describe(
+      'Comma-separated addresses or CIDR ranges of proxies whose `X-Forwarded-*` headers are trusted.',
+    ),
+  }),
+  ...group('Postgres and Redis', {
+    DATABASE_URL: connectionUrl('postgres', 'postgresql').describe(
+      'URL of the database, with the run-time role. Migrations use `MIGRATION_DATABASE_URL`.',
+    ),
+    DATABASE_POOL_SIZE: integer({ min: 1, max: 500, fallback: 10 }).describe(
+      'Maximum number of connections to Postgres per process.',
+    ),
+    REDIS_URL: connectionUrl('redis', 'rediss').describe(
+      'URL of Redis. Run it with `appendonly yes` and `maxmemory-policy noeviction`.',
+    ),
+  }),
+  ...group('Operation', {
+    LOG_LEVEL: z
+      .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)
+      .default('info')
+      .describe(`One of ${LOG_LEVELS.join(', ')}. With \`debug\`, the reasons of refused requests are logged.`),
+    REVISION: z
+      .string()
+      .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, dashes or underscores')
+      .default('unknown')
+      .describe('Commit the service was built from, shown in `/metrics`. The image sets it.'),
+  }),
 }

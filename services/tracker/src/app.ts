@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { documentRoutes, type OpenApiDocument, openApiDocument, serve, webApplication } from '@vault-and-tracker/rest'
+import { readVersion } from '@vault-and-tracker/service-kit/env'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express } from 'express'
@@ -51,7 +52,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
 export function describeApi(): OpenApiDocument {
   return openApiDocument<TrackerSurface>(ENDPOINTS, {
     title: 'Tracker',
-    version: '1.0.0',
+    version: readVersion(new URL('../package.json', import.meta.url)),
     description:
       'The REST API of a private BitTorrent tracker. Announce, scrape and Torznab have formats of their own.',
     tags: {

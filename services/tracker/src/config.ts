@@ -1,17 +1,15 @@
 import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
-import { commonEnv, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
+import { commonEnv, flag, group, integer, limit, list, parseEnv, port } from '@vault-and-tracker/service-kit/env'
 import { z } from 'zod'
 
-function clientPrefixes(): z.ZodType<readonly string[]> {
-  return z
-    .string()
-    .transform((text) => text.split(',').map((part) => part.trim()))
-    .refine(
-      (parts) => parts.every((part) => /^[\x21-\x7e]{1,20}$/.test(part)),
-      'must be a comma-separated list of prefixes of peer ids, 1 to 20 printable characters each',
-    )
-    .default([])
-}
+const clientPrefixes = list()
+  .refine(
+    (parts) => parts.every((part) => /^[\x21-\x7e]{1,20}$/.test(part)),
+    'must be a comma-separated list of prefixes of peer ids, 1 to 20 printable characters each',
+  )
+  .default([])
+
+const approval = z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic')
 
 function isBaseUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
@@ -19,103 +17,164 @@ function isBaseUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && [username, password, search, hash].every((part) => part === '')
 }
 
-const schema = z.object({
+/** All settings, in the order of the generated tables; see `group`. */
+export const settings = z.object({
+  ...group('Network', {
+    PUBLIC_URL: z
+      .string()
+      .refine(isBaseUrl, 'must be a URL that starts with http:// or https://, without user, query and fragment')
+      // libtorrent derives the scrape address from the first "announce" of the whole URL, the host included.
+      .refine((text) => !/announce/i.test(text), 'must not contain the word announce')
+      .transform((text) => text.replace(/\/+$/, ''))
+      .describe(
+        'URL that users open, such as `https://tracker.example.org`: the base of announce URLs, and the only origin that ' +
+          'may send changes with a session cookie. With `https://`, the cookie is `Secure`. It must not contain the word ' +
+          '"announce".',
+      ),
+    PORT: port(6969).describe('Port to listen on.'),
+  }),
   ...commonEnv,
-  PORT: port(6969),
-  /** Where users reach the service; the base of announce URLs, and the origin that may write with a cookie. */
-  PUBLIC_URL: z
-    .string()
-    .refine(isBaseUrl, 'must be a URL that starts with http:// or https://, without user, query and fragment')
-    // libtorrent derives the scrape address from the first "announce" of the whole URL, the host included.
-    .refine((text) => !/announce/i.test(text), 'must not contain the word announce')
-    .transform((text) => text.replace(/\/+$/, '')),
-  TRACKER_MODE: z.enum(['private', 'open'], 'must be private or open').default('private'),
-  ALLOW_PRIVATE_PEERS: flag(false),
-  ALLOW_IP_PARAM: flag(false),
-  ANNOUNCE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 200 }),
-  /** Scrapes a minute, and announces and scrapes with a passkey that nobody has, both by address. */
-  SCRAPE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 6_000 }),
-  UNKNOWN_PASSKEY_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 1_000 }),
-  /** Whether a scrape without info hashes is answered, in open mode. */
-  FULL_SCRAPE: flag(false),
-  ANNOUNCE_INTERVAL: integer({ min: 10, max: 86_400, fallback: 1_800 }),
-  MIN_ANNOUNCE_INTERVAL: integer({ min: 1, max: 86_400, fallback: 900 }),
-  MAX_CLIENTS_PER_TORRENT: integer({ min: 1, max: 1_000, fallback: 5 }),
-  /** Prefixes of peer ids, such as `-TR3,-qB4`: who may announce, all clients when empty; and who may not. */
-  CLIENTS_ALLOWED: clientPrefixes(),
-  CLIENTS_DENIED: clientPrefixes(),
-  /** Where swarms and accounting are, unless in REDIS_URL; several nodes, comma-separated, are a Redis Cluster. */
-  SWARM_REDIS_URL: z
-    .string()
-    .transform((text) => text.split(',').map((part) => part.trim()))
-    .refine(
-      (parts) => parts.every((part) => URL.canParse(part) && /^rediss?:$/.test(new URL(part).protocol)),
-      'must be one or more comma-separated URLs that start with redis:// or rediss://',
-    )
-    .default([]),
-  /** Announces are read before node:http, which would answer them alike and more slowly. */
-  ANNOUNCE_FRONT: flag(true),
-  WEBSOCKET: flag(true),
-  /** Origins of pages that may connect, such as `https://example.org`; any where empty. */
-  WS_ORIGINS: z
-    .string()
-    .transform((text) => text.split(',').map((part) => part.trim()))
-    .refine(
-      (parts) => parts.every((part) => URL.canParse(part) && new URL(part).origin === part.toLowerCase()),
-      'must be comma-separated origins, such as https://example.org',
-    )
-    .transform((parts) => parts.map((part) => part.toLowerCase()))
-    .default([]),
-  WS_SOCKETS_PER_ADDRESS: integer({ min: 1, max: 1_000_000, fallback: 100 }),
-  WS_TORRENTS_PER_SOCKET: integer({ min: 1, max: 100_000, fallback: 200 }),
-  WS_MESSAGES_PER_SECOND: integer({ min: 1, max: 1_000_000, fallback: 20 }),
-  /** Connections to Postgres for searches, besides those of DATABASE_POOL_SIZE. */
-  SEARCH_POOL_SIZE: integer({ min: 1, max: 100, fallback: 2 }),
-  TRACKER_WORKERS: integer({ min: 1, max: 256, fallback: 1 }),
-  /** What the site is called in its pages and in Torznab. */
-  SITE_NAME: z
-    .string()
-    .trim()
-    .regex(/^[^\p{C}]{1,64}$/u, 'must be 1 to 64 characters')
-    .optional(),
-  REGISTRATION: z.enum(['open', 'invite', 'closed'], 'must be open, invite or closed').default('invite'),
-  UPLOAD_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),
-  /** Whether an approved torrent waits again when its uploader changes it; only with manual approval of uploads. */
-  EDIT_APPROVAL: z.enum(['automatic', 'manual'], 'must be automatic or manual').default('automatic'),
-  /** Bytes of .torrent files that a member may upload per day (UTC), 0 for any number; staff may upload more. */
-  UPLOAD_BYTES_PER_DAY: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 512 * 1024 ** 2 }),
-  /** Hours for which a completed torrent is to be seeded, unless as much was uploaded; 0 where nothing is asked. */
-  SEED_HOURS: integer({ min: 0, max: 10_000, fallback: 72 }),
-  /** The `source` field of every uploaded torrent, which gives it an info hash of its own; the host by default. */
-  TORRENT_SOURCE: z
-    .string()
-    .regex(/^[\x20-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters')
-    .optional(),
-  REST_READ_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 100 }),
-  REST_WRITE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 10 }),
-  AUTH_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 5 }),
-  /** Days for which requests to the Torznab API stay in the log. */
-  TORZNAB_LOG_DAYS: integer({ min: 1, max: 366, fallback: 30 }),
-  /** How many they are at most, and how many bytes they take with their indexes; the oldest go first. */
-  TORZNAB_LOG_REQUESTS: integer({ min: 1_000, max: 100_000_000, fallback: 1_000_000 }),
-  TORZNAB_LOG_BYTES: integer({ min: 1_000_000, max: 1_000_000_000_000, fallback: 500_000_000 }),
-  /** Torznab errors with the HTTP status that says the same, or, as the first specification had it, with 200. */
-  TORZNAB_ERROR_STATUS: z.enum(['http', '200'], 'must be http or 200').default('http'),
+  ...group('Network', {
+    TRACKER_WORKERS: integer({ min: 1, max: 256, fallback: 1 }).describe('Number of processes that share the port.'),
+  }),
+  ...group('Postgres and Redis', {
+    SEARCH_POOL_SIZE: integer({ min: 1, max: 100, fallback: 2 }).describe(
+      'Additional connections to Postgres for searches. A slow search keeps one core busy, so use at most half the cores ' +
+        'of Postgres.',
+    ),
+    SWARM_REDIS_URL: list()
+      .refine(
+        (parts) => parts.every((part) => URL.canParse(part) && /^rediss?:$/.test(new URL(part).protocol)),
+        'must be one or more comma-separated URLs that start with redis:// or rediss://',
+      )
+      .default([])
+      .describe(
+        'A separate Redis for swarms and accounting, or two or more comma-separated nodes of a Redis Cluster. Default: ' +
+          '`REDIS_URL`.',
+      ),
+  }),
+  ...group('Site', {
+    SITE_NAME: z
+      .string()
+      .trim()
+      .regex(/^[^\p{C}]{1,64}$/u, 'must be 1 to 64 characters')
+      .optional()
+      .describe('Name of the site. Default: "Tracker" on web pages, the host of `PUBLIC_URL` in Torznab.'),
+    REGISTRATION: z
+      .enum(['open', 'invite', 'closed'], 'must be open, invite or closed')
+      .default('invite')
+      .describe('Who can register: `open`, `invite` or `closed`.'),
+    UPLOAD_APPROVAL: approval.describe(
+      '`manual`: uploads by members wait for a moderator. `automatic`: they are listed at once.',
+    ),
+    EDIT_APPROVAL: approval.describe(
+      'With `UPLOAD_APPROVAL=manual`, what happens when a member edits the name, category or description of an approved ' +
+        'torrent. `automatic`: the torrent stays approved, and the admin log records the change. `manual`: it waits for a ' +
+        'moderator again.',
+    ),
+    UPLOAD_BYTES_PER_DAY: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 512 * 1024 ** 2 }).describe(
+      'Bytes of .torrent files that a member can upload per day (UTC); 0 for no limit. Moderators and administrators have ' +
+        'no limit.',
+    ),
+    SEED_HOURS: integer({ min: 0, max: 10_000, fallback: 72 }).describe(
+      'Hours that members should seed a completed torrent, unless they uploaded as much as they downloaded; 0 for no rule. ' +
+        'Torrents seeded for less are listed as hit-and-runs and have no other consequence.',
+    ),
+    TORRENT_SOURCE: z
+      .string()
+      .regex(/^[\x20-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters')
+      .optional()
+      .describe(
+        'The `source` field of every uploaded torrent, which makes its info hash unique to this site. Default: the host of ' +
+          '`PUBLIC_URL`.',
+      ),
+  }),
+  ...group('REST API', {
+    REST_READ_LIMIT: limit(100).describe('Reads per user and minute; 0 for no limit.'),
+    REST_WRITE_LIMIT: limit(10).describe('Writes per user and minute; 0 for no limit.'),
+    AUTH_LIMIT: limit(5).describe(
+      'Sign-ins, registrations and password changes per address and account in five minutes, and ten times as many per ' +
+        'address; 0 for no limit.',
+    ),
+  }),
+  ...group('Torznab', {
+    TORZNAB_ERROR_STATUS: z
+      .enum(['http', '200'], 'must be http or 200')
+      .default('http')
+      .describe(
+        'HTTP status of Torznab errors. `http`: the matching status. `200`: always 200, except for rate limits and downloads.',
+      ),
+    TORZNAB_LOG_DAYS: integer({ min: 1, max: 366, fallback: 30 }).describe(
+      'Days that requests stay in the request log. Statistics are kept permanently.',
+    ),
+    TORZNAB_LOG_REQUESTS: integer({ min: 1_000, max: 100_000_000, fallback: 1_000_000 }).describe(
+      'Maximum number of requests in the log. The oldest are deleted first.',
+    ),
+    TORZNAB_LOG_BYTES: integer({ min: 1_000_000, max: 1_000_000_000_000, fallback: 500_000_000 }).describe(
+      'Maximum size of the log with its indexes, in bytes. The oldest requests are deleted first.',
+    ),
+  }),
+  ...group('Announces', {
+    TRACKER_MODE: z
+      .enum(['private', 'open'], 'must be private or open')
+      .default('private')
+      .describe('`private`: announces need a passkey and a registered torrent. `open`: they need neither.'),
+    ANNOUNCE_INTERVAL: integer({ min: 10, max: 86_400, fallback: 1_800 }).describe(
+      'Seconds between two announces of a client (BEP 3 `interval`).',
+    ),
+    MIN_ANNOUNCE_INTERVAL: integer({ min: 1, max: 86_400, fallback: 900 }).describe(
+      'Minimum number of seconds between two announces of a client (`min interval`).',
+    ),
+    ANNOUNCE_LIMIT: limit(200).describe('Announces per user and minute, or per address in open mode; 0 for no limit.'),
+    SCRAPE_LIMIT: limit(6_000).describe('Scrapes per address and minute; 0 for no limit.'),
+    UNKNOWN_PASSKEY_LIMIT: limit(1_000).describe(
+      'Announces and scrapes with an unknown passkey per address and minute; 0 for no limit.',
+    ),
+    FULL_SCRAPE: flag(false).describe(
+      'In open mode, answer a scrape without info hashes with all active torrents, up to 5,000.',
+    ),
+    MAX_CLIENTS_PER_TORRENT: integer({ min: 1, max: 1_000, fallback: 5 }).describe(
+      'Maximum number of clients per user and torrent.',
+    ),
+    CLIENTS_ALLOWED: clientPrefixes.describe(
+      'Comma-separated prefixes of peer ids, such as `-TR4,-qB5`. If set, only these clients can announce.',
+    ),
+    CLIENTS_DENIED: clientPrefixes.describe('Comma-separated prefixes of peer ids of clients that cannot announce.'),
+    ALLOW_PRIVATE_PEERS: flag(false).describe(
+      'Include loopback and private addresses in peer lists. For tests and closed networks.',
+    ),
+    ALLOW_IP_PARAM: flag(false).describe('Trust the address that a client sends in `ip`, `ipv4` and `ipv6`.'),
+    ANNOUNCE_FRONT: flag(true).describe(
+      "Read announces before Node's HTTP server does, which is faster. The responses are the same.",
+    ),
+  }),
+  ...group('WebTorrent', {
+    WEBSOCKET: flag(true).describe('Accept announces over WebSockets, on the same port.'),
+    WS_ORIGINS: list()
+      .refine(
+        (parts) => parts.every((part) => URL.canParse(part) && new URL(part).origin === part.toLowerCase()),
+        'must be comma-separated origins, such as https://example.org',
+      )
+      .transform((parts) => parts.map((part) => part.toLowerCase()))
+      .default([])
+      .describe('Comma-separated origins of pages that can connect, such as `https://example.org`. Default: any.'),
+    WS_SOCKETS_PER_ADDRESS: integer({ min: 1, max: 1_000_000, fallback: 100 }).describe(
+      'Maximum number of WebSockets per address, and per passkey, in each process.',
+    ),
+    WS_TORRENTS_PER_SOCKET: integer({ min: 1, max: 100_000, fallback: 200 }).describe(
+      'Maximum number of torrents per WebSocket.',
+    ),
+    WS_MESSAGES_PER_SECOND: integer({ min: 1, max: 1_000_000, fallback: 20 }).describe(
+      'Messages per second and WebSocket, with bursts of up to ten times as many.',
+    ),
+  }),
 })
 
-/** The variables that are read, each described in `.env.example`. */
-export const CONFIG_VARIABLES: readonly string[] = Object.keys(schema.shape)
-
-/** The tracker's configuration; the variables are described in `.env.example`. */
+/** The configuration of the tracker. */
 export type Config = ReturnType<typeof readConfig>
 
-/**
- * Reads the configuration.
- *
- * @param env usually `process.env`
- * @throws EnvError listing every problem at once
- */
+/** Reads the configuration. @throws EnvError listing every problem */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
-  const settings = parseEnv(schema, env)
-  return Object.freeze({ ...settings, proxies: trustedProxies(settings.TRUSTED_PROXIES) })
+  const values = parseEnv(settings, env)
+  return Object.freeze({ ...values, proxies: trustedProxies(values.TRUSTED_PROXIES) })
 }

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { documentRoutes, type OpenApiDocument, openApiDocument, serve, webApplication } from '@vault-and-tracker/rest'
+import { readVersion } from '@vault-and-tracker/service-kit/env'
 import { healthRoutes } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import express, { type Express } from 'express'
@@ -39,7 +40,7 @@ const SIGNATURE_HEADERS = [
 export function describeApi(): OpenApiDocument {
   return openApiDocument<VaultSurface>(ENDPOINTS, {
     title: 'Secrets vault',
-    version: '1.0.0',
+    version: readVersion(new URL('../package.json', import.meta.url)),
     description: 'Every path knows its methods: another one is 405 method_not_allowed, another path 404 not_found.',
     tags: {
       secrets: 'What applications do with the secrets of their own project, by signed requests',

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { EnvError } from '@vault-and-tracker/service-kit/env'
 import { vaultEnv } from '../tests/support/vault.ts'
-import { CONFIG_VARIABLES, readConfig } from './config.ts'
+import { readConfig } from './config.ts'
 
 const good = vaultEnv({ databaseUrl: 'postgres://vault_app:pg-password@db/vault', redisUrl: 'redis://redis' })
 
@@ -98,12 +98,6 @@ test('a keyring file has to be there and belong to its owner alone', () => {
   } finally {
     rmSync(folder, { recursive: true })
   }
-})
-
-test('.env.example describes every variable, and no other', () => {
-  const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
-  const named = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
-  expect(named.toSorted()).toEqual(CONFIG_VARIABLES.toSorted())
 })
 
 test.each([

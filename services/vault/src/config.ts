@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
-import { commonEnv, EnvError, flag, integer, parseEnv, port } from '@vault-and-tracker/service-kit/env'
+import { commonEnv, EnvError, flag, group, integer, limit, parseEnv, port } from '@vault-and-tracker/service-kit/env'
 import { errorCode, isError } from '@vault-and-tracker/service-kit/errors'
 import { z } from 'zod'
 import { parsePublicUrls } from './http/authorities.ts'
@@ -10,8 +10,8 @@ import type { TransitSettings } from './keyring/transit.http.ts'
 import { isTransitKeyName } from './keyring/transit-keys.ts'
 
 /**
- * At least 32 printable characters, many different ones, in no sequence and without a part of eight that comes twice: what a
- * person types is not a token.
+ * At least 32 printable characters: many different ones, no sequence, and no group of eight that occurs twice. This refuses
+ * tokens that a person typed.
  */
 const adminToken = z
   .string()
@@ -28,7 +28,7 @@ function isGuessable(token: string): boolean {
   return new Set(token).size < 8 || new Set(steps).size < 8 || /(.{8}).*\1/.test(token)
 }
 
-/** The value is not repeated in a message: what is no URL may be a secret in the wrong place. */
+/** Messages do not repeat the value: if it is not a URL, it may be a misplaced secret. */
 const publicUrls = z
   .string()
   .transform((list, context) => {
@@ -39,7 +39,7 @@ const publicUrls = z
   })
   .default([])
 
-/** Data keys and the token pass in it: without TLS, only on this machine. */
+/** Requests carry data keys and the token, so plain HTTP is allowed on this machine only. */
 const transitUrl = z
   .string()
   .refine((text) => {
@@ -54,44 +54,96 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 const token = z.string().regex(/^[!-~]{1,4096}$/, 'must be printable ASCII without spaces')
 
-const keyringEnv = {
-  VAULT_KEYRING_FILE: z.string().optional(),
-  VAULT_KEYRING: z.string().optional(),
-  VAULT_KEYRING_ACTIVE: z.string().optional(),
-  TRANSIT_URL: transitUrl.optional(),
+const keyringEnv = group('Keys', {
+  VAULT_KEYRING_FILE: z
+    .string()
+    .optional()
+    .describe(
+      'File with the keyring (mode 0600): `{"active":"2026-11","keys":{"2026-11":"<openssl rand -base64 32>"}}`. Required ' +
+        'unless `VAULT_KEYRING` or `TRANSIT_URL` is set.',
+    ),
+  VAULT_KEYRING: z
+    .string()
+    .optional()
+    .meta({ secret: true })
+    .describe('The keyring itself, as `id:base64,id:base64`, instead of the file.'),
+  VAULT_KEYRING_ACTIVE: z.string().optional().describe('Id of the active key in `VAULT_KEYRING`.'),
+  TRANSIT_URL: transitUrl
+    .optional()
+    .describe(
+      'URL of a service with the transit API of HashiCorp Vault or OpenBao, which wraps data keys instead of the keyring or ' +
+        'in addition to it.',
+    ),
   TRANSIT_KEY: z
     .string()
     .refine(isTransitKeyName, 'must be 1 to 40 letters, digits, dots, dashes and underscores')
-    .optional(),
+    .optional()
+    .describe('Name of the transit key. Required with `TRANSIT_URL`.'),
   TRANSIT_MOUNT: z
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/, 'must be the path of a mount, like transit')
-    .default('transit'),
+    .default('transit')
+    .describe('Path where the transit engine is mounted.'),
   TRANSIT_NAMESPACE: z
     .string()
     .regex(/^[!-~]{1,200}$/, 'must be printable ASCII without spaces')
-    .optional(),
-  TRANSIT_TOKEN: token.optional(),
-  TRANSIT_TOKEN_FILE: z.string().optional(),
-  TRANSIT_WRAPS: flag(true),
-}
+    .optional()
+    .describe('Namespace of the transit engine.'),
+  TRANSIT_TOKEN: token.optional().meta({ secret: true }).describe('Token that may use the transit key.'),
+  TRANSIT_TOKEN_FILE: z
+    .string()
+    .optional()
+    .describe('File with that token (mode 0600), read for each request, so the token can be renewed. Preferred.'),
+  TRANSIT_WRAPS: flag(true).describe(
+    '`false`: the transit key only unwraps existing data keys, and the keyring wraps.',
+  ),
+})
 
-const serviceEnv = z.object({
+/** All settings, in the order of the generated tables; see `group`. */
+export const settings = z.object({
+  ...group('Network', {
+    PUBLIC_URL: publicUrls.describe(
+      'Comma-separated URLs that clients use, such as `https://vault.example.org`. A request for any other host is refused ' +
+        'with 421. Default: `localhost`, `127.0.0.1` and `[::1]`, with any port.',
+    ),
+    PORT: port(4200).describe('Port to listen on.'),
+  }),
   ...commonEnv,
+  ...group('Administrators', {
+    ADMIN_TOKEN: adminToken
+      .meta({ secret: true })
+      .describe('Token of the administrator, at least 32 characters. Create one with `openssl rand -hex 32`.'),
+    ADMIN_TOKEN_PREVIOUS: adminToken
+      .optional()
+      .meta({ secret: true })
+      .describe('The previous token, accepted as well while clients switch to the new one.'),
+  }),
   ...keyringEnv,
-  PORT: port(4200),
-  PUBLIC_URL: publicUrls,
-  ADMIN_TOKEN: adminToken,
-  ADMIN_TOKEN_PREVIOUS: adminToken.optional(),
-  FETCH_RATE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 300 }),
-  SIGNATURE_FAILURE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 100 }),
-  ADMIN_FAILURE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 10 }),
-  WRITE_RATE_LIMIT: integer({ min: 0, max: 1_000_000, fallback: 600 }),
-  MAX_ENVIRONMENT_BYTES: integer({ min: 65_536, max: 64 * 1024 ** 2, fallback: 4 * 1024 ** 2 }),
-  MAX_SECRETS: integer({ min: 1, max: 10_000, fallback: 2_000 }),
-  MAX_UNREAD_BYTES: integer({ min: 0, max: 1024 ** 3, fallback: 64 * 1024 ** 2 }),
-  MAX_ENVIRONMENTS: integer({ min: 1, max: 10_000, fallback: 100 }),
-  MAX_VERSIONS: integer({ min: 1, max: 100_000, fallback: 100 }),
+  ...group('Limits', {
+    FETCH_RATE_LIMIT: limit(300).describe('`GET /v1/secrets` requests per address and minute; 0 for no limit.'),
+    SIGNATURE_FAILURE_LIMIT: limit(100).describe(
+      'Failed signatures per address, project and minute, and ten times as many per address; 0 for no limit.',
+    ),
+    ADMIN_FAILURE_LIMIT: limit(10).describe('Wrong admin tokens per address in five minutes; 0 for no limit.'),
+    WRITE_RATE_LIMIT: limit(600).describe(
+      'Writes and deletions per minute, per project and per administrator; 0 for no limit.',
+    ),
+    MAX_ENVIRONMENT_BYTES: integer({ min: 65_536, max: 64 * 1024 ** 2, fallback: 4 * 1024 ** 2 }).describe(
+      'Maximum size of an environment in bytes. Larger writes get 413.',
+    ),
+    MAX_SECRETS: integer({ min: 1, max: 10_000, fallback: 2_000 }).describe(
+      'Maximum number of secrets per environment. Writes beyond it get 413.',
+    ),
+    MAX_ENVIRONMENTS: integer({ min: 1, max: 10_000, fallback: 100 }).describe(
+      'Maximum number of environments per project. Writes beyond it get 413.',
+    ),
+    MAX_VERSIONS: integer({ min: 1, max: 100_000, fallback: 100 }).describe(
+      'Maximum number of versions per secret. The oldest are deleted.',
+    ),
+    MAX_UNREAD_BYTES: integer({ min: 0, max: 1024 ** 3, fallback: 64 * 1024 ** 2 }).describe(
+      'Bytes of responses that the clients of a project may leave unread before its fetches get 503; 0 for no limit.',
+    ),
+  }),
 })
 
 const commandEnv = z.object({
@@ -102,51 +154,43 @@ const commandEnv = z.object({
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** The variables that the service reads, each described in `.env.example`. */
-export const CONFIG_VARIABLES: readonly string[] = Object.keys(serviceEnv.shape)
-
 /** The configuration of the service. */
 export type Config = ReturnType<typeof readConfig>
 
-/**
- * Reads the configuration of the service, keyring included.
- *
- * @param env usually `process.env`
- * @throws EnvError listing every problem at once; no value is ever repeated
- */
+/** Reads the configuration of the service, including the keyring. @throws EnvError listing every problem, without values */
 export function readConfig(env: Env) {
-  const { settings, keys } = read(serviceEnv, env)
-  return Object.freeze({ ...withoutKeys(settings), ...keys, proxies: trustedProxies(settings.TRUSTED_PROXIES) })
+  const { values, keys } = read(settings, env)
+  return Object.freeze({ ...withoutKeys(values), ...keys, proxies: trustedProxies(values.TRUSTED_PROXIES) })
 }
 
-/** The configuration of an operator's command, which needs the database and the keyring but no token and no port. */
+/** The configuration of a command: the database and the keyring, without admin token and port. */
 export function readCommandConfig(env: Env) {
-  const { settings, keys } = read(commandEnv, env)
-  return Object.freeze({ DATABASE_URL: settings.DATABASE_URL, LOG_LEVEL: settings.LOG_LEVEL, ...keys })
+  const { values, keys } = read(commandEnv, env)
+  return Object.freeze({ DATABASE_URL: values.DATABASE_URL, LOG_LEVEL: values.LOG_LEVEL, ...keys })
 }
 
-/** The keys alone, for a command that works as the owner of the tables. */
+/** The keys only, for a command that connects as the owner of the tables. */
 export function readKeyringConfig(env: Env): Keys {
   return read(z.object(keyringEnv), env).keys
 }
 
-/** The configuration of a command that makes the first keyring: everything but the keyring. */
+/** The configuration of the command that creates the first keyring. */
 export function readCommandConfigWithoutKeyring(env: Env) {
   const { DATABASE_URL, LOG_LEVEL, VAULT_KEYRING_FILE: keyringFile } = parseEnv(commandEnv, env)
   return Object.freeze({ DATABASE_URL, LOG_LEVEL, keyringFile })
 }
 
-/** The keys are parsed, and tokens are read where they are used; their text goes no further than this file. */
-function withoutKeys<Settings extends { VAULT_KEYRING?: string | undefined; TRANSIT_TOKEN?: string | undefined }>(
-  settings: Settings,
+/** Drops the text of keys and tokens: keys are parsed already, and the token is read again when it is used. */
+function withoutKeys<Values extends { VAULT_KEYRING?: string | undefined; TRANSIT_TOKEN?: string | undefined }>(
+  values: Values,
 ) {
-  const rest = { ...settings }
+  const rest = { ...values }
   delete rest.VAULT_KEYRING
   delete rest.TRANSIT_TOKEN
   return rest
 }
 
-/** The keys of this process, and where those of a service are. */
+/** The keys of this process, and the transit service if one is configured. */
 type Keys = {
   readonly keyring: Keyring
   readonly transit: (TransitSettings & { readonly wraps: boolean }) | undefined
@@ -154,15 +198,15 @@ type Keys = {
 
 function read<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, env: Env) {
   const problems: string[] = []
-  const settings = attempt(problems, () => parseEnv(schema, env))
+  const values = attempt(problems, () => parseEnv(schema, env))
   const keyring = attempt(problems, () => readKeyring(env))
-  const transit = attempt(problems, () => ({ settings: readTransit(env) }))
-  if (settings === undefined || keyring === undefined || transit === undefined || problems.length > 0)
+  const transit = attempt(problems, () => ({ values: readTransit(env) }))
+  if (values === undefined || keyring === undefined || transit === undefined || problems.length > 0)
     throw new EnvError([...new Set(problems)])
-  return { settings, keys: { keyring, transit: transit.settings } }
+  return { values, keys: { keyring, transit: transit.values } }
 }
 
-/** Collects what is wrong instead of stopping at the first. */
+/** Runs a step and collects its problems, so that all of them are reported together. */
 function attempt<T>(problems: string[], step: () => T): T | undefined {
   try {
     return step()
@@ -183,7 +227,7 @@ function readKeyring(env: Env): Keyring {
   if (file === '' && (env['TRANSIT_URL'] ?? '') !== '') return createKeyring([])
   if (file === '') {
     throw new KeyringError([
-      'VAULT_KEYRING_FILE: is required and not set (or VAULT_KEYRING with VAULT_KEYRING_ACTIVE); the vault generates no key by itself',
+      'VAULT_KEYRING_FILE: is required and not set (or VAULT_KEYRING with VAULT_KEYRING_ACTIVE); the vault does not generate keys',
     ])
   }
   return parseKeyringFile(readPrivateFile(file, 'VAULT_KEYRING_FILE'))
@@ -191,21 +235,21 @@ function readKeyring(env: Env): Keyring {
 
 function readTransit(env: Env): Keys['transit'] {
   if ((env['TRANSIT_URL'] ?? '') === '') return undefined
-  const settings = parseEnv(z.object(keyringEnv), env)
-  const { TRANSIT_URL: url, TRANSIT_KEY: key, TRANSIT_TOKEN: given, TRANSIT_TOKEN_FILE: file } = settings
+  const values = parseEnv(z.object(keyringEnv), env)
+  const { TRANSIT_URL: url, TRANSIT_KEY: key, TRANSIT_TOKEN: given, TRANSIT_TOKEN_FILE: file } = values
   if (url === undefined) return undefined
   if (key === undefined) throw new KeyringError(['TRANSIT_KEY: is required with TRANSIT_URL'])
   if ((given === undefined) === (file === undefined))
     throw new KeyringError(['TRANSIT_TOKEN, TRANSIT_TOKEN_FILE: set one of them with TRANSIT_URL'])
   const readToken = (): string => given ?? readTokenFile(file ?? '')
   readToken()
-  const { TRANSIT_MOUNT: mount, TRANSIT_NAMESPACE: namespace, TRANSIT_WRAPS: wraps } = settings
+  const { TRANSIT_MOUNT: mount, TRANSIT_NAMESPACE: namespace, TRANSIT_WRAPS: wraps } = values
   return { url, key, mount, namespace, readToken, wraps }
 }
 
 function readTokenFile(file: string): string {
   const text = readPrivateFile(file, 'TRANSIT_TOKEN_FILE').trim()
-  if (!token.safeParse(text).success) throw new KeyringError([`TRANSIT_TOKEN_FILE: ${file} holds no token`])
+  if (!token.safeParse(text).success) throw new KeyringError([`TRANSIT_TOKEN_FILE: ${file} does not contain a token`])
   return text
 }
 
@@ -213,7 +257,7 @@ function readPrivateFile(file: string, variable: string): string {
   try {
     const { mode } = statSync(file)
     if ((mode & 0o077) !== 0)
-      throw new KeyringError([`${variable}: ${file} is accessible to others; run: chmod 600 ${file}`])
+      throw new KeyringError([`${variable}: ${file} is accessible to other users; run: chmod 600 ${file}`])
     return readFileSync(file, 'utf8')
   } catch (error) {
     if (error instanceof KeyringError) throw error

@@ -10,7 +10,6 @@ import { send } from './support/client.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 const SERVICE = join(import.meta.dirname, '..')
-const README = readFileSync(join(SERVICE, 'README.md'), 'utf8')
 
 let vault: TestVault
 
@@ -59,19 +58,4 @@ test.each(described)('$path has the methods that are described', async ({ path, 
 test('every error is described for some endpoint, but for the one that the description has for all paths', () => {
   const codes = ENDPOINTS.flatMap(codesOf)
   expect([...new Set([...codes, 'method_not_allowed'])].toSorted()).toEqual(Object.keys(ERRORS).toSorted())
-})
-
-test('the README and .env.example have every variable, and no other', () => {
-  const source = readFileSync(join(SERVICE, 'src/config.ts'), 'utf8')
-  const common = ['HOST', 'DATABASE_URL', 'DATABASE_POOL_SIZE', 'REDIS_URL', 'TRUSTED_PROXIES', 'LOG_LEVEL', 'REVISION']
-  const own = [...source.matchAll(/^ {2}([A-Z_]{4,}): /gm)].map(([, name]) => String(name))
-  const expected = [...new Set([...common, ...own])].toSorted()
-  const example = readFileSync(join(SERVICE, '.env.example'), 'utf8')
-  expect([...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name).toSorted()).toEqual(expected)
-  const [, table = ''] = README.split(/\| Variable +\|/)
-  const [rows = ''] = table.split('\n\n')
-  const named = rows
-    .split('\n')
-    .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name))
-  expect(named.toSorted()).toEqual(expected)
 })

@@ -10,8 +10,8 @@ const DECIDED = new Set(['HOST', 'PORT', 'DATABASE_URL', 'REDIS_URL'])
 
 /** What a service's `config.ts` exports. */
 type ConfigModule = {
-  /** The environment variables that the service reads. */
-  CONFIG_VARIABLES: readonly string[]
+  /** The settings of the service, by name. */
+  settings: { readonly shape: Readonly<Record<string, unknown>> }
   /** @throws an error whose message lists every problem */
   readConfig(env: Record<string, string>): unknown
 }
@@ -29,9 +29,11 @@ export async function loadConfigs(code: Code): Promise<Configs> {
 
 /** The variables of an environment that each service reads and that the user may set. */
 export function serviceVariables(env: NodeJS.ProcessEnv, configs: Configs): Record<ServiceName, Environment> {
-  const pick = ({ CONFIG_VARIABLES }: ConfigModule): Environment =>
+  const pick = ({ settings }: ConfigModule): Environment =>
     Object.fromEntries(
-      CONFIG_VARIABLES.filter((name) => !DECIDED.has(name)).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+      Object.keys(settings.shape)
+        .filter((name) => !DECIDED.has(name))
+        .flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     )
   // Both services have a PUBLIC_URL. The one in the environment is the tracker's, as with Compose.
   const vault = pick(configs.vault)
