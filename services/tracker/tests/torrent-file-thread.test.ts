@@ -1,26 +1,13 @@
-import { execFileSync } from 'node:child_process'
-import { getPriority } from 'node:os'
-import { fileURLToPath } from 'node:url'
-import { types } from 'node:util'
 import { afterEach, expect, test } from '@jest/globals'
-import { SOURCE_ARGUMENTS, sourceArguments } from '@vault-and-tracker/dev-env'
+import { SOURCE_ARGUMENTS } from '@vault-and-tracker/dev-env'
 import { createTorrentFileReader, type TorrentFileReader } from '../src/torrents/torrent-file.thread.ts'
 import { withManyFiles } from './support/costly-torrents.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 
 const nodeArguments = SOURCE_ARGUMENTS
-const priorities = fileURLToPath(new URL('support/thread-priorities.ts', import.meta.url))
 let reader: TorrentFileReader
 
 afterEach(() => reader.close())
-
-/** The niceness of each thread of a process that was started with one, and that has read a file. */
-function prioritiesUnderNiceness(niceness: number): number[] {
-  const command = [process.execPath, ...sourceArguments(priorities)]
-  return execFileSync('nice', ['-n', String(niceness), ...command], { encoding: 'utf8' })
-    .split(' ')
-    .map(Number)
-}
 
 const refusal = (code: string, message: unknown) => expect.objectContaining({ code, message })
 
@@ -73,37 +60,6 @@ test('this thread goes on while a costly file is read', async () => {
     { path: 'folder/file 999.bin', size: 1 },
   ])
   expect((JSON.parse(Buffer.from(fileList).toString()) as unknown[])[49_999]).toEqual(['folder/file 49999.bin', 1])
-})
-
-test('what is read is put where the file was when threads share its memory, as far as it fits', async () => {
-  reader = createTorrentFileReader({ nodeArguments })
-  const file = withManyFiles('shared', 1_000)
-  const alone = await reader.read(Buffer.from(file), 'OurSite', 'owner')
-  const parts = [alone.info, alone.fileList]
-  const largest = Math.max(...parts.map(({ length }) => length))
-  for (const [room, fit] of [
-    [alone.info.length + alone.fileList.length, [true, true]],
-    [largest, [true, false]],
-  ] as const) {
-    const memory = new SharedArrayBuffer(Math.max(room, file.length))
-    const bytes = Buffer.from(memory, 0, file.length)
-    bytes.set(file)
-    const { info, fileList, ...others } = await reader.read(bytes, 'OurSite', 'owner')
-    expect([info.buffer, fileList.buffer].map((buffer) => types.isSharedArrayBuffer(buffer))).toEqual(fit)
-    expect([info, fileList].map((part) => Buffer.from(part))).toEqual(parts.map((part) => Buffer.from(part)))
-    expect({ ...others, info: alone.info, fileList: alone.fileList }).toEqual(alone)
-  }
-})
-
-test('the thread yields to the others of its process, which keep their priority', () => {
-  const [main, ...others] = prioritiesUnderNiceness(0)
-  const own = getPriority()
-  expect(main).toBe(own)
-  expect(others.filter((priority) => priority !== own)).toEqual([10])
-})
-
-test('the thread of a process that yields more than it does, yields as much', () => {
-  expect(new Set(prioritiesUnderNiceness(15))).toEqual(new Set([getPriority() + 15]))
 })
 
 test('a file that takes too long is given up, and the next one is read', async () => {

@@ -5,9 +5,7 @@ import { apiError } from '../errors.ts'
 import { createReadBody } from '../http/input.ts'
 import { createLimits } from '../http/limits.ts'
 import type { TrackerSurface } from '../http/surface.ts'
-import { createUploadMemories } from '../http/upload-memory.ts'
 import { createUploadSlots, type UploadLimits } from '../http/upload-slots.ts'
-import { MAX_TORRENT_BYTES } from '../torrents/torrent-file.ts'
 import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
 import type { Connections } from './connections.ts'
 
@@ -18,8 +16,6 @@ const COMPRESS_FROM_BYTES = 1_400
 const UPLOADS: UploadLimits = { perHolder: 3, shared: 8, total: 16 }
 /** Nothing comes of a preview, so however many are asked for, they take nothing from uploads. */
 const PREVIEWS: UploadLimits = { perHolder: 1, total: 8 }
-/** A file, and what is stored of it: the same bytes, and some more of our own. */
-const UPLOAD_MEMORY_BYTES = MAX_TORRENT_BYTES + 64 * 1024
 
 /** The REST surface: how requests are guarded and read. */
 export type Rest = { readonly serving: Serving<TrackerSurface> }
@@ -28,7 +24,7 @@ export type Rest = { readonly serving: Serving<TrackerSurface> }
 export function createRest({ config, logger, redis, metrics }: Connections, sessions: Sessions): Rest {
   const slots = { uploads: createUploadSlots(UPLOADS), previews: createUploadSlots(PREVIEWS) }
   createUploadMetrics(metrics.registry, () => slots.uploads.taken() + slots.previews.taken())
-  const readBody = createReadBody(slots, createUploadMemories(UPLOAD_MEMORY_BYTES))
+  const readBody = createReadBody(slots)
   const applyLimit = createLimits({
     redis,
     logger,

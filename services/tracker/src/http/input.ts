@@ -1,10 +1,9 @@
 import { type Description, type ReadBody, runMiddleware, type Upload } from '@vault-and-tracker/rest'
 import { addressKey } from '@vault-and-tracker/service-kit/client-address'
 import express, { type Request, type RequestHandler, type Response } from 'express'
-import multer, { type StorageEngine } from 'multer'
+import multer from 'multer'
 import { apiError, isApiError } from '../errors.ts'
 import type { TrackerSurface, Visitor } from './surface.ts'
-import type { UploadMemories, UploadMemory } from './upload-memory.ts'
 import type { UploadSlots } from './upload-slots.ts'
 
 /** Text fields of an upload, in bytes, and how many. */
@@ -34,8 +33,7 @@ export type ReadRequestBody = (
 ) => Promise<ReadBody>
 
 /** Reads JSON bodies and uploads, all bounded. */
-export function createReadBody(slots: Slots, memories: UploadMemories): ReadRequestBody {
-  const readUpload = createReadUpload(memories)
+export function createReadBody(slots: Slots): ReadRequestBody {
   return async ({ upload, limit }, request, response, caller) => {
     // What counts as reading changes nothing.
     const ofKind = limit === 'read' ? slots.previews : slots.uploads
@@ -51,31 +49,28 @@ export function createReadBody(slots: Slots, memories: UploadMemories): ReadRequ
 }
 
 /**
- * Reads uploads into memory: one file and a few fields. An upload has its slot and its memory until its handler has ended:
- * the handler works with the bytes also when the client has gone.
+ * Reads an upload into memory: one file and a few fields. The upload has its slot until its handler has returned, because
+ * the handler works with the bytes even if the client has disconnected.
  */
-function createReadUpload(
-  memories: UploadMemories,
-): (upload: Upload, slots: UploadSlots, request: Request, response: Response, caller: Visitor) => Promise<ReadBody> {
-  return async (upload, slots, request, response, caller) => {
-    if (request.is('multipart/form-data') === false)
-      throw apiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as multipart/form-data.')
-    const giveBack = takeSlot(slots, response, caller)
-    const memory = memories.take()
-    const release = (): void => {
-      memory.release()
-      giveBack()
-    }
-    try {
-      // The parser never ends when the request was cut off before it started.
-      if (request.destroyed) throw apiError('BAD_REQUEST', 'The request was cut off.')
-      await inTime(request, runMiddleware(multipartParser(upload, memory), request, response))
-    } catch (error) {
-      release()
-      throw malformedForm(error)
-    }
-    return { body: request.body as unknown, file: request.file?.buffer, release }
+async function readUpload(
+  upload: Upload,
+  slots: UploadSlots,
+  request: Request,
+  response: Response,
+  caller: Visitor,
+): Promise<ReadBody> {
+  if (request.is('multipart/form-data') === false)
+    throw apiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as multipart/form-data.')
+  const release = takeSlot(slots, response, caller)
+  try {
+    // The parser would never finish a request that was cut off before it started.
+    if (request.destroyed) throw apiError('BAD_REQUEST', 'The request was cut off.')
+    await inTime(request, runMiddleware(multipartParser(upload), request, response))
+  } catch (error) {
+    release()
+    throw malformedForm(error)
   }
+  return { body: request.body as unknown, file: request.file?.buffer, release }
 }
 
 /** Waits for a body while it comes fast enough. @throws ApiError TOO_SLOW otherwise; its bytes go nowhere from then on */
@@ -106,9 +101,9 @@ function takeSlot(slots: UploadSlots, response: Response, { session, address }: 
   }
 }
 
-function multipartParser({ field, maxBytes }: Upload, memory: UploadMemory): RequestHandler {
+function multipartParser({ field, maxBytes }: Upload): RequestHandler {
   return multer({
-    storage: storageIn(memory),
+    storage: multer.memoryStorage(),
     limits: {
       fileSize: maxBytes,
       files: 1,
@@ -119,16 +114,6 @@ function multipartParser({ field, maxBytes }: Upload, memory: UploadMemory): Req
       headerPairs: 50,
     },
   }).single(field)
-}
-
-function storageIn(memory: UploadMemory): StorageEngine {
-  return {
-    _handleFile: (_request, { stream }, done) => {
-      stream.on('data', (chunk: Buffer) => memory.append(chunk))
-      stream.on('end', () => done(null, { buffer: memory.bytes() }))
-    },
-    _removeFile: (_request, _file, done) => done(null),
-  }
 }
 
 /** Forms are kept in memory, so whatever the parser fails with is the client's doing: too much, broken or cut off. */

@@ -6,9 +6,9 @@ import { type ReadTorrent, type ReadTorrentFile, refusedTorrent, type TorrentCon
 /** What the thread gets of a file. */
 export type TorrentJob = { readonly bytes: Uint8Array; readonly source: string }
 
-/** The memory of the thread beside the files: the costliest file that is read takes a third of it. */
+/** The heap of the thread. The costliest file takes a third of it. */
 const MAX_HEAP_MB = 512
-/** The costliest file takes a second where nothing else runs, and the thread yields to whatever does. */
+/** The costliest file takes a second on an idle machine. */
 const TIMEOUT_MS = 30_000
 
 /** The same file, as a source and as what was compiled from it. */
@@ -61,8 +61,8 @@ export function createTorrentFileReader(
   function giveUp(worker: Worker, error: Error): void {
     if (worker !== thread) return
     thread = undefined
-    // The thread may write into the memory of the file until it has ended.
-    void worker.terminate().finally(() => settle((job) => job.reject(error)))
+    void worker.terminate()
+    settle((job) => job.reject(error))
   }
 
   function settle(how: (job: Waiting) => void): void {
