@@ -31,12 +31,12 @@ const LIST_PAGE = 100
 
 const username = option('NAME', z.string())
 const role = z.enum(ROLES, `must be one of ${ROLES.join(', ')}`)
-/** Required, so that nobody who runs the command waits for a prompt: the password is piped in. */
-const passwordStdin = z.literal(true)
+/** Required, because the command has no prompt. */
+const passwordStdin = z.literal(true).describe('Read the password from standard input')
 const state = z.enum(ACCOUNT_STATES, `must be one of ${ACCOUNT_STATES.join(', ')}`)
 
 const create = defineAction({
-  summary: 'Creates a user and prints the passkey. The password is read from standard input.',
+  summary: 'Create a user, with the password from standard input, and print the passkey',
   inputs: {
     username: option(
       'NAME',
@@ -56,7 +56,7 @@ const create = defineAction({
 })
 
 const setRole = defineAction({
-  summary: 'Changes the role of a user.',
+  summary: 'Change the role of a user',
   inputs: { username, role: option(ROLES.join('|'), role) },
   run: (input, terminal) =>
     withAccounts(terminal, async (accounts) => {
@@ -66,7 +66,7 @@ const setRole = defineAction({
 })
 
 const setState = defineAction({
-  summary: 'Suspends, bans or reactivates a user.',
+  summary: 'Suspend, ban or reactivate a user',
   inputs: { username, state: option(ACCOUNT_STATES.join('|'), state) },
   run: (input, terminal) =>
     withAccounts(terminal, async (accounts) => {
@@ -77,7 +77,7 @@ const setState = defineAction({
 })
 
 const resetPasskey = defineAction({
-  summary: 'Gives a user a new passkey and prints it.',
+  summary: 'Reset the passkey of a user and print the new one',
   inputs: { username },
   run: (input, terminal) =>
     withAccounts(terminal, async (accounts) => {
@@ -88,7 +88,7 @@ const resetPasskey = defineAction({
 })
 
 const resetPassword = defineAction({
-  summary: 'Sets a new password, read from standard input, and ends every session of the user.',
+  summary: 'Set a new password, read from standard input, and end all sessions of the user',
   inputs: { username, 'password-stdin': passwordStdin },
   run: async (input, terminal) => {
     const password = await readPassword(terminal)
@@ -100,8 +100,8 @@ const resetPassword = defineAction({
 })
 
 const list = defineAction({
-  summary: 'Lists users, the newest first; --search: those whose name or email address contains the text.',
-  inputs: { search: option('TEXT', z.string().optional()) },
+  summary: 'List users, the newest first',
+  inputs: { search: option('TEXT', z.string().optional().describe('Part of the name or email address')) },
   run: ({ search }, terminal) =>
     withAccounts(terminal, async (accounts) => {
       for (let page = 1; ; page++) {
@@ -167,9 +167,9 @@ export const usersCommand: Command = {
     'reset-password': resetPassword,
     list,
   },
-  notes: `Reads DATABASE_URL and REDIS_URL. Every user is printed as one line of JSON.
+  notes: `Reads DATABASE_URL and REDIS_URL. Prints each user as a line of JSON.
 
-Exit status: 0 done; 1 Postgres or Redis is unavailable or not configured; 2 wrong usage, or the change is not
+Exit codes: 0 success; 1 Postgres or Redis is unavailable or not configured; 2 incorrect usage, or the change is not
 possible, for example because the name is taken.`,
   exitStatus: (error) => (error instanceof ApiError && error.code !== 'UNAVAILABLE' ? 2 : 1),
 }

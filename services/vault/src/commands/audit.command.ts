@@ -32,8 +32,8 @@ const seal = z
   })
 
 const verify = defineAction({
-  summary: 'Recomputes the chain of the whole log and prints the verdict. --expect: the chain must contain this seal.',
-  inputs: { expect: option('SEAL:CODE', seal.optional()) },
+  summary: 'Verify the hash chain of the whole log',
+  inputs: { expect: option('SEAL:CODE', seal.optional().describe('Seal that the chain must contain')) },
   run: ({ expect }, { env, stdout, stderr }) => {
     const { DATABASE_URL: url, LOG_LEVEL: level, ...settings } = readCommandConfig(env)
     return withDatabase(databaseOf(url, level, stderr), async (db: Db) => {
@@ -48,11 +48,16 @@ const verify = defineAction({
 })
 
 const prune = defineAction({
-  summary:
-    'Drops the months before a month. --include-current: the month that still runs too, where it is before that one.',
+  summary: 'Delete all entries of earlier months',
   inputs: {
-    before: option('YYYY-MM', z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'takes a month, like 2027-01')),
-    'include-current': flag(),
+    before: option(
+      'YYYY-MM',
+      z
+        .string()
+        .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'takes a month, like 2027-01')
+        .describe('First month to keep'),
+    ),
+    'include-current': flag().describe('Also delete the current month, if it is earlier'),
   },
   run: ({ before, 'include-current': includeCurrent }, { env, stdout, stderr }) => {
     const schema = z.object({ MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql') })
@@ -72,16 +77,16 @@ function databaseOf(url: string, level: string, destination: Terminal['stderr'])
   return { url, name: 'audit', level, destination, statementTimeoutMs: STATEMENT_TIMEOUT_MS }
 }
 
-/** Verifies and prunes the audit log. Status 1 is kept for a broken chain, so that a job can tell it from a failure. */
+/** Verifies and prunes the audit log. Status 1 means a broken chain only, so that a job can tell it from a failure. */
 export const auditCommand: Command = {
   name: 'audit',
   actions: { verify, prune },
-  notes: `Both read the keyring like the service. verify also reads DATABASE_URL; prune runs as the owner of the database,
-with MIGRATION_DATABASE_URL. The service logs the end of the chain
-as sealNo and code: --expect SEAL:CODE proves that nothing up to there was removed or replaced.
+  notes: `Both subcommands read the keyring like the service. verify also reads DATABASE_URL; prune reads
+MIGRATION_DATABASE_URL and connects as the owner of the database. The service logs the end of the chain as sealNo
+and code: --expect SEAL:CODE proves that no entry up to there was deleted or replaced.
 
-Exit status: 0 done, and the chain is intact; 1 the chain is broken, the verdict names the first row that does not
-fit; 2 wrong usage, or the work could not be done.`,
+Exit codes: 0 success, the chain is intact; 1 the chain is broken, and the output names the first row that does not
+match; 2 incorrect usage, or the command failed.`,
   exitStatus: () => 2,
 }
 

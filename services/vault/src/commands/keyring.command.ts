@@ -26,13 +26,13 @@ const id = operand('ID', z.string())
 const days = z.string().regex(/^\d{1,5}$/, 'takes a number of days')
 
 const status = defineAction({
-  summary: 'Lists the key-encryption keys and how many keys each of them wraps.',
+  summary: 'List the key-encryption keys and the number of keys that each wraps',
   inputs: {},
   run: (_input, terminal) => withRotation(terminal, async (rotation) => print(terminal, await rotation.status())),
 })
 
 const add = defineAction({
-  summary: 'Adds a new random key to the keyring file, and creates the file if there is none.',
+  summary: 'Add a new random key to the keyring file; create the file if it does not exist',
   inputs: { id },
   run: async (input, terminal) => {
     const file = keyringFile(terminal)
@@ -55,7 +55,7 @@ const add = defineAction({
 })
 
 const activate = defineAction({
-  summary: 'Makes a key the active one: it wraps new data keys.',
+  summary: 'Make a key the active one, which wraps new data keys',
   inputs: { id },
   run: async (input, terminal) => {
     await withRotation(terminal, (rotation) => rotation.assertNotRetired(input.id))
@@ -64,21 +64,26 @@ const activate = defineAction({
 })
 
 const rewrap = defineAction({
-  summary: 'Wraps all data keys with the active key.',
+  summary: 'Wrap all data keys with the active key',
   inputs: {},
   run: (_input, terminal) => withRotation(terminal, async (rotation) => print(terminal, await rotation.rewrap())),
 })
 
 const renew = defineAction({
-  summary: 'Replaces data keys older than DAYS (default 365; 0 replaces all) and encrypts their values again.',
-  inputs: { 'older-than': option('DAYS', days.transform(Number).default(365)) },
+  summary: 'Replace old data keys and encrypt their values again',
+  inputs: {
+    'older-than': option(
+      'DAYS',
+      days.transform(Number).default(365).describe('Age in days (default: 365); 0 replaces all'),
+    ),
+  },
   run: ({ 'older-than': olderThan }, terminal) =>
     withRotation(terminal, async (rotation) => print(terminal, await rotation.renew(olderThan))),
 })
 
 const retire = defineAction({
-  summary: 'Marks a key that wraps nothing as retired. --remove: removes it from the keyring file too.',
-  inputs: { id, remove: flag() },
+  summary: 'Mark a key that wraps nothing as retired',
+  inputs: { id, remove: flag().describe('Also remove it from the keyring file') },
   run: async (input, terminal) => {
     await withRotation(terminal, (rotation) => rotation.retire(input.id))
     const removed = input.remove && removeFromKeyringFile(keyringFile(terminal), input.id)
@@ -120,9 +125,9 @@ export const keyringCommand: Command = {
   name: 'keyring',
   actions: { status, add, activate, rewrap, renew, retire },
   notes: `To replace a key-encryption key while the service runs: add, restart all replicas, activate, restart all
-replicas, rewrap, retire. Each step may be run again. rewrap and renew continue where they were interrupted,
-and several at once share the work. Backups need the keys of their time: keep a removed key as long as you
-keep them.`,
+replicas, rewrap, retire. You can repeat each step. rewrap and renew continue where they were interrupted, and
+several of them at once share the work. A backup needs the keys of its time: keep a removed key as long as your
+oldest backup.`,
 }
 
 await runIfMain(import.meta, keyringCommand)

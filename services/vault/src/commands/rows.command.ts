@@ -16,8 +16,7 @@ import { createRowStore } from '../rows/row-authentication.store.ts'
 import { createRowAuthentication } from '../rows/row-authentication.ts'
 
 const verify = defineAction({
-  summary:
-    'Checks every row that decides access (projects, keys, administrators) and that every current value decrypts.',
+  summary: 'Verify all rows that control access, and decrypt every current value',
   inputs: {},
   run: (_input, terminal) =>
     withRows(terminal, async (rows) => {
@@ -28,8 +27,17 @@ const verify = defineAction({
 })
 
 const authenticate = defineAction({
-  summary: 'Authenticates the projects of an earlier release as they are stored, and lists them.',
-  inputs: { project: option('NAME', z.string().regex(PROJECT_NAME, 'takes the name of a project').optional()) },
+  summary: 'Authenticate the stored projects of an earlier release, and list them',
+  inputs: {
+    project: option(
+      'NAME',
+      z
+        .string()
+        .regex(PROJECT_NAME, 'takes the name of a project')
+        .optional()
+        .describe('Only this project, even if it is authenticated'),
+    ),
+  },
   run: ({ project }, terminal) =>
     withRows(terminal, async (rows) => {
       print(terminal, { authenticated: await rows.authenticate(project) })
@@ -58,14 +66,14 @@ function print({ stdout }: Terminal, result: object): void {
   stdout.write(`${JSON.stringify(result, undefined, 2)}\n`)
 }
 
-/** Verifies and authenticates what decides access. Status 1 is kept for rows that are not authentic. */
+/** Verifies and authenticates the rows that control access. Status 1 means rows that are not authentic only. */
 export const rowsCommand: Command = {
   name: 'rows',
   actions: { verify, authenticate },
-  notes: `Both read DATABASE_URL and the keyring like the service. authenticate --project NAME does one project again,
-whatever was changed in its rows: compare its output with what should be there.
+  notes: `Both subcommands read DATABASE_URL and the keyring like the service. authenticate --project NAME accepts whatever
+was changed in the rows of a project: compare its output with what you expect.
 
-Exit status: 0 done, and every row is authentic; 1 a row is not; 2 wrong usage, or the work could not be done.`,
+Exit codes: 0 success, every row is authentic; 1 a row is not authentic; 2 incorrect usage, or the command failed.`,
   exitStatus: () => 2,
 }
 
