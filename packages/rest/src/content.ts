@@ -1,19 +1,34 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { type BrotliOptions, brotliCompress, constants, gzip } from 'node:zlib'
 import { isKnown } from '@vault-and-tracker/service-kit/reading'
 import type { Request, Response } from 'express'
 
-/** A content that is kept in memory, in each encoding that there is. */
+const QUALITY: BrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }
+const brotli = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress)
+const zip = promisify<Buffer, Buffer>(gzip)
+
+/** A body that is kept in memory in each encoding. */
 export type Content = {
-  /** The media type, with its charset where it has one. */
+  /** The media type, with its charset. */
   readonly type: string
-  /** A digest of the content. */
+  /** A digest of the body. */
   readonly digest: string
-  /** By the name of the encoding, the smallest first; one of them is `identity`. */
+  /** By the name of the encoding, the smallest first. */
   readonly bodies: ReadonlyMap<string, Buffer>
 }
 
-/** Sends a content in the smallest encoding that the client takes, or 304 where the client has it (RFC 9110 section 13). */
+/** Compresses a body once for all requests. */
+export async function createContent(type: string, body: string | Buffer): Promise<Content> {
+  const identity = Buffer.from(body)
+  const digest = createHash('sha256').update(identity).digest('base64url').slice(0, 27)
+  const bodies = { br: await brotli(identity, QUALITY), gzip: await zip(identity), identity }
+  return { type: `${type}; charset=utf-8`, digest, bodies: new Map(Object.entries(bodies)) }
+}
+
+/** Sends a body in the smallest encoding that the client accepts, or 304 if the client has it (RFC 9110 section 13). */
 export function sendContent(request: Request, response: Response, { type, digest, bodies }: Content): void {
-  // Browsers name gzip first and mean no preference; ours is the smallest.
+  // Browsers list gzip first without preferring it, so the order of the header does not matter.
   const chosen = [...bodies.keys()].find((encoding) => request.acceptsEncodings(encoding) !== false) ?? 'identity'
   const body = bodies.get(chosen) ?? Buffer.alloc(0)
   const etag = `"${digest}-${chosen}"`
@@ -24,9 +39,9 @@ export function sendContent(request: Request, response: Response, { type, digest
 }
 
 /**
- * The Content-Security-Policy of a page that loads from its own origin alone: nothing inline, nothing framed.
+ * The Content-Security-Policy of a page that loads from its own origin only, without inline code and frames.
  *
- * @param more the sources of directives that differ, or that the page needs besides
+ * @param more the sources of directives that differ
  */
 export function contentSecurityPolicy(more: Readonly<Record<string, string>>): string {
   const own = {

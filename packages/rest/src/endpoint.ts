@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import type { FileAnswer, JsonText } from './answer.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What the endpoints of one service have in common; each service gives it once, as a type. */
+/** What the endpoints of one service have in common; each service defines it once, as a type. */
 export type Surface = {
-  /** What a handler knows of its caller, by access level: `{ anyone: Visitor; member: SignedInUser }`. */
+  /** What a handler knows about its caller, by access level: `{ anyone: Visitor; member: SignedInUser }`. */
   readonly callers: object
   /** The names of the limits that an endpoint can count against. */
   readonly limit: string
@@ -13,39 +12,39 @@ export type Surface = {
   readonly code: string
 }
 
-/** Who may call an endpoint: an access level of the service. */
+/** The access levels of a service. */
 export type AccessOf<S extends Surface> = keyof S['callers'] & string
 
 /** A file in a multipart/form-data body. */
 export type Upload = {
-  /** The form field that carries the file. */
+  /** The form field with the file. */
   readonly field: string
   readonly maxBytes: number
 }
 
-/** Everything about an endpoint except what it does. Requests are parsed with these schemas, and the OpenAPI document is made of them. */
+/** Everything about an endpoint except its handler. Requests are parsed with these schemas, which also become the OpenAPI document. */
 export type Description<S extends Surface> = {
   readonly method: Method
-  /** With `:name` for parameters, as Express writes them. */
+  /** With `:name` for parameters, as in Express. */
   readonly path: string
   /** Unique in the service; generated clients name their functions after it. */
   readonly operationId: string
   readonly summary: string
-  /** The group that the document lists the endpoint under. */
+  /** The group of the endpoint in the document. */
   readonly tag: string
   readonly access: AccessOf<S>
   readonly limit: S['limit']
-  readonly params: z.ZodObject | undefined
-  readonly query: z.ZodObject | undefined
-  readonly body: z.ZodType | undefined
-  /** A body that is left out counts as `{}`. */
-  readonly bodyIsOptional: boolean
-  /** The body is multipart/form-data with one file, beside the fields of `body`. */
-  readonly upload: Upload | undefined
+  readonly params?: z.ZodObject | undefined
+  readonly query?: z.ZodObject | undefined
+  readonly body?: z.ZodType | undefined
+  /** A missing body counts as `{}`. */
+  readonly bodyIsOptional?: boolean
+  /** The body is multipart/form-data with one file and the fields of `body`. */
+  readonly upload?: Upload
   readonly status: 200 | 201 | 204
-  readonly answer: z.ZodType | undefined
-  /** The media type of an answer that is a file. */
-  readonly answerType: string | undefined
+  readonly answer?: z.ZodType
+  /** The media type of a response that is a file. */
+  readonly answerType?: string
   /** Codes beyond those that every endpoint of its kind can answer. */
   readonly errors: readonly S['code'][]
 }
@@ -59,7 +58,7 @@ export type RawInput = {
   readonly caller: unknown
 }
 
-/** Reads one part of a request by its schema. @throws the service's error for malformed input */
+/** Parses one part of a request with its schema. @throws the service's error for malformed input */
 export type ParseInput = <T extends z.ZodType>(
   schema: T,
   value: unknown,
@@ -68,13 +67,36 @@ export type ParseInput = <T extends z.ZodType>(
 
 /** An endpoint as it is served. `Deps` are the use cases that its handler calls. */
 export type Endpoint<S extends Surface, Deps> = Description<S> & {
-  /** Parses the input, runs the handler and returns what it answers. */
+  /** Parses the input, runs the handler and returns its result. */
   readonly run: (input: RawInput, deps: Deps, parse: ParseInput) => Promise<unknown>
 }
 
 type NoFields = z.ZodObject<Record<string, never>>
 
-/** An endpoint in one expression: who may call it, what it reads, what it answers, and its handler. */
+/** A response that is a file, with its headers. */
+export class FileAnswer {
+  readonly bytes: Uint8Array
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(bytes: Uint8Array, headers: Readonly<Record<string, string>>) {
+    this.bytes = bytes
+    this.headers = headers
+  }
+}
+
+/**
+ * A response that is JSON text already. Bytes are for large responses: they can be sent to many clients without a copy for
+ * each, and are written in chunks.
+ */
+export class JsonText {
+  readonly text: string | Buffer
+
+  constructor(text: string | Buffer) {
+    this.text = text
+  }
+}
+
+/** An endpoint in one expression: access, input, response and handler. */
 export type Definition<
   S extends Surface,
   Deps,
@@ -83,20 +105,17 @@ export type Definition<
   Query extends z.ZodObject,
   Body extends z.ZodType,
   Answer extends z.ZodType,
-> = Pick<Description<S>, 'method' | 'path' | 'operationId' | 'summary' | 'tag' | 'limit'> & {
+> = Omit<Description<S>, 'access' | 'params' | 'query' | 'body' | 'status' | 'answer' | 'errors'> & {
   readonly access: Access
   readonly params?: Params
   readonly query?: Query
-  /** Unknown members of an object are refused by name; those of objects inside it where they are strict. */
+  /** Unknown members of an object are refused by name; those of nested objects only if these are strict. */
   readonly body?: Body
-  readonly bodyIsOptional?: boolean
-  readonly upload?: Upload
-  /** 200 by default, 204 where there is no answer. */
+  /** 200 by default, 204 without an answer. */
   readonly status?: 200 | 201 | 204
   readonly answer?: Answer
-  readonly answerType?: string
   readonly errors?: readonly S['code'][]
-  /** Gets parsed input; returns data, which is sent in one place. */
+  /** Gets parsed input and returns data. */
   readonly handle: (
     input: {
       readonly params: z.output<Params>
@@ -107,11 +126,6 @@ export type Definition<
     },
     deps: Deps,
   ) => Promise<z.input<Answer> | FileAnswer | JsonText>
-}
-
-/** An object that refuses unknown members: a misspelt one would be ignored, and its sender would not know. */
-function withKnownMembers(body: z.ZodType): z.ZodType {
-  return body instanceof z.ZodObject && body.def.catchall === undefined ? body.strict() : body
 }
 
 const NO_FIELDS = z.object({}).optional()
@@ -129,35 +143,25 @@ export type DefineEndpoint<S extends Surface, Deps> = <
 ) => Endpoint<S, Deps>
 
 /**
- * Returns the function that defines endpoints of one service for handlers with the given use cases.
+ * Returns the function that defines endpoints of one service, whose handlers get the given use cases.
  *
  * @example
  * const endpoint = endpointsOf<Surface, { torrents: Torrents }>()
  * export const torrentEndpoints = [endpoint({ method: 'GET', path: '/api/torrents/:id', … })]
  */
 export function endpointsOf<S extends Surface, Deps>(): DefineEndpoint<S, Deps> {
-  return (definition) => {
-    const { params, query, answer, answerType, handle } = definition
-    const body = definition.body && withKnownMembers(definition.body)
+  return ({ handle, ...definition }) => {
+    const { params, query, answer, answerType } = definition
+    // An unknown member is refused, because a misspelt one would be ignored silently.
+    const given: z.ZodType | undefined = definition.body
+    const body = given instanceof z.ZodObject && given.def.catchall === undefined ? given.strict() : given
     type Input = Parameters<typeof handle>[0]
     return {
-      method: definition.method,
-      path: definition.path,
-      operationId: definition.operationId,
-      summary: definition.summary,
-      tag: definition.tag,
-      access: definition.access,
-      limit: definition.limit,
-      params,
-      query,
+      ...definition,
       body,
-      bodyIsOptional: definition.bodyIsOptional ?? false,
-      upload: definition.upload,
       status: definition.status ?? (answer === undefined && answerType === undefined ? 204 : 200),
-      answer,
-      answerType,
       errors: definition.errors ?? [],
-      // The types were inferred from these very schemas; TypeScript cannot know that of schemas that may be left out.
+      // The types were inferred from these schemas, which TypeScript cannot know of optional ones.
       run: (input, deps, parse) =>
         handle(
           {

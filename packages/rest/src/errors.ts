@@ -7,12 +7,12 @@ import type { ErrorRequestHandler } from 'express'
 export type ErrorSurface<Code extends string> = {
   /** Every code the service can answer, with its HTTP status. */
   readonly table: Readonly<Record<Code, { readonly status: number }>>
-  /** The body of an error, and headers that belong to its code, unless the response has them already. */
+  /** The body of an error, and headers to set unless the response has them already. */
   readonly present: (error: ApiError<Code>) => {
     readonly body: unknown
     readonly headers?: Readonly<Record<string, string>>
   }
-  /** The service's own errors for what goes wrong outside its handlers. */
+  /** The service's errors for problems outside its handlers. */
   readonly standard: {
     readonly unavailable: (cause: unknown) => ApiError<Code>
     readonly internal: (cause: unknown) => ApiError<Code>
@@ -26,12 +26,12 @@ export type ErrorSurface<Code extends string> = {
 }
 
 /**
- * Answers every error in the service's one shape. What is not in the error table is answered as internal, without a
- * word of what it said, and logged.
+ * Answers every error in the service's format. An error that is not in the error table is logged and answered as internal,
+ * without its message.
  */
 export function createErrorHandler<Code extends string>(surface: ErrorSurface<Code>): ErrorRequestHandler {
   const { table, logger } = surface
-  // Express tells an error handler by its four parameters.
+  // Express recognises an error handler by its four parameters.
   return (error: unknown, request, response, _next) => {
     const known = toApiError(error, surface)
     const { status } = table[known.code]
@@ -49,19 +49,14 @@ export function createErrorHandler<Code extends string>(surface: ErrorSurface<Co
   }
 }
 
-/** The reason of an error for the log. The message of a body parser may repeat the body, so only its type is logged. */
+/** The reason of an error, for the log. The message of a body parser may repeat the body, so only its type is logged. */
 function reasonOf(cause: Error): string {
   return 'type' in cause || 'body' in cause ? parserType(cause) : cause.message
 }
 
-/** Body parsers document the types of their errors. */
+/** The documented type of a body parser's error. */
 function parserType(error: Error): string {
   return 'type' in error && typeof error.type === 'string' ? error.type : ''
-}
-
-/** Body parsers set the status that their error asks for. */
-function statusOf(error: Error): unknown {
-  return 'status' in error ? error.status : undefined
 }
 
 function toApiError<Code extends string>(
@@ -76,8 +71,8 @@ function toApiError<Code extends string>(
   const type = parserType(error)
   if (type === 'entity.too.large') return standard.bodyTooLarge(error)
   if (type === 'charset.unsupported' || type === 'encoding.unsupported') return standard.bodyNotSupported(error)
-  // A body that is not compressed as it says has a status and no type.
-  if (type.startsWith('entity.') || type.startsWith('request.') || statusOf(error) === 400)
+  // A body that does not have its declared encoding has a status and no type.
+  if (type.startsWith('entity.') || type.startsWith('request.') || ('status' in error && error.status === 400))
     return standard.malformedBody(error)
   return standard.internal(error)
 }

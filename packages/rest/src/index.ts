@@ -1,20 +1,20 @@
-export { FileAnswer, JsonText } from './answer.ts'
-export { openApiCommand } from './command.ts'
-export { documentRoutes } from './docs.ts'
-export { type DocumentOptions, type OpenApiDocument, openApiDocument } from './document.ts'
+export { runMiddleware } from '@vault-and-tracker/service-kit/middleware'
 export {
   type AccessOf,
   type DefineEndpoint,
   type Description,
   type Endpoint,
   endpointsOf,
+  FileAnswer,
+  JsonText,
   type Method,
   type Surface,
   type Upload,
 } from './endpoint.ts'
 export { createErrorHandler, type ErrorSurface } from './errors.ts'
 export type { InputProblem } from './input.ts'
-export { runMiddleware } from './middleware.ts'
+export { type DocumentOptions, type OpenApiDocument, openApiCommand, openApiDocument } from './openapi.ts'
+export { documentRoutes } from './openapi-page.ts'
 export { readQuery } from './query.ts'
 export { type Around, type Guard, type ReadBody, type Serving, serve } from './serve.ts'
 export { webApplication } from './web-application.ts'

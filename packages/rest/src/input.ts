@@ -1,20 +1,15 @@
 import type { z } from 'zod'
 
 /**
- * What is wrong with a part of a request: the parameter or member by name, '' for the whole, and the end of a sentence that
- * begins with it, such as `must be a string.`
+ * A problem of a part of a request: the name of the parameter or member, '' for the whole part, and the rest of a sentence
+ * that starts with it, such as `must be a string.`
  */
 export type InputProblem = { readonly name: string; readonly problem: string }
 
-/** An unknown member is named while its name looks like a misspelt one: anything else could be a secret in the wrong place. */
+/** An unknown member is named only if its name looks like a misspelt one. Anything else could be a misplaced secret. */
 const MEMBER_NAME = /^[A-Za-z_]{1,32}$/
 
-/**
- * Reads a part of a request by its schema.
- *
- * @param createError makes the service's error of the first problem; the value itself is never in it
- * @throws what `createError` returns
- */
+/** Parses a part of a request with its schema. @throws what `createError` returns for the first problem, without values */
 export function parseInput<T extends z.ZodType>(
   schema: T,
   value: unknown,
@@ -30,7 +25,7 @@ function problemOf([issue]: readonly z.core.$ZodIssue[]): InputProblem {
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys
     return MEMBER_NAME.test(key)
-      ? { name: key, problem: 'is not known here.' }
+      ? { name: key, problem: 'is not a known member.' }
       : { name: '', problem: 'has an unknown member.' }
   }
   const name = issue.path.map(String).join('.')
@@ -38,7 +33,7 @@ function problemOf([issue]: readonly z.core.$ZodIssue[]): InputProblem {
   return { name, problem: problem.endsWith('.') ? problem : `${problem}.` }
 }
 
-/** What is wrong with a value that fits none of several schemas: what the first schema says that takes its type. */
+/** The problem of a value that fits none of several schemas: that of the first schema with the right type. */
 function problemOfUnion({ errors, message }: z.core.$ZodIssueInvalidUnion): string {
   const issues = errors.flatMap(([first]) => first ?? [])
   const ofTheType = issues.find(({ code }) => code !== 'invalid_type' && code !== 'invalid_value')
@@ -56,7 +51,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-/** Says what a value has to be, where its schema has no sentence of its own. */
+/** The message for a schema without its own. */
 function describe(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return 'is required'
   if (issue.code === 'invalid_type') return `must be ${TYPES[issue.expected] ?? issue.expected}`

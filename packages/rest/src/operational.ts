@@ -1,5 +1,4 @@
-/** The paths that `healthRoutes` of service-kit serves in both services, as OpenAPI describes them. */
-const json = (schema: object) => ({ 'application/json': { schema } })
+const content = (schema: object) => ({ 'application/json': { schema } })
 const ok = { type: 'object', properties: { ok: { const: true } }, required: ['ok'] }
 const readiness = {
   type: 'object',
@@ -11,36 +10,20 @@ const readiness = {
 }
 const malformed = { '4XX': { description: 'The message is not HTTP/1.1, or its headers are too large' } }
 
+const get = (operationId: string, summary: string, responses: object) => ({
+  get: { operationId, summary, tags: ['operations'], security: [], responses: { ...responses, ...malformed } },
+})
+
+/** The paths that `healthRoutes` of service-kit serves in both services, as OpenAPI describes them. */
 export const operationalPaths = {
-  '/health': {
-    get: {
-      operationId: 'health',
-      summary: 'The process runs; nothing else is asked',
-      tags: ['operations'],
-      security: [],
-      responses: { 200: { description: 'It runs', content: json(ok) }, ...malformed },
-    },
-  },
-  '/ready': {
-    get: {
-      operationId: 'ready',
-      summary: 'The service can do its work now; not ready from the first moment of a stop',
-      tags: ['operations'],
-      security: [],
-      responses: {
-        200: { description: 'Ready', content: json(readiness) },
-        503: { description: 'Not ready; the checks name what failed', content: json(readiness) },
-        ...malformed,
-      },
-    },
-  },
-  '/metrics': {
-    get: {
-      operationId: 'metrics',
-      summary: 'Metrics in the Prometheus text format',
-      tags: ['operations'],
-      security: [],
-      responses: { 200: { description: 'The metrics', content: { 'text/plain': {} } }, ...malformed },
-    },
-  },
-} as const
+  '/health': get('health', 'The process runs; nothing else is asked', {
+    200: { description: 'It runs', content: content(ok) },
+  }),
+  '/ready': get('ready', 'The service can do its work now; not ready from the first moment of a stop', {
+    200: { description: 'Ready', content: content(readiness) },
+    503: { description: 'Not ready; the checks name what failed', content: content(readiness) },
+  }),
+  '/metrics': get('metrics', 'Metrics in the Prometheus text format', {
+    200: { description: 'The metrics', content: { 'text/plain': {} } },
+  }),
+}

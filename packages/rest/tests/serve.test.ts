@@ -212,7 +212,7 @@ test.each([
   [{ name: 'a', kind: 'c' }, 'kind|must be one of a, b.'],
   [{ name: 'a', code: 'long' }, 'code|must be at most 3 characters long.'],
   [{ name: 'a', code: 1 }, 'code|is malformed.'],
-  [{ name: 'a', other: 1 }, 'other|is not known here.'],
+  [{ name: 'a', other: 1 }, 'other|is not a known member.'],
   [{ name: 'a', 'a secret: x y z': 1 }, '|has an unknown member.'],
   [[], '|must be an object.'],
 ])('the body %j is refused with %j', async (body, message) => {

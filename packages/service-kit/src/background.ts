@@ -1,21 +1,21 @@
 import { type RepeatedTask, type RepeatOptions, repeat } from './repeat.ts'
+import { runAll } from './resources.ts'
 
-/** A task that is repeated beside the requests. */
+/** A task that is repeated alongside the requests. */
 export type BackgroundTask = RepeatOptions & {
-  /** Runs once at the stop, after the last run of every task has ended. */
+  /** Runs once when the service stops, after the last run of every task. */
   readonly atStop?: () => Promise<void>
 }
 
-/** What a service does beside requests, from its start to its stop. */
+/** The background tasks of a service. */
 export type Background = {
   /** Adds a task. It does not run before `start`. */
   add(task: BackgroundTask): void
   start(): void
   /**
-   * Waits for the runs that are in progress, then runs what tasks do at the stop, in the order in which they were added,
-   * also where some of it fails.
+   * Waits for the runs in progress, then runs `atStop` of all tasks in order, even if some fail.
    *
-   * @throws AggregateError of what failed
+   * @throws AggregateError of all failures
    */
   stop(): Promise<void>
 }
@@ -31,15 +31,10 @@ export function createBackground(): Background {
     },
     stop: async () => {
       await Promise.all(repeated.map((task) => task.stop()))
-      const errors: unknown[] = []
-      for (const { atStop } of tasks) {
-        try {
-          await atStop?.()
-        } catch (error) {
-          errors.push(error)
-        }
-      }
-      if (errors.length > 0) throw new AggregateError(errors, 'could not finish every background task')
+      await runAll(
+        tasks.flatMap(({ atStop }) => atStop ?? []),
+        'could not finish every background task',
+      )
     },
   }
 }

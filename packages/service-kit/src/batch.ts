@@ -2,13 +2,13 @@ import { isUnavailable } from './unavailable.ts'
 
 /** How items are gathered into batches. */
 export type BatcherOptions = {
-  /** How many batches may be under way at a time. */
+  /** Maximum number of batches in progress. */
   readonly concurrency: number
-  /** How many items a batch takes at most. */
+  /** Maximum number of items per batch. */
   readonly maxBatchSize: number
-  /** A batch starts no sooner than this after the start of the one before, in milliseconds, ... */
+  /** Minimum time between the starts of two batches, in milliseconds, ... */
   readonly lingerMs: number
-  /** ... unless they fill a batch or are enough: as many as pay for one, or no others are expected. */
+  /** ... unless a batch is full, or the waiting items are enough: as many as are worth a call, or no others are expected. */
   readonly isReady: (waiting: number) => boolean
 }
 
@@ -16,20 +16,20 @@ export type BatcherOptions = {
 export type QueuedCalls<Item, Result> = {
   /** Makes one call for some items. @throws whatever the call fails with */
   run(items: readonly Item[]): Promise<Result>
-  /** A call was carried out. Must not throw. */
+  /** A call succeeded. Must not throw. */
   answered(items: readonly Item[], result: Result): void
-  /** A call failed. Must not throw. If the server is unavailable, this includes the items that waited. */
+  /** A call failed. Must not throw. If the server is unavailable, `items` includes those that waited. */
   failed(items: readonly Item[], error: unknown): void
 }
 
 /**
- * Makes one call for many items that arrive at about the same time, for when a call costs far more than an item in it: a
- * statement to Postgres, a function call in Redis.
+ * Makes one call for many items that arrive at about the same time, for calls that cost far more than an item in them, such
+ * as a statement to Postgres or a function call in Redis.
  *
- * An item after a quiet moment is sent at once, together with those of the same turn of the event loop. Batches keep a
- * distance in time, so the busier it is the more items each of them takes; a full batch does not wait.
+ * The first item after a quiet moment is sent at once, together with those of the same turn of the event loop. Later batches
+ * keep their distance in time, so they grow with the load; a full batch does not wait.
  *
- * @returns a function that adds an item. The items are those objects themselves, so adding one allocates nothing
+ * @returns a function that adds an item, without an allocation
  */
 export function createCallQueue<Item, Result>(
   calls: QueuedCalls<Item, Result>,
@@ -42,11 +42,11 @@ export function createCallQueue<Item, Result>(
   let endOfTurn: NodeJS.Immediate | undefined
   let isStarting = false
 
-  /** Starts a batch now, or makes sure that one starts as soon as it may. */
+  /** Starts a batch now, or schedules its start. */
   function schedule(): void {
     if (waiting.length === 0 || running >= concurrency) return
     if (waiting.length >= maxBatchSize || isReady(waiting.length)) {
-      // Items that become ready by the same event, such as one answer of Redis to many, share the batch.
+      // Items that become ready by the same event, such as a reply of Redis to many, share a batch.
       if (!isStarting) process.nextTick(startReady)
       isStarting = true
       return
@@ -86,7 +86,7 @@ export function createCallQueue<Item, Result>(
     try {
       result = await calls.run(batch)
     } catch (error) {
-      // Items that wait would only wait as long again to fail the same way.
+      // Waiting items would only fail in the same way later.
       const others = isUnavailable(error) ? waiting.splice(0) : []
       running--
       schedule()
@@ -105,11 +105,10 @@ export function createCallQueue<Item, Result>(
 }
 
 /**
- * A call queue whose items are answered with promises; see {@link createCallQueue}.
+ * A call queue that returns a promise per item; see {@link createCallQueue}.
  *
- * @param run returns the results of all items, in their order; a result may be a promise, which settles for its item
- *   alone. When `run` fails, it fails for these items, and for those that wait if the server is unavailable
- * @returns a function that resolves with the result of its item
+ * @param run returns the results of all items in order; a result may be a promise, which settles only its item. If `run`
+ *   fails, its items fail, and the waiting ones too if the server is unavailable
  */
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,

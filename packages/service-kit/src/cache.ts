@@ -2,57 +2,54 @@ import { LRUCache } from 'lru-cache'
 import { type BatcherOptions, createBatcher } from './batch.ts'
 import type { Clock } from './clock.ts'
 
-/** A value, or `undefined` for a known absence; a promise of it where it has to be loaded first. */
+/** A value, or `undefined` for a known absence; a promise if it has to be loaded first. */
 export type Lookup<Value> = Value | undefined | Promise<Value | undefined>
 
 /** A bounded cache in front of a source of single values. */
 export type LookupCache<Key extends string, Value> = {
   /**
-   * Looks a key up. Simultaneous lookups of one key share one load.
+   * Looks up a key. Simultaneous lookups of a key share one load. Cached values and absences are returned synchronously.
    *
-   * @returns at once what is cached, absences too
-   * @throws whatever loading throws, when nothing is cached under the key
+   * @throws whatever loading throws, if nothing is cached for the key
    */
   get(key: Key): Lookup<Value>
-  /** Loads a key now, sharing no load that began earlier, and caches the result. @throws whatever loading throws */
+  /** Loads a key now, without joining an earlier load, and caches the result. @throws whatever loading throws */
   reload(key: Key): Promise<Value | undefined>
-  /** Drops what is cached of a value that changed, under all of its keys, and every absence. */
+  /** Removes a changed value under all of its keys, and every absence. */
   forget(key: Key): void
-  /** Drops what is no longer fresh, so that nothing stays in memory longer than its time and the pause between two calls. */
+  /** Removes entries that are no longer fresh, so that their content does not stay in memory. */
   dropStale(): void
   /** Makes every entry stale. Called when changes may have been missed. */
   revalidateAll(): void
 }
 
 export type LookupCacheOptions<Key extends string, Value> = {
-  /** Reads a key from its source, `undefined` when there is no such value. {@link batchedLoader} makes one from a bulk read. */
+  /** Reads a key from its source; `undefined` if it does not exist. {@link batchedLoader} creates one from a bulk read. */
   readonly load: (key: Key) => Promise<Value | undefined>
   readonly clock: Clock
-  /** How many keys with a value are kept; the least recently used goes first. */
+  /** Maximum number of keys with a value. The least recently used key goes first. */
   readonly maxValues: number
-  /** How many absences are kept. They have a place of their own, so that unknown keys never push out a value. */
+  /** Maximum number of absences. They are stored separately, so unknown keys never evict a value. */
   readonly maxAbsences: number
-  /** How long a value is fresh, in milliseconds. */
   readonly valueTtlMs: number
-  /** How long an absence is fresh, in milliseconds. */
   readonly absenceTtlMs: number
   /**
-   * What happens to an entry that is no longer fresh. `true`: it is returned, however old, while it is loaded again in
-   * the background, so lookups go on while the source is unavailable. `false`: the lookup waits for the new value.
+   * Whether a stale entry is returned, however old, while it is loaded again in the background, so that lookups continue
+   * while the source is unavailable. Otherwise, the lookup waits for the new value.
    */
   readonly serveStale: boolean
-  /** Every key under which a value is found; by default the one it was loaded by. */
+  /** All keys of a value; by default the one that it was loaded by. */
   readonly keysOf?: (value: Value, key: Key) => readonly Key[]
-  /** Copies a key that is to be kept. A key cut out of a longer string would keep all of that string in memory. */
+  /** Copies a key before it is stored. A substring would keep the whole string that it was cut from in memory. */
   readonly copyKey?: (key: Key) => Key
 }
 
 type Entry<Value> = { readonly value: Value | undefined; freshUntil: number; generation: number }
 
-/** A stale entry that could not be loaded again is not retried sooner. */
+/** The time between attempts to load a stale entry again. */
 const RETRY_MS = 2_000
 
-/** Creates a cache. A load that began before `forget` or `revalidateAll` is answered to its callers and not cached. */
+/** Creates a cache. The result of a load that started before `forget` or `revalidateAll` is returned but not cached. */
 export function createLookupCache<Key extends string, Value>(
   options: LookupCacheOptions<Key, Value>,
 ): LookupCache<Key, Value> {
@@ -138,22 +135,22 @@ export function createLookupCache<Key extends string, Value>(
   }
 }
 
-/** A loader of one key that reads all keys asked for at about the same time in one call; see `createBatcher`. */
+/** A loader of one key that reads keys requested at about the same time in one call; see `createBatcher`. */
 export function batchedLoader<Key extends string, Value>(
   loadMany: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>,
   options: BatcherOptions,
 ): (key: Key) => Promise<Value | undefined> {
   const load = createBatcher(async (keys: readonly Key[]) => {
     const found = await loadMany(keys)
-    // Wrapped, since a batch needs a result for each of its items.
+    // Wrapped, because a batch needs a defined result per item.
     return keys.map((key) => ({ value: found.get(key) }))
   }, options)
   return async (key) => (await load(key)).value
 }
 
 /**
- * A map that drops its least recently used entry when it is full. Bounded by size, since a bound by number would
- * allocate the room for all entries at once.
+ * A map that evicts its least recently used entry when it is full. Bounded by size, because a bound by number would allocate
+ * the space for all entries at once.
  */
 export function boundedMap<Key extends string, Value extends object>(bound: number): LRUCache<Key, Value> {
   return new LRUCache({ maxSize: bound, sizeCalculation: () => 1 })

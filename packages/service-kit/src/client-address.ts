@@ -3,33 +3,28 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import proxyaddr from 'proxy-addr'
 
-/** What of a request tells which address it came from. */
+/** The parts of a request that determine its client address. */
 export type ClientConnection = {
   readonly socket: { readonly remoteAddress?: string | undefined }
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined }
 }
 
-// It reads no more of a request than this.
+// Its type demands a whole request.
 const allAddresses = proxyaddr.all as (request: ClientConnection, trust: TrustedProxies['isTrusted']) => string[]
 
 /** The proxies whose forwarding headers are trusted. */
 export type TrustedProxies = {
-  /** Whether an address belongs to a trusted proxy; false for text that is no address. */
+  /** Whether an address belongs to a trusted proxy; false for text that is not an address. */
   isTrusted(address: string, hop?: number): boolean
 }
 
-/** A range of all addresses is unknown to proxy-addr; its two halves are not. */
+/** proxy-addr does not accept a range of all addresses, but it accepts the two halves. */
 const HALVES: Readonly<Record<string, readonly string[]>> = {
   '0.0.0.0/0': ['0.0.0.0/1', '128.0.0.0/1'],
   '::/0': ['::/1', '8000::/1'],
 }
 
-/**
- * Builds the set of trusted proxies.
- *
- * @param ranges addresses or CIDR ranges, IPv4 or IPv6
- * @throws Error when `isAddressRange` is false for one of them
- */
+/** The set of trusted proxies, by addresses or CIDR ranges. @throws Error if `isAddressRange` is false for one of them */
 export function trustedProxies(ranges: readonly string[]): TrustedProxies {
   const wrong = ranges.find((range) => !isAddressRange(range))
   if (wrong !== undefined) throw new Error(`${wrong} is neither an address nor a CIDR range`)
@@ -50,37 +45,34 @@ export function isAddressRange(text: string): boolean {
 }
 
 /**
- * The address a request came from: the address of the socket or, when the socket belongs to a trusted proxy, the
- * right-most address of X-Forwarded-For that does not. The client can write anything to the left of that address.
+ * The client address of a request: that of the socket or, if the socket belongs to a trusted proxy, the right-most address
+ * of X-Forwarded-For that does not. The client can write anything to the left of that address.
  *
- * @returns an IPv4 or IPv6 address without a zone; an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) as IPv4;
- *   `0.0.0.0` when the socket is already closed
+ * @returns an address without a zone; an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) as IPv4; `0.0.0.0` if the
+ *   socket is already closed
  */
 export function clientAddress(request: ClientConnection, proxies: TrustedProxies): string {
   const { remoteAddress } = request.socket
   if (remoteAddress === undefined) return '0.0.0.0'
-  // Without a proxy there is no list of hops to build, which keeps announces cheap.
+  // Without a proxy, no list of hops is built, which keeps announces cheap.
   if (!proxies.isTrusted(remoteAddress)) return plainAddress(remoteAddress)
   const hops = allAddresses(request, (address, hop) => proxies.isTrusted(address, hop))
-  // A hop may be a word such as "unknown" (RFC 7239 section 6.2); the proxy before it is then all that is known.
+  // A hop may be a word such as "unknown" (RFC 7239 section 6.2). The address is then that of the proxy before it.
   return plainAddress(hops.findLast((hop) => isIP(hop) !== 0) ?? remoteAddress)
 }
 
-/** An address without its zone, and an IPv4-mapped one, in whatever notation, as IPv4. */
+/** An address without its zone, and an IPv4-mapped one in any notation as IPv4. */
 export function plainAddress(text: string): string {
   const zone = text.indexOf('%')
   const address = zone === -1 ? text : text.slice(0, zone)
-  // These two lines serve nearly every request; parsing would cost each of them 2 µs.
+  // These two lines handle most requests. Parsing takes 2 µs.
   if (address.startsWith('::ffff:') && isIP(address.slice(7)) === 4) return address.slice(7)
   if (!/ffff/i.test(address) || isIP(address) !== 6) return address
   const parsed = ipaddr.IPv6.parse(address)
   return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : address
 }
 
-/**
- * The scheme the client used: from X-Forwarded-Proto when the socket belongs to a trusted proxy, else the scheme of the
- * socket.
- */
+/** The scheme that the client used: from X-Forwarded-Proto if the socket belongs to a trusted proxy, else its own. */
 export function clientScheme(request: IncomingMessage, proxies: TrustedProxies): 'http' | 'https' {
   const direct = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
   if (!proxies.isTrusted(request.socket.remoteAddress ?? '')) return direct
@@ -88,22 +80,14 @@ export function clientScheme(request: IncomingMessage, proxies: TrustedProxies):
   return header === 'https' || header === 'http' ? header : direct
 }
 
-/**
- * The host the client used, where it may differ from the Host header: X-Forwarded-Host, when the socket belongs to a
- * trusted proxy and the header occurs once.
- */
+/** X-Forwarded-Host, if the socket belongs to a trusted proxy and the header occurs once. */
 export function forwardedHost(request: IncomingMessage, proxies: TrustedProxies): string | undefined {
   const header = request.headers['x-forwarded-host']
   if (typeof header !== 'string' || header === '') return undefined
   return proxies.isTrusted(request.socket.remoteAddress ?? '') ? header : undefined
 }
 
-/**
- * The key under which a limit counts an address: an IPv4 address as it is, an IPv6 address by its /64, because one
- * subscriber has at least that much.
- *
- * @param address as `clientAddress` returns it
- */
+/** The key under which limits count a client address: an IPv6 address by its /64, because a subscriber has at least that. */
 export function addressKey(address: string): string {
   if (isIP(address) !== 6) return address
   const network = ipaddr.IPv6.parse(address).parts.slice(0, 4)

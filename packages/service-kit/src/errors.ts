@@ -1,10 +1,8 @@
 import { types } from 'node:util'
 
 /**
- * An error whose code and message are safe to show to any client.
- *
- * The code is API and comes from a closed union that each service keeps in one table; the message is prose and may
- * change. Everything that is not an ApiError is answered as an internal error, without a word of what it said.
+ * An error whose code and message are safe to show to any client. The code is part of the API and comes from the error table
+ * of the service; the message may change. Any other error is answered as internal, without its message.
  */
 export class ApiError<Code extends string = string> extends Error {
   override readonly name = 'ApiError'
@@ -12,8 +10,8 @@ export class ApiError<Code extends string = string> extends Error {
 
   /**
    * @param code a code of the service's error table
-   * @param message what happened and what to do about it, without secrets and without the offending input
-   * @param options `cause` is kept for the log and never shown
+   * @param message what happened and what to do about it, without secrets and input
+   * @param options `cause` is for the log only
    */
   constructor(code: Code, message: string, options?: { cause?: unknown }) {
     super(message, options)
@@ -22,9 +20,9 @@ export class ApiError<Code extends string = string> extends Error {
 }
 
 /**
- * The functions that make and recognise the errors of one service.
+ * Functions that create and recognise the errors of one service.
  *
- * @param table every code the service can answer; `meaning` is the message where none is given
+ * @param table every code of the service; `meaning` is the default message
  */
 export function createErrors<Code extends string>(
   table: Readonly<Record<Code, { readonly meaning: string }>>,
@@ -39,10 +37,9 @@ export function createErrors<Code extends string>(
   }
 }
 
-/** What a service cannot work without. */
 type Dependency = 'postgres' | 'redis' | 'key service'
 
-/** A dependency (Postgres, Redis, the service of the vault's keys) did not answer; whether a write was carried out is not known. Both services answer it 503. */
+/** A dependency did not respond. It is unknown whether a write was carried out. Both services answer 503. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'
   readonly dependency: Dependency
@@ -54,19 +51,19 @@ export class UnavailableError extends Error {
 }
 
 /**
- * Whether a caught value is an error, wherever it was made: `instanceof` misses errors of another realm, such as those
- * Node's core raises in code that a test runner evaluates in a context of its own.
+ * Whether a caught value is an error. `instanceof` misses errors of another realm, such as those of Node's core in code that
+ * a test runner evaluates in its own context.
  */
 export function isError(value: unknown): value is Error {
   return types.isNativeError(value)
 }
 
-/** The `code` of a system or driver error, such as `ECONNREFUSED` or a SQLSTATE; undefined where there is none. */
+/** The `code` of a system or driver error, such as `ECONNREFUSED` or a SQLSTATE; undefined if it has none. */
 export function errorCode(error: unknown): string | undefined {
   return isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** The message of an error. An AggregateError, of several attempts to connect, has none of its own. */
+/** The message of an error. The AggregateError of several attempts to connect has no message of its own. */
 export function messageOf(error: unknown): string {
   if (!isError(error)) return 'unknown error'
   if (error.message === '' && 'errors' in error && Array.isArray(error.errors))

@@ -2,16 +2,16 @@ import { type RequestHandler, Router } from 'express'
 import type { Logger } from './logger.ts'
 import { readOnly } from './reading.ts'
 
-/** Readiness checks by name. Each resolves when its part works and rejects when it does not. */
+/** Readiness checks by name. Each resolves if its dependency works, and rejects otherwise. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>
 
 /**
- * Routes for operators. `/health` is 200 while the process runs and checks nothing else. `/ready` is 200 while all
- * checks pass, and 503 as soon as a stop begins, so that a load balancer sends no more requests before the port closes.
- * `/metrics` is the Prometheus text format.
+ * Routes for operators. `/health` is 200 while the process runs. `/ready` is 200 while all checks pass, and 503 as soon as a
+ * stop begins, so that a load balancer sends no more requests before the port closes. `/metrics` is the Prometheus text
+ * format.
  *
- * @param options `stopping` aborts when the service was asked to stop; `methodNotAllowed` makes the error for other methods
- *   than GET and HEAD, which some load balancers ask with; `Allow` is set already
+ * @param options `stopping` aborts when the service is asked to stop; `methodNotAllowed` creates the error for methods other
+ *   than GET and HEAD, which some load balancers use; `Allow` is set already
  */
 export function healthRoutes(options: {
   checks: Checks

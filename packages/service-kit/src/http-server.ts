@@ -3,34 +3,36 @@ import { type IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { WAITS } from './chunked-response.ts'
 import { errorCode } from './errors.ts'
-import { WAITS } from './pieces.ts'
 import { type Answer, createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from './unread-answers.ts'
-import { endSlowly, LINGER_MS, leaveUnwantedBody } from './unwanted-bodies.ts'
 
-/** While draining, a connection without a request for this long is closed, ... */
+/** While draining, a connection is closed after this time without a request, ... */
 const IDLE_MS = 250
-/** ... and one that has sent nothing yet this long after it was opened: its client may be slow, or far away. */
+/** ... or after this time if it has not sent anything yet. */
 const FIRST_REQUEST_MS = 1_000
-/** While draining, connections are accepted until none was opened during so many sweeps, ... */
+/** While draining, connections are accepted until this many sweeps pass without a new one, ... */
 const QUIET_SWEEPS = 4
-/** ... but no longer than this: by then proxies have seen that the service is not ready. */
+/** ... but no longer than this. By then, proxies have seen that the service is not ready. */
 const ACCEPTING_MS = 2_000
-/** As many connections wait to be accepted at most: Node asks the system for 511. */
-const MOST_WAITING = 512
+/** Connections that can wait to be accepted: Node's backlog is 511. */
+const MAX_BACKLOG = 512
 /** The interval of these checks. */
 const SWEEP_MS = 25
 
 /**
- * An idle connection outlives those that a proxy keeps (nginx: 60 s), so that it is the proxy that closes them. Otherwise
- * a request may be on its way to a connection that this side has just closed, and a POST is lost.
+ * Idle connections outlive those of a proxy (nginx: 60 s), so that the proxy closes them. Otherwise a request may be on its
+ * way to a connection that was just closed, and a POST is lost.
  */
 const KEEP_ALIVE_MS = 75_000
 
-/** More header fields are refused: no client sends as many, and Node would silently drop those beyond its own limit. */
+/** Requests with more header fields are refused. Node would silently drop the fields beyond its own limit. */
 const MAX_HEADER_FIELDS = 100
 
-const NO_ADDRESS_OF_OURS = new Set(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN'])
+/** If this much of a request body was not read, the connection is closed after the response. */
+const MAX_UNREAD_BODY_BYTES = 64 * 1024
+/** Time to read the response before the connection closes. Closing at once would reset a client that is still sending. */
+const LINGER_MS = 500
 
 /** A listening server. */
 export type RunningServer = {
@@ -39,40 +41,40 @@ export type RunningServer = {
   drain(): Promise<void>
 }
 
-/** Reads requests before node:http does, on connections that it has not handed over yet. */
+/** Reads requests before node:http does, on connections that it has not passed on yet. */
 export type RequestFront = {
-  /** Takes the new connections of a server from node:http. To be called once, before the server listens. */
+  /** Takes over the new connections of a server. To be called once, before the server listens. */
   start(server: Server, answers: FrontAnswers): void
 }
 
-/** What a server has to know of the answers of a front. There is one at a time on a connection. */
+/** What a front and the server know of each other's connections. A connection has one response at a time. */
 export type FrontAnswers = {
-  /** Whether the next answer ends its connection. */
+  /** Whether the next response ends its connection. */
   isDraining(): boolean
-  /** What is known of a connection; the front keeps it up to date. */
+  /** The state of a connection, which the front updates. */
   connectionOf(socket: Socket): FrontConnection
-  /** The system has not taken all of an answer yet, since the client does not read it. */
+  /** The client does not read: a response waits in the socket. */
   waits(socket: Socket): void
-  /** The system has taken an answer that waited, or the connection was closed. */
+  /** The system took a response that waited, or the connection was closed. */
   taken(socket: Socket): void
 }
 
 /** A connection of a front. */
 export type FrontConnection = {
-  /** From when a request was read until the system has taken its answer. */
+  /** From when a request was read until the system has taken its response. */
   isAnswering: boolean
-  /** While draining: milliseconds since the epoch of the last answer. */
+  /** While draining: the time of the last response, in milliseconds since the epoch. */
   idleSince: number
 }
 
 /**
  * Listens on a port.
  *
- * @param server the HTTP server, handlers attached
+ * @param server the HTTP server, with its handlers
  * @param address `port` 0 chooses a free one
- * @param options `unread` closes connections whose clients do not read their answers; `front` reads requests first;
- *   `othersAccept` is asked once, during a drain: whether other processes go on accepting from the same port
- * @throws Error naming the variable PORT when the port is in use or not permitted, and HOST when that is no address here
+ * @param options `unread` closes connections whose clients do not read; `front` reads requests first; `othersAccept` is
+ *   called once, during a drain: whether other processes continue to accept on the same port
+ * @throws Error naming the variable PORT if the port is in use or not permitted, and HOST if it is not a local address
  */
 export async function listen(
   server: Server,
@@ -83,22 +85,13 @@ export async function listen(
   const tracker = trackConnections(server, unread)
   front?.start(server, frontAnswers(tracker, unread))
   server.keepAliveTimeout = KEEP_ALIVE_MS
-  // One more than is allowed is enough to see that there are too many.
+  // One more than allowed is enough to detect too many.
   server.maxHeadersCount = MAX_HEADER_FIELDS + 1
   server.listen(address.port, address.host)
   try {
     await once(server, 'listening')
   } catch (error) {
-    const code = errorCode(error)
-    if (code === 'EADDRINUSE')
-      throw new Error(`port ${String(address.port)} is already in use; set PORT to another one`, { cause: error })
-    if (code === 'EACCES')
-      throw new Error(`port ${String(address.port)} is not allowed for this user; set PORT above 1023`, {
-        cause: error,
-      })
-    if (code !== undefined && NO_ADDRESS_OF_OURS.has(code))
-      throw new Error(`${address.host} is no address of this machine; correct HOST`, { cause: error })
-    throw error
+    throw new Error(listenProblem(errorCode(error), address) ?? 'cannot listen', { cause: error })
   }
   let drained: Promise<void> | undefined
   return {
@@ -107,7 +100,15 @@ export async function listen(
   }
 }
 
-/** Whether a request has more header fields than are read. It is to be refused (RFC 6585 section 5), and its connection closed. */
+function listenProblem(code: string | undefined, { host, port }: { host: string; port: number }): string | undefined {
+  if (code === 'EADDRINUSE') return `port ${String(port)} is already in use; set PORT to another one`
+  if (code === 'EACCES') return `port ${String(port)} is not allowed for this user; set PORT above 1023`
+  if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL' || code === 'EAI_AGAIN')
+    return `${host} is not an address of this machine; correct HOST`
+  return undefined
+}
+
+/** Whether a request has too many header fields. It must be refused (RFC 6585 section 5), and its connection closed. */
 export function hasTooManyFields({ rawHeaders }: IncomingMessage): boolean {
   return rawHeaders.length > 2 * MAX_HEADER_FIELDS
 }
@@ -116,10 +117,9 @@ export function hasTooManyFields({ rawHeaders }: IncomingMessage): boolean {
 export type Malformed = NodeJS.ErrnoException & { readonly rawPacket?: Buffer }
 
 /**
- * Responds to bytes that are not HTTP, and closes the connection. A complete request before them was accepted, so its
- * response is sent first.
+ * Responds to bytes that are not HTTP, and closes the connection. A complete request before them is answered first.
  *
- * @param answerTo returns the response as latin1, status line included
+ * @param answerTo returns the response as latin1, including the status line
  */
 export function answerMalformed(server: Server, answerTo: (error: Malformed) => string): void {
   const latest = new WeakMap<Duplex, { response: ServerResponse; before: ServerResponse | undefined }>()
@@ -128,7 +128,7 @@ export function answerMalformed(server: Server, answerTo: (error: Malformed) => 
     const { response, before } = latest.get(socket) ?? {}
     const isWhole = response?.req.complete === true
     const end = (): void => {
-      // The body of a request that was refused by its headers is malformed: one answer is enough.
+      // A request that was refused because of its headers may also have a malformed body: one response is enough.
       const isAnswered = !isWhole && response?.headersSent === true
       if (!socket.writable) socket.destroy()
       else socket.end(isAnswered ? '' : answerTo(error), 'latin1', () => setTimeout(() => socket.destroy(), LINGER_MS))
@@ -139,9 +139,9 @@ export function answerMalformed(server: Server, answerTo: (error: Malformed) => 
   })
 }
 
-type Connection = FrontConnection & { active: Set<Answer> }
+type Connection = FrontConnection & { readonly active: Set<Answer> }
 type ConnectionTracker = {
-  connections: Map<Socket, Connection>
+  readonly connections: Map<Socket, Connection>
   draining: boolean
   accepted: number
   acceptedAt: number
@@ -160,29 +160,58 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
   })
   untrackUpgrades(server, tracker)
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    const connection = tracker.connections.get(request.socket)
+    const { socket } = request
+    const connection = tracker.connections.get(socket)
     if (!connection) return
     connection.active.add(response)
     if (tracker.draining) response.shouldKeepAlive = false
     if (request.headers.upgrade !== undefined) {
-      // Node drops what came with an offer to upgrade, so that further requests would be read from the middle.
+      // Node drops the bytes after an upgrade request, so further requests would be read from the middle.
       response.shouldKeepAlive = false
-      endSlowly(request.socket)
+      endSlowly(socket)
     }
-    leaveUnwantedBody(request, response)
-    const note = (): void => unread.written(request.socket, response, connection.active)
+    if (hasLongBody(request)) closeUnlessRead(request, response, tracker)
+    const note = (): void => unread.written(socket, response, connection.active)
     response.once(WAITS, note)
     response.once('prefinish', note)
     response.once('close', () => {
       connection.active.delete(response)
       connection.idleSince = Date.now()
-      unread.closed(request.socket, connection.active)
+      unread.closed(socket, connection.active)
     })
   })
   return tracker
 }
 
-/** Lets a front say which connections have requests. What waits to be read of its answers waits in the sockets themselves. */
+function hasLongBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_UNREAD_BODY_BYTES
+}
+
+/** Ends the connection with the response unless the whole body was read before it. Node would read the rest of the body. */
+function closeUnlessRead(request: IncomingMessage, response: ServerResponse, tracker: ConnectionTracker): void {
+  const { shouldKeepAlive } = response
+  response.shouldKeepAlive = false
+  request.once('end', () => {
+    response.shouldKeepAlive = shouldKeepAlive && !tracker.draining
+  })
+  response.once('prefinish', () => {
+    if (!request.complete) endSlowly(request.socket)
+  })
+}
+
+/** Makes the response that ends a connection the last use of it: nothing more is read, and it closes a moment later. */
+function endSlowly(socket: Socket): void {
+  // Node calls this after the last response of a connection. Its own version closes the connection at once.
+  socket.destroySoon = () => {
+    socket.pause()
+    socket.end()
+    setTimeout(() => socket.destroy(), LINGER_MS)
+  }
+}
+
+const NONE: ReadonlySet<Answer> = new Set()
+
+/** Lets a front report its pending requests. Its responses wait in the sockets themselves. */
 function frontAnswers(tracker: ConnectionTracker, unread: UnreadAnswers): FrontAnswers {
   const { connections } = tracker
   return {
@@ -200,29 +229,19 @@ function frontAnswers(tracker: ConnectionTracker, unread: UnreadAnswers): FrontA
   }
 }
 
-const NONE: ReadonlySet<Answer> = new Set()
-
 /**
- * An upgraded socket belongs to its `upgrade` listener, which also closes it. A server without such a listener must not
- * get one from here: then Node would no longer handle a request that offers an upgrade like any other.
+ * Leaves upgraded sockets to the `upgrade` listener of the server, if it has one. A server without one must not get one
+ * here: then Node would no longer handle a request that offers an upgrade like any other.
  */
 function untrackUpgrades(server: Server, tracker: ConnectionTracker): void {
-  const untrack = (): void => {
-    server.on('upgrade', (_request: IncomingMessage, socket: Socket) => tracker.connections.delete(socket))
-  }
-  const onListener = (event: string): void => {
-    if (event !== 'upgrade') return
-    server.off('newListener', onListener)
-    untrack()
-  }
-  if (server.listenerCount('upgrade') > 0) untrack()
-  else server.on('newListener', onListener)
+  if (server.listenerCount('upgrade') === 0) return
+  server.on('upgrade', (_request: IncomingMessage, socket: Socket) => tracker.connections.delete(socket))
 }
 
 /**
- * `http.Server.close()` closes every connection that is idle at that moment, also one whose next request is on the
- * wire: under load that loses requests. Instead, this sends `Connection: close` with every further response, stops
- * accepting at the TCP level when no more connections come, and closes a connection after it was idle for a while.
+ * `http.Server.close()` closes every connection that is idle at that moment, even if its next request is on the wire, which
+ * loses requests under load. Instead, this sends `Connection: close` with every further response, stops accepting at the
+ * TCP level when no more connections come, and closes a connection after it was idle for a while.
  */
 async function drain(server: Server, tracker: ConnectionTracker, othersAccept: () => Promise<boolean>): Promise<void> {
   tracker.draining = true
@@ -233,7 +252,10 @@ async function drain(server: Server, tracker: ConnectionTracker, othersAccept: (
       if (answer instanceof ServerResponse && !answer.headersSent) answer.shouldKeepAlive = false
   }
   const closed = once(server, 'close')
-  await stopAccepting(server, tracker, othersAccept)
+  await quietOrTooLate(tracker)
+  // If others accept on the same port, the system passes waiting connections to them.
+  if (await othersAccept()) stopListening(server)
+  else await acceptWaiting(server, tracker)
   const sweep = setInterval(() => {
     const now = Date.now()
     for (const [socket, connection] of tracker.connections) {
@@ -246,47 +268,39 @@ async function drain(server: Server, tracker: ConnectionTracker, othersAccept: (
   clearInterval(sweep)
 }
 
+/** `net.Server.close()`, which leaves the connections open. */
+function stopListening(server: Server): void {
+  TcpServer.prototype.close.call(server)
+}
+
 /**
- * Stops accepting connections. The system resets those that it has taken for us when the port is closed, so it is closed
- * when there are none: when it was quiet for a while, or else when the only one that may wait has just been accepted.
+ * Stops listening when no connection is left in the backlog, because the system resets those when the port closes: shrinks
+ * the backlog to one connection, accepts those that wait, and closes when that one was accepted or none came for a while.
  */
-async function stopAccepting(
-  server: Server,
-  tracker: ConnectionTracker,
-  othersAccept: () => Promise<boolean>,
-): Promise<void> {
-  await quietOrTooLate(tracker)
-  if (await othersAccept()) {
-    // Nobody is reset, and the port is still theirs.
-    TcpServer.prototype.close.call(server)
-    return
-  }
-  // A client beyond the one is not refused: its system tries again after a second, and finds the port closed.
-  limitWaiting(server)
-  // Those who have waited until now come first, one in each turn of the event loop.
-  const last = tracker.accepted + MOST_WAITING
+async function acceptWaiting(server: Server, tracker: ConnectionTracker): Promise<void> {
+  // Listens again with a backlog of one. Node has no public way to change it, and without it a drain under load resets
+  // connections. Review 2027-06. A client beyond the one is not refused: its system retries a second later.
+  const { _handle: handle } = server as unknown as { readonly _handle?: { listen?: (backlog: number) => number } }
+  handle?.listen?.(0)
+  // One waiting connection is accepted in each turn of the event loop.
+  const last = tracker.accepted + MAX_BACKLOG
   for (let before = -1; tracker.accepted !== before && tracker.accepted < last; ) {
     before = tracker.accepted
     await nextTurn()
     await nextTurn()
   }
-  await new Promise<void>((resolve) => {
-    let isClosed = false
-    const close = (): void => {
-      if (isClosed) return
-      isClosed = true
-      server.off('connection', close)
-      TcpServer.prototype.close.call(server)
+  const accepted = new Promise<void>((resolve) => {
+    // Within the event: the next connection may come before a promise continues.
+    server.once('connection', () => {
+      if (server.listening) stopListening(server)
       resolve()
-    }
-    server.on('connection', close)
-    void quietOrTooLate(tracker)
-      .then(() => nextTurn())
-      .then(close)
+    })
   })
+  await Promise.race([accepted, quietOrTooLate(tracker).then(() => nextTurn())])
+  if (server.listening) stopListening(server)
 }
 
-/** Counts sweeps and not milliseconds: while the process does not run, nobody is accepted either. */
+/** Counts sweeps and not milliseconds: while the process does not run, it accepts no connections either. */
 async function quietOrTooLate(tracker: ConnectionTracker): Promise<void> {
   const until = Date.now() + ACCEPTING_MS
   if (Date.now() - tracker.acceptedAt > ACCEPTING_MS) return
@@ -295,12 +309,4 @@ async function quietOrTooLate(tracker: ConnectionTracker): Promise<void> {
     await sleep(SWEEP_MS)
     if (tracker.accepted !== before) quiet = 0
   }
-}
-
-/** Listens again, with room for one connection. Node has no way of its own to change it; without it more may wait. */
-function limitWaiting(server: Server): void {
-  const { _handle: handle } = server as unknown as {
-    readonly _handle?: { readonly listen?: (backlog: number) => number }
-  }
-  handle?.listen?.(0)
 }

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto'
 import { v7, validate, version } from 'uuid'
 
-// Random bytes for 256 ids at a time: one call for each id would cost more than the rest of creating it.
+// Random bytes for 256 ids at a time: a call for each id would cost more than the rest of its creation.
 const random = new Uint8Array(16 * 256)
 let used = random.length
 
@@ -9,10 +9,8 @@ let milliseconds = 0
 let sequence = 0
 
 /**
- * A new UUIDv7 (RFC 9562 section 5.7). Ids sort by creation time, so they also serve as page cursors. Within a process
- * they increase strictly, also in the same millisecond and when the clock is set back (section 6.2, method 1).
- *
- * @returns 36 characters, lower case
+ * A new UUIDv7 (RFC 9562 section 5.7) in lower case. Ids sort by creation time, so they also serve as page cursors. Within a
+ * process they increase strictly, even in the same millisecond or when the clock is set back (section 6.2, method 1).
  */
 export function newId(): string {
   if (used === random.length) {
@@ -29,7 +27,7 @@ export function newId(): string {
   return v7({ random: bytes, msecs: milliseconds, seq: sequence })
 }
 
-/** Whether a text is a lower-case UUIDv7. Other text is an unknown id, and must not reach a query as a uuid. */
+/** Whether a text is a lower-case UUIDv7. Any other text is an unknown id and must not reach a query as a uuid. */
 export function isId(text: string): boolean {
   return validate(text) && version(text) === 7 && text === text.toLowerCase()
 }

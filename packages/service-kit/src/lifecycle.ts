@@ -3,27 +3,26 @@ import type { Logger } from './logger.ts'
 import { createResources } from './resources.ts'
 import { startHint } from './start-hint.ts'
 
-/** The resources of a running service. They are released in the reverse order of their acquisition. */
+/** The resources of a running service, released in reverse order of their acquisition. */
 export type Scope = {
-  /** Aborts when the service was asked to stop. */
+  /** Aborts when the service is asked to stop. */
   readonly signal: AbortSignal
-  /** Registers how to release a resource. The name is logged when the release fails. */
+  /** Registers how to release a resource. The name is logged if the release fails. */
   defer(name: string, release: () => Promise<void> | void): void
 }
 
-/** The time a service has to stop before the process exits, in milliseconds. */
+/** The time that a service has to stop before the process exits, in milliseconds. */
 export const STOP_DEADLINE_MS = 10_000
 
 /**
  * Runs a service until SIGTERM or SIGINT, then releases all resources and exits.
  *
- * The first signal starts a graceful stop with a deadline of ten seconds; a second signal ends the process at once. The
- * exit status is 0 after a clean stop; 1 when the start or a release failed, after an uncaught error, or when the
- * deadline passed; 128 + signal number after a second signal.
+ * The first signal starts a graceful stop with a deadline, a second one ends the process at once. The exit status is 0 after
+ * a clean stop; 1 if the start or a release failed, after an uncaught error, or if the deadline passed; 128 + signal number
+ * after a second signal.
  *
- * @param logger the service's logger
- * @param main starts the service and returns once it is up
- * @param options `ignoresSecondSignal` where another process decides about this one, and ends it when it ends
+ * @param main starts the service and returns when it is up
+ * @param options `ignoresSecondSignal` if another process decides when to end this one
  */
 export async function run(
   logger: Logger,
@@ -81,7 +80,7 @@ export async function run(
   try {
     await main(scope)
   } catch (error) {
-    // A signal during the start stops the service already, and the failed start is a consequence of that.
+    // After a signal during the start, the failure is a consequence of the stop.
     if (state.stopping) return
     const hint = startHint(error)
     logger.fatal(hint === undefined ? { err: error } : { hint, reason: messageOf(error) }, 'could not start')

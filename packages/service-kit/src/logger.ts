@@ -18,7 +18,7 @@ const SECRET_HEADERS = [
   '["x-api-key"]',
 ]
 
-/** Members that are censored at the top level and one level down, in case a secret is logged by mistake. */
+/** Members that are censored at the top level and one level below, in case a secret is logged by mistake. */
 const SECRET_MEMBERS = [
   'apikey',
   'passkey',
@@ -32,8 +32,8 @@ const SECRET_MEMBERS = [
 ]
 
 /**
- * Hides credentials in a text: passkeys and API keys in URLs (query and path forms), bearer tokens, passwords of
- * connection URLs. An info hash, which has 40 hex digits too, stays readable.
+ * Hides credentials in a text: passkeys and API keys in URLs (query and path), bearer tokens, passwords of connection URLs.
+ * Info hashes, which also have 40 hex digits, stay readable.
  */
 export function hideSecrets(text: string): string {
   return text
@@ -54,13 +54,12 @@ function serializeError(error: unknown): unknown {
 }
 
 /**
- * A structured logger: one JSON object a line. Lines about an unavailable Postgres or Redis are counted after the first,
- * and reported once a second.
+ * A structured logger: one JSON object per line. Lines about an unavailable Postgres or Redis are summarised once a second.
  *
- * Three measures keep secrets out: named members and headers are censored; errors are reduced to type, message, code,
- * stack and cause; credentials are hidden in every finished line.
+ * Three measures keep secrets out: listed members and headers are censored; errors are reduced to type, message, code, stack
+ * and cause; credentials are hidden in every finished line.
  *
- * @param options `name` of the service; `level` from LOG_LEVEL; `destination` defaults to standard output
+ * @param options `destination` defaults to standard output
  */
 export function createLogger(options: { name: string; level: string; destination?: DestinationStream }): Logger {
   const censored = [

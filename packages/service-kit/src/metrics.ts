@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 
-/** The metrics of a service. Labels have few values: routes, methods, statuses; never a name, id or address. */
+/** The metrics of a service. Labels have few values: routes, methods, statuses; never names, ids or addresses. */
 export type Metrics = {
   readonly registry: Registry
   /** Measures the duration of every request by its route pattern. */

@@ -7,21 +7,19 @@ import { errorCode, messageOf } from './errors.ts'
 import { createKysely } from './postgres.ts'
 import { startHint } from './start-hint.ts'
 
-/** The database to migrate: `url` connects as its owner, `runtimeRole` is the role that the service connects as. */
+/** The database to migrate: `url` connects as its owner, `runtimeRole` is the role of the service. */
 export type MigrationTarget = { readonly url: string; readonly runtimeRole: string }
 
-/** Brings a database to the newest schema. Returns the names of the migrations that ran now. */
+/** Migrates a database to the newest schema. Returns the names of the migrations that ran. */
 export type Migrate = (target: MigrationTarget) => Promise<readonly string[]>
 
 /**
- * Makes the function that brings a service's database to the newest schema and grants the run-time role its rights. It
- * is safe to run again, and several times at once: the first run takes a lock, the others find nothing to do.
+ * Creates the function that migrates a service's database and grants the run-time role its permissions. It can run again,
+ * and several times at once: the first run takes a lock, the others find nothing to do. It fails if the database has
+ * migrations of a newer release.
  *
- * The function fails when the database has migrations that this release does not know, because a newer release made
- * them.
- *
- * @param options `migrations` by name: they run in alphabetical order, forward only; `grants` are statements that run
- *   after every migration, so that a new table is never forgotten
+ * @param options `migrations` by name, in alphabetical order and forward only; `grants` are statements that run after every
+ *   migration, so that a new table is never forgotten
  */
 export function createMigrate(options: {
   migrations: Readonly<Record<string, Migration>>
@@ -55,20 +53,17 @@ function migrationError(error: unknown): Error {
 }
 
 function remedyOf(error: unknown): string | undefined {
-  if (errorCode(error) === '42501') return 'The role in MIGRATION_DATABASE_URL has to own the database.'
+  if (errorCode(error) === '42501') return 'The role in MIGRATION_DATABASE_URL must own the database.'
   return startHint(error, 'MIGRATION_DATABASE_URL')
 }
 
-/**
- * The command `migrate` of a service. It reads MIGRATION_DATABASE_URL and RUNTIME_ROLE.
- *
- * @param options `runtimeRole` is used where RUNTIME_ROLE is not set
- */
+/** The command `migrate` of a service. It reads MIGRATION_DATABASE_URL and RUNTIME_ROLE, which defaults to `runtimeRole`. */
 export function migrateCommand(options: { migrate: Migrate; runtimeRole: string }): Command {
   return {
     name: 'migrate',
     actions: defineAction({
-      summary: 'Brings the database of MIGRATION_DATABASE_URL to the newest schema and grants RUNTIME_ROLE its rights.',
+      summary:
+        'Migrate the database of MIGRATION_DATABASE_URL to the newest schema and grant RUNTIME_ROLE its permissions',
       inputs: {},
       run: async (_input, { env, stdout }) => {
         const { MIGRATION_DATABASE_URL: url, RUNTIME_ROLE: runtimeRole } = parseEnv(

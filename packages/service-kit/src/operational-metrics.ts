@@ -1,34 +1,36 @@
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
-import { Gauge, type Registry } from 'prom-client'
-import type { Build } from './build.ts'
+import { Gauge, type GaugeConfiguration, type Registry } from 'prom-client'
 import type { Checks } from './health.ts'
-import { within } from './within.ts'
+import { within } from './with-timeout.ts'
 
-/** A check that takes longer has failed: a scrape waits no longer for its answer. */
+/** A readiness check that takes longer has failed, so that a scrape does not wait longer. */
 const CHECK_MS = 2_000
 
-/** Tells which build runs, as labels of a gauge that is always 1, and since when. */
-export function createBuildMetrics(registry: Registry, build: Build): void {
+/** Reports the service, its version and revision as labels of a gauge that is always 1, and the time of its start. */
+export function createBuildMetrics(
+  registry: Registry,
+  build: { readonly service: string; readonly version: string; readonly revision: string },
+): void {
   new Gauge({
     name: 'service_build_info',
-    help: 'The service, its version and the commit its image was built from; always 1.',
+    help: 'The service, its version and the commit of its image; always 1.',
     labelNames: ['service', 'version', 'revision'],
     aggregator: 'first',
     registers: [registry],
   }).set({ ...build }, 1)
-  // That of prom-client, process_start_time_seconds, is left out where several processes are added up.
+  // prom-client's own process_start_time_seconds is dropped when the metrics of several processes are added up.
   new Gauge({
     name: 'service_start_time_seconds',
-    help: 'When the service was started, in seconds since the epoch. Of several processes, the one that was started last.',
+    help: 'Start time of the service in seconds since the epoch; with several processes, of the newest one.',
     aggregator: 'max',
     registers: [registry],
   }).set(performance.timeOrigin / 1000)
 }
 
-/** Tells what `/ready` would say, check by check. A check that is still running is not started once more. */
+/** Reports the result of each readiness check. */
 export function createReadinessMetrics(registry: Registry, checks: Checks): void {
-  const passes = Object.entries(checks).map(([name, check]) => ({ name, passes: withinTime(check) }))
+  const passes = Object.entries(checks).map(([name, check]) => ({ name, passes: inTime(check) }))
   new Gauge({
     name: 'service_ready',
     help: 'Whether a check of /ready passes: 1, or 0. With several processes, whether it passes in all of them.',
@@ -42,46 +44,41 @@ export function createReadinessMetrics(registry: Registry, checks: Checks): void
 }
 
 /** Runs a check, one run at a time, and returns whether it passed within `CHECK_MS`. */
-function withinTime(check: () => Promise<void>): () => Promise<boolean> {
+function inTime(check: () => Promise<void>): () => Promise<boolean> {
   let running: Promise<boolean> | undefined
-  return async () => {
-    running ??= check()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        running = undefined
-      })
-    return await within(CHECK_MS, running, false)
+  return () => {
+    const finished = (passed: boolean): boolean => {
+      running = undefined
+      return passed
+    }
+    running ??= check().then(
+      () => finished(true),
+      () => finished(false),
+    )
+    return within(CHECK_MS, running, false)
   }
 }
 
-/** Tells how many connections of a pool are used, and how many queries wait for one. */
+/** Reports the used and idle connections of a pool, and the queries that wait for one. */
 export function createPoolMetrics(registry: Registry, pool: pg.Pool, size: number): void {
-  const registers = [registry]
-  new Gauge({
-    name: 'postgres_pool_connections',
-    help: 'Connections to Postgres, by state: used by a query, or idle.',
+  const gauge = <Label extends string>(
+    name: string,
+    help: string,
+    more: Pick<GaugeConfiguration<Label>, 'collect' | 'labelNames'>,
+  ) => new Gauge({ name, help, registers: [registry], ...more })
+  gauge('postgres_pool_connections', 'Connections to Postgres by state: used by a query, or idle.', {
     labelNames: ['state'],
-    registers,
     collect() {
       this.set({ state: 'used' }, pool.totalCount - pool.idleCount)
       this.set({ state: 'idle' }, pool.idleCount)
     },
   })
-  new Gauge({
-    name: 'postgres_pool_max_connections',
-    help: 'Connections to Postgres that may be open at most (DATABASE_POOL_SIZE).',
-    registers,
+  gauge('postgres_pool_max_connections', 'Maximum number of connections to Postgres (DATABASE_POOL_SIZE).', {
     collect() {
       this.set(size)
     },
   })
-  new Gauge({
-    name: 'postgres_pool_waiting',
-    help: 'Queries that wait for a connection to Postgres, because all are used.',
-    registers,
+  gauge('postgres_pool_waiting', 'Queries that wait for a connection to Postgres because all are used.', {
     collect() {
       this.set(pool.waitingCount)
     },
@@ -89,24 +86,22 @@ export function createPoolMetrics(registry: Registry, pool: pg.Pool, size: numbe
 }
 
 /**
- * Tells how full each Redis is and whether it can write its file. While one is unavailable its values are left out.
+ * Reports the memory of each Redis, and whether it can write its append-only file. Omits a Redis that is unavailable.
  *
- * @param stores by a name that stands in the label `redis`
+ * @param stores by the value of the label `redis`
  */
 export function createRedisMetrics(registry: Registry, stores: Readonly<Record<string, Redis>>): void {
   let reading: Promise<readonly (readonly [string, string | undefined])[]> | undefined
-  /** All gauges are collected at once, and share what was read. */
-  const read = (): NonNullable<typeof reading> => {
-    reading ??= Promise.all(
+  /** All gauges are collected at the same time and share one read. */
+  const read = (): NonNullable<typeof reading> =>
+    (reading ??= Promise.all(
       Object.entries(stores).map(async ([name, redis]) => {
         const info = await redis.info('memory', 'persistence').catch(() => undefined)
         return [name, info] as const
       }),
     ).finally(() => {
       reading = undefined
-    })
-    return reading
-  }
+    }))
   const gauge = (name: string, help: string, valueOf: (info: string) => number): void => {
     new Gauge({
       name,
@@ -121,19 +116,12 @@ export function createRedisMetrics(registry: Registry, stores: Readonly<Record<s
       },
     })
   }
-  gauge('redis_memory_used_bytes', 'Memory that Redis uses, in bytes.', (info) => numberOf(info, 'used_memory'))
-  gauge(
-    'redis_memory_max_bytes',
-    'Memory above which Redis refuses writes (maxmemory), in bytes; 0 where it has no limit.',
-    (info) => numberOf(info, 'maxmemory'),
-  )
+  const numberIn = (name: string) => (info: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+  gauge('redis_memory_used_bytes', 'Memory used by Redis, in bytes.', numberIn('used_memory'))
+  gauge('redis_memory_max_bytes', 'Memory limit of Redis (maxmemory), in bytes; 0 for none.', numberIn('maxmemory'))
   gauge(
     'redis_append_only_file_ok',
     'Whether the last write to the append-only file of Redis succeeded: 1, or 0.',
     (info) => (/^aof_last_write_status:ok/m.test(info) ? 1 : 0),
   )
-}
-
-function numberOf(info: string, name: string): number {
-  return Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
 }

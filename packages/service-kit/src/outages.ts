@@ -2,21 +2,18 @@ import type { LogFn, Logger } from 'pino'
 import { errorCode, isError } from './errors.ts'
 import { isUnavailable } from './unavailable.ts'
 
-/** While something is unavailable, there is a line this often. */
 const EVERY_MS = 1_000
-/** Kinds of lines and reasons that are told apart: each is a fixed text, but for addresses. */
+/** Messages and reasons that are counted separately. Each is constant text, except for addresses. */
 const MAX_KINDS = 20
-
-/** Levels of pino whose lines are counted; a fatal one is the last. */
+/** The levels `warn` and `error` of pino. */
 const COUNTED_LEVELS: readonly number[] = [40, 50]
 
 /** A method of pino's hook: writes a line, or counts it. */
 export type LogMethod = (this: Logger, args: Parameters<LogFn>, method: LogFn, level: number) => void
 
 /**
- * Keeps the log readable while Postgres or Redis is unavailable: every request and every task would write a line with
- * its stack. The first line is written as it is; those that follow are counted, and one line a second says how many,
- * of what and why.
+ * Keeps the log readable while Postgres or Redis is unavailable, when every request and task would write a line with its
+ * stack: writes the first line, counts the others, and writes their number, messages and reasons once a second.
  */
 export function createOutageLog(): LogMethod {
   const messages = new Map<string, number>()

@@ -4,7 +4,7 @@ import type { DestinationStream } from 'pino'
 import { isError, UnavailableError } from './errors.ts'
 import { createLogger, type Logger } from './logger.ts'
 
-/** bigint columns hold counts and bytes, which fit into a JavaScript number. A value that does not is an error. */
+/** Counts and bytes in bigint columns fit into a JavaScript number. A value that does not is an error. */
 function parseInt8(text: string): number {
   const n = Number(text)
   if (!Number.isSafeInteger(n)) throw new RangeError('a bigint from Postgres exceeds 2^53 - 1')
@@ -14,7 +14,7 @@ function parseInt8(text: string): number {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, parseInt8)
 
-/** What a pool needs. `name` appears in pg_stat_activity; `size` is the number of connections at most. */
+/** `name` appears in pg_stat_activity; `size` is the maximum number of connections. */
 export type PoolOptions = {
   readonly url: string
   readonly name: string
@@ -25,52 +25,49 @@ export type PoolOptions = {
 }
 
 /**
- * A connection pool. A query that gets no connection or exceeds the statement timeout fails, so that queries do not
- * queue while Postgres is unavailable.
+ * A connection pool. A query that gets no connection or exceeds the statement timeout fails, so that queries do not queue
+ * while Postgres is unavailable.
  *
  * @param options `statementTimeoutMs` is enforced by the server, and two seconds later by the client in case the server
- *   does not respond; 10,000 by default. `idleTransactionTimeoutMs`: Postgres ends a transaction in which this client does
- *   nothing for so long, and its locks; 30,000 by default
+ *   does not respond. After `idleTransactionTimeoutMs` without a statement, Postgres ends a transaction and its locks
  */
 export function createPool(options: PoolOptions): pg.Pool {
-  const statementTimeoutMs = options.statementTimeoutMs ?? 10_000
+  const { url, size, logger, statementTimeoutMs = 10_000, idleTransactionTimeoutMs = 30_000 } = options
   const pool = new pg.Pool({
-    connectionString: options.url,
+    Client: EndedWhenUnanswered,
+    connectionString: url,
     application_name: options.name,
-    max: options.size,
+    max: size,
     types,
     connectionTimeoutMillis: 3_000,
     idleTimeoutMillis: 30_000,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + 2_000,
-    idle_in_transaction_session_timeout: options.idleTransactionTimeoutMs ?? 30_000,
+    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
     keepAlive: true,
   })
   // Without a listener, the error of a lost connection would end the process.
-  pool.on('error', (error) => options.logger.warn({ err: error }, 'idle Postgres connection lost'))
+  pool.on('error', (error) => logger.warn({ err: error }, 'idle Postgres connection lost'))
   pool.on('connect', (client) => {
-    client.on('error', (error) => options.logger.warn({ err: error }, 'Postgres connection lost'))
-    // Every client of a pool is one; the type of the event does not say so.
-    if (client instanceof pg.Client) endWhenUnanswered(client)
+    client.on('error', (error) => logger.warn({ err: error }, 'Postgres connection lost'))
   })
   return pool
 }
 
 /**
- * Ends a connection on which Postgres did not answer in time. Whatever is asked next, such as the rollback of a transaction,
- * would wait for the same answer, and then as long again.
+ * Closes its connection when Postgres does not answer a query in time. The next query on it, such as the rollback of the
+ * transaction, would otherwise wait for the same answer, and then as long again.
  */
-function endWhenUnanswered(client: pg.Client): void {
-  const query = client.query.bind(client) as (...given: unknown[]) => unknown
-  const watched = (...given: unknown[]): unknown => {
-    const asked = query(...given)
-    if (asked instanceof Promise)
-      asked.catch((error: unknown) => {
-        if (isError(error) && error.message === 'Query read timeout') void client.end()
+class EndedWhenUnanswered extends pg.Client {
+  /** `never` fits the overloads of the base class, whose result is passed on. */
+  override query(...given: unknown[]): never {
+    const result: unknown = super.query(...(given as [string]))
+    if (result instanceof Promise)
+      result.catch((error: unknown) => {
+        if (isError(error) && error.message === 'Query read timeout') void this.end()
       })
-    return asked
+    return result as never
   }
-  client.query = watched as typeof client.query
 }
 
 /** A query builder on a pool. Destroying it ends the pool. */
@@ -78,7 +75,7 @@ export function createKysely<Database>(pool: pg.Pool): Kysely<Database> {
   return new PoolOwner<Database>(pool)
 }
 
-/** Kysely itself leaves a pool open on which it has run no query. */
+/** Ends the pool even if no query ran on it, which Kysely itself does not. */
 class PoolOwner<Database> extends Kysely<Database> {
   readonly #pool: pg.Pool
 
@@ -93,7 +90,7 @@ class PoolOwner<Database> extends Kysely<Database> {
   }
 }
 
-/** What a command's work on a database needs; its logger writes to `destination`. */
+/** The database of a command. The logger writes to `destination`. */
 export type CommandDatabase = {
   readonly url: string
   readonly name: string
@@ -131,8 +128,8 @@ export async function pingPostgres(pool: pg.Pool): Promise<void> {
 }
 
 /**
- * Whether Postgres refused a value of a statement, such as a NUL, an address that is none, or a text too long for an index
- * (SQLSTATE classes 22, 23 and 54): the same statement fails every time.
+ * Whether Postgres refused a value of a statement, such as a NUL, an invalid address, or a text too long for an index
+ * (SQLSTATE classes 22, 23 and 54). The same statement fails every time.
  */
 export function isRefusedValue(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')

@@ -1,61 +1,71 @@
 import { createHash } from 'node:crypto'
-import type { Request, RequestHandler } from 'express'
+import type { Request, Response } from 'express'
 import { rateLimit } from 'express-rate-limit'
 import type { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import type { Logger } from './logger.ts'
+import { runMiddleware } from './middleware.ts'
+
+/** Counts a request under a key. @throws the error of the limit when the key has reached it */
+export type RateLimit = (key: string, request: Request, response: Response) => Promise<void>
+
+/** express-rate-limit passes nothing but the request to its key generator. */
+const KEY = Symbol('rate limit key')
+type Keyed = Request & { [KEY]?: string }
 
 /**
- * A limit on requests, counted in Redis and so shared by all replicas.
+ * A limit on requests, counted in Redis and therefore shared by all replicas.
  *
- * Every answer carries `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers); a refusal also
- * `Retry-After` in whole seconds.
+ * Every response has `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), a refusal also `Retry-After`
+ * in whole seconds.
  *
- * @param options `name` is part of the Redis key; `limit` requests per `windowMs`, 0 for no limit; `keyOf` says who is
- *   counted; `createError` makes the error to throw; `whenRedisIsUnavailable` has no default, since which way a limit fails is a
- *   decision: `allow` lets requests pass uncounted, `refuse` makes them fail as unavailable
+ * @param options `name` is part of the Redis key; `limit` requests per `windowMs`, 0 for no limit; while Redis is
+ *   unavailable, `allow` passes requests uncounted and `refuse` makes them fail as unavailable
  */
 export function createRateLimit(options: {
   name: string
   redis: Redis
   limit: number
   windowMs: number
-  keyOf: (request: Request) => string
   createError: () => Error
   whenRedisIsUnavailable: 'allow' | 'refuse'
   logger: Logger
-}): RequestHandler {
-  if (options.limit === 0) return (_request, _response, next) => next()
-  return rateLimit({
+}): RateLimit {
+  const { name, redis, limit, logger } = options
+  if (limit === 0) return () => Promise.resolve()
+  const limiter = rateLimit({
     windowMs: options.windowMs,
-    limit: options.limit,
+    limit,
     standardHeaders: 'draft-8',
     legacyHeaders: false,
-    identifier: options.name,
-    keyGenerator: options.keyOf,
+    identifier: name,
+    keyGenerator: (request: Keyed) => request[KEY] ?? '',
     passOnStoreError: options.whenRedisIsUnavailable === 'allow',
-    // The address is ours to find (TRUSTED_PROXIES), so express's own idea of it is not consulted.
+    // Callers find the address themselves (TRUSTED_PROXIES), without Express.
     validate: { xForwardedForHeader: false, trustProxy: false, ip: false, keyGeneratorIpFallback: false },
     store: new RedisStore({
-      prefix: `limit:${options.name}:`,
-      sendCommand: (command: string, ...args: string[]) => sendOrName(options.redis, command, args),
+      prefix: `limit:${name}:`,
+      sendCommand: (command: string, ...args: string[]) => sendOrHash(redis, command, args),
     }),
     logger: {
-      error: (error, message) => options.logger.error({ err: error, limit: options.name }, message),
-      warn: (error, message) => options.logger.warn({ err: error, limit: options.name }, message),
+      error: (error, message) => logger.error({ err: error, limit: name }, message),
+      warn: (error, message) => logger.warn({ err: error, limit: name }, message),
     },
     handler: () => {
       throw options.createError()
     },
   })
+  return (key, request: Keyed, response) => {
+    request[KEY] = key
+    return runMiddleware(limiter, request, response)
+  }
 }
 
 /**
- * The store keeps the promise of a loaded script, also one that failed because Redis was unavailable. So a load that
- * fails returns the hash of the script, as Redis would. Running the script then fails while Redis is unavailable, and is
- * loaded again afterwards.
+ * Sends a command. A script load that fails returns the hash of the script, as Redis would: the store keeps the promise of
+ * its first load, even a failed one. Running the script then fails while Redis is unavailable, and loads it afterwards.
  */
-async function sendOrName(redis: Redis, command: string, args: readonly string[]): Promise<RedisReply> {
+async function sendOrHash(redis: Redis, command: string, args: readonly string[]): Promise<RedisReply> {
   try {
     return (await redis.call(command, ...args)) as RedisReply
   } catch (error) {

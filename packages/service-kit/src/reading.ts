@@ -5,16 +5,12 @@ export function isReading({ method }: Pick<Request, 'method'>): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
-/** Names the methods of what can only be read, which an answer 405 has to do (RFC 9110 section 15.5.6). */
+/** Sets `Allow` for a resource that can only be read, as a 405 must (RFC 9110 section 15.5.6). */
 export function allowReading(response: Response): void {
   response.setHeader('Allow', 'GET, HEAD')
 }
 
-/**
- * Refuses other methods than GET and HEAD, and hands those on.
- *
- * @param methodNotAllowed makes the error; `Allow` is set already
- */
+/** Refuses methods other than GET and HEAD with the error of `methodNotAllowed`. */
 export function readOnly(methodNotAllowed: () => Error): RequestHandler {
   return (request, response, next) => {
     if (!isReading(request)) {
@@ -26,8 +22,8 @@ export function readOnly(methodNotAllowed: () => Error): RequestHandler {
 }
 
 /**
- * Whether If-None-Match names a tag (RFC 9110 section 13.1.2, weak comparison). Express would not say so of a request
- * with `Cache-Control: no-cache`, which fetch adds by itself, nor of an answer with another status than 200.
+ * Whether If-None-Match contains a tag (RFC 9110 section 13.1.2, weak comparison). Express ignores the header if the request
+ * has `Cache-Control: no-cache`, which fetch adds by itself, or if the status is not 200.
  *
  * @param etag with its quotes and without `W/`
  */

@@ -1,17 +1,17 @@
 /** A task that is repeated while the service runs. */
 export type RepeatedTask = {
-  /** Stops it, after the run that is in progress. */
+  /** Stops it after the run in progress. */
   stop(): Promise<void>
 }
 
-/** A task, and how often it is repeated. */
+/** A task and its interval. */
 export type RepeatOptions = {
   readonly everyMs: number
-  /** `everyMs` counts from the start of a run, and one that takes longer is followed at once; otherwise from its end. */
+  /** Counts `everyMs` from the start of a run instead of its end. A run that takes longer is followed at once. */
   readonly fromStart?: boolean
-  /** Returns a promise where it is not done at once. `stopping` is aborted when no run is to follow, so that this one need not wait for anything. */
+  /** `stopping` is aborted if no further run follows, so that this one need not wait for anything. */
   readonly task: (stopping: AbortSignal) => unknown
-  /** Gets what a run threw. The task is repeated. */
+  /** Receives the error of a run. The task is repeated anyway. */
   readonly onError: (error: unknown) => void
 }
 

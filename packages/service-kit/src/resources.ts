@@ -1,14 +1,10 @@
 import type { Logger } from './logger.ts'
 
-/** What is open and has to be closed. */
+/** Open resources that must be closed. */
 export type Resources = {
-  /** Registers how a resource is closed, right after it was opened. */
+  /** Registers how to close a resource, right after it was opened. */
   defer(close: () => Promise<void> | void): void
-  /**
-   * Closes everything, in the reverse order of opening, also where some of it fails.
-   *
-   * @throws AggregateError of what failed
-   */
+  /** Closes everything in reverse order, even if some of it fails. @throws AggregateError of all failures */
   close(): Promise<void>
 }
 
@@ -17,25 +13,28 @@ export function createResources(): Resources {
   const closes: (() => Promise<void> | void)[] = []
   return {
     defer: (close) => void closes.push(close),
-    close: async () => {
-      const errors: unknown[] = []
-      for (const close of closes.splice(0).toReversed()) {
-        try {
-          await close()
-        } catch (error) {
-          errors.push(error)
-        }
-      }
-      if (errors.length > 0) throw new AggregateError(errors, 'could not close every resource')
-    },
+    close: () => runAll(closes.splice(0).toReversed(), 'could not close every resource'),
   }
 }
 
+/** Runs all steps in order, even if some of them fail. @throws AggregateError of all failures */
+export async function runAll(steps: readonly (() => Promise<void> | void)[], message: string): Promise<void> {
+  const errors: unknown[] = []
+  for (const step of steps) {
+    try {
+      await step()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw new AggregateError(errors, message)
+}
+
 /**
- * Opens what a service works with.
+ * Opens the resources of a service.
  *
- * @param open registers what it opens; when it fails, everything opened before is closed
- * @returns what `open` returns, with `close` for everything
+ * @param open registers what it opens; if it fails, everything opened before is closed
+ * @returns the result of `open`, with `close` for everything
  */
 export async function withResources<T extends object>(
   logger: Logger,

@@ -2,9 +2,9 @@
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
- * Lets so many pieces of work run at once; others wait, the first one first.
+ * Runs a limited number of tasks at once; others wait in the order of their arrival.
  *
- * @param limit left out, so many wait as come; where `mostWaiting` wait already, work is refused with `refuse`'s error
+ * @param limit `refuse` creates the error for further tasks when `mostWaiting` already wait; by default, any number can wait
  */
 export function createTurns(atOnce: number, limit?: { mostWaiting: number; refuse: () => Error }): InTurn {
   const waiting: (() => void)[] = []
@@ -17,7 +17,7 @@ export function createTurns(atOnce: number, limit?: { mostWaiting: number; refus
     try {
       return await work()
     } finally {
-      // Whoever waits takes the place over, so that nobody comes in between.
+      // The next task takes over the slot, so that a new one cannot come in between.
       const next = waiting.shift()
       if (next === undefined) running -= 1
       else next()

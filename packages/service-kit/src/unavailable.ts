@@ -19,14 +19,14 @@ const REDIS_MESSAGE =
   /^(Connection is closed|Command timed out|Stream isn't writeable|Reached the max retries per request|connect E|read E|write E|LOADING|BUSY|READONLY|MISCONF|OOM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|UNBLOCKED|TRYAGAIN|Socket timeout|Command aborted|Cluster isn't ready|Failed to refresh slots cache|None of startup nodes is available|Too many Cluster redirections)|attempted to access a non local key/
 
 /**
- * Whether an error means that Postgres or Redis is unavailable for now, as opposed to an error in what was asked of it.
- * It knows the errors of both drivers, so a store need not translate them.
+ * Whether an error means that Postgres or Redis is unavailable, as opposed to an error in the query. It knows the errors of
+ * both drivers, so stores do not translate them.
  */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error)
 }
 
-/** Whether an error of pg means that Postgres is unavailable for now, as opposed to an error in the statement. */
+/** Whether an error of pg means that Postgres is unavailable, as opposed to an error in the statement. */
 export function isPostgresUnavailable(error: unknown): boolean {
   if (!isError(error)) return false
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isPostgresUnavailable)
@@ -39,16 +39,16 @@ export function isPostgresUnavailable(error: unknown): boolean {
   )
 }
 
-/** Whether there is no socket in the file system to connect to, as while Postgres is stopped. */
+/** Whether the Unix socket does not exist, as while Postgres is stopped. */
 function isSocketMissing(error: Error): boolean {
   return errorCode(error) === 'ENOENT' && 'syscall' in error && error.syscall === 'connect'
 }
 
-/** Whether an error of ioredis means that Redis is unavailable for now, as opposed to an error in the command. */
+/** Whether an error of ioredis means that Redis is unavailable, as opposed to an error in the command. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!isError(error)) return false
-  // A transaction is discarded where one of its commands was refused, as when Redis is full. Of a Cluster, the error may be
-  // among those before itself.
+  // The error of a discarded transaction lists the errors of its commands, for example when Redis is full. With a Cluster,
+  // that list may contain the error itself.
   const previous: unknown[] =
     'previousErrors' in error && Array.isArray(error.previousErrors)
       ? error.previousErrors.filter((each) => isError(each) && !('previousErrors' in each))

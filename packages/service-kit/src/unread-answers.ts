@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { unwrittenBytes } from './chunked-response.ts'
 import { addressKey, plainAddress } from './client-address.ts'
-import { unwrittenBytes } from './pieces.ts'
 
-/** How long and how much a server keeps of answers that clients do not read. */
+/** How long a server keeps responses that clients do not read, and how many bytes of them. */
 export type UnreadLimits = {
-  /** An answer has to be read in this time, and one second more for each `minBytesPerSecond` of it. */
+  /** A response must be read within this time, plus one second per `minBytesPerSecond` of it. */
   readonly graceMs: number
   readonly minBytesPerSecond: number
-  /** Bytes that may wait on one connection, also of answers to pipelined requests. */
+  /** Maximum number of unread bytes per connection, pipelined responses included. */
   readonly maxBytesPerConnection: number
   /**
-   * Bytes that may wait on all connections. Beyond them, connections of the owner that most of the bytes wait for are
-   * closed, the one that has waited longest first: who reads nothing takes the budget from nobody else.
+   * Maximum number of unread bytes of all connections. Beyond it, connections of the owner with the most unread bytes are
+   * closed, the oldest first, so a client that does not read takes nothing from others.
    */
   readonly maxBytes: number
   /** How often the deadlines are checked. */
@@ -21,7 +21,7 @@ export type UnreadLimits = {
 
 const MIB = 1024 ** 2
 
-/** A client on a slow line reads 10 MiB in three minutes; 64 MiB are the largest environment of the vault. */
+/** A client on a slow line reads 10 MiB in three minutes; the largest environment of the vault has 64 MiB. */
 export const UNREAD_LIMITS: UnreadLimits = {
   graceMs: 20_000,
   minBytesPerSecond: 64 * 1024,
@@ -30,40 +30,39 @@ export const UNREAD_LIMITS: UnreadLimits = {
   sweepMs: 1_000,
 }
 
-/** Less than this is left to the sweep: nearly every answer is small, and the system takes it at once. */
+/** Smaller amounts are left to the sweep: most responses are small, and the system takes them at once. */
 const NOTED_BYTES = 64 * 1024
 
-/** An answer on its way: a response of node:http, or the socket that an answer was written to without one. */
+/** A response of node:http, or the socket that a response was written to without one. */
 export type Answer = { readonly writableLength: number }
 
-/** Closes connections whose clients do not read their answers. */
+/** Closes connections whose clients do not read their responses. */
 export type UnreadAnswers = {
   readonly sweepMs: number
-  /** Counts an answer for its owner, such as a tenant. Others count for the address of the client (IPv6: its /64). */
+  /** Counts a response for an owner, such as a project. By default it counts for the client's address (IPv6: its /64). */
   own(response: ServerResponse, owner: string): void
-  /** How many bytes wait for an owner, and have waited since the sweep before the last: who reads at once has none. */
+  /** The number of bytes that have been unread for an owner since the sweep before the last one. */
   overdueBytesOf(owner: string): number
-  /** To be called when an answer was written to the end, or begins to wait before that. */
+  /** To be called when a response was written completely, or starts to wait before that. */
   written(socket: Socket, answer: Answer, pending: ReadonlySet<Answer>): void
-  /** To be called when an answer has left, or its connection was closed. */
+  /** To be called when a response was read, or its connection was closed. */
   closed(socket: Socket, pending: ReadonlySet<Answer>): void
-  /** Checks every connection with pending answers. */
+  /** Checks every connection with pending responses. */
   sweep(connections: Iterable<readonly [Socket, { readonly active: ReadonlySet<Answer> }]>): void
 }
 
-/** A member of the response: a WeakMap of all responses would cost every request more. */
 const OWNER = Symbol('owner')
 type Owned = Answer & { [OWNER]?: string }
 
-/** Of one connection, in bytes and milliseconds. */
+/** The unread responses of a connection. Times are in milliseconds since the epoch. */
 type Waiting = { readonly bytes: number; readonly since: number; readonly until: number; readonly owner: string }
 
 /**
- * Keeps count of the bytes that wait to be read. An answer is held in memory until the client has read it, so a client
- * that asks and does not read would otherwise hold memory for as long as it likes.
+ * Counts unread bytes. A response stays in memory until the client has read it, so a client that requests and does not read
+ * could otherwise occupy memory indefinitely. Review 2027-06: replace if Node gets a write timeout.
  */
 export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
-  /** In the order in which they began to wait. */
+  /** The one that has waited longest comes first. */
   const waiting = new Map<Socket, Waiting>()
   const bytesOf = new Map<string, number>()
   let overdue = new Map<string, number>()
@@ -76,12 +75,9 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
     else bytesOf.set(owner, sum)
   }
 
-  /** That of the first answer counts for all that wait behind it on the connection. */
-  function ownerOf(socket: Socket, pending: ReadonlySet<Answer>): string {
-    for (const answer of pending) {
-      const owner = (answer as Owned)[OWNER]
-      if (owner !== undefined) return owner
-    }
+  /** The owner of the first response counts for all responses behind it on the connection. */
+  function ownerOf(socket: Socket, pending: ReadonlySet<Owned>): string {
+    for (const { [OWNER]: owner } of pending) if (owner !== undefined) return owner
     return addressKey(plainAddress(socket.remoteAddress ?? ''))
   }
 
@@ -92,7 +88,7 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
     waiting.delete(socket)
   }
 
-  /** What is closed next beyond the budget; undefined where nothing but `spared` waits. */
+  /** The next connection to close when the budget is exceeded; undefined if only `spared` waits. */
   function next(spared: Socket): Socket | undefined {
     let chosen: Socket | undefined
     let most = 0
@@ -111,7 +107,7 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   }
 
   function note(socket: Socket, pending: ReadonlySet<Answer>): void {
-    const bytes = unreadBytes(pending)
+    const bytes = [...pending].reduce((sum, answer) => sum + unreadBytes(answer), 0)
     if (bytes === 0) {
       forget(socket)
       return
@@ -137,11 +133,11 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
     },
     overdueBytesOf: (owner) => overdue.get(owner) ?? 0,
     written: (socket, answer, pending) => {
-      if (unreadBytesOf(answer) >= NOTED_BYTES) note(socket, pending)
+      if (unreadBytes(answer) >= NOTED_BYTES) note(socket, pending)
     },
     closed: (socket, pending) => {
       if (!waiting.has(socket)) return
-      // What waited behind this answer has its own time from now on.
+      // Responses behind this one get time of their own from now on.
       forget(socket)
       if (!socket.destroyed) note(socket, pending)
     },
@@ -155,13 +151,7 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
   }
 }
 
-/** Only the first pending answer has the socket, and so counts what the socket holds. */
-function unreadBytes(pending: ReadonlySet<Answer>): number {
-  let bytes = 0
-  for (const answer of pending) bytes += unreadBytesOf(answer)
-  return bytes
-}
-
-function unreadBytesOf(answer: Answer): number {
+/** Only the first pending response has the socket, so only its length includes the bytes in the socket. */
+function unreadBytes(answer: Answer): number {
   return answer.writableLength + unwrittenBytes(answer)
 }

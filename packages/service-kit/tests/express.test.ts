@@ -31,16 +31,18 @@ function limiter(
   whenRedisIsUnavailable: 'allow' | 'refuse',
   name = 'test',
 ): RequestHandler {
-  return createRateLimit({
+  const count = createRateLimit({
     name,
     redis: store,
     limit,
     windowMs: 60_000,
-    keyOf: (request) => request.get('x-who') ?? 'nobody',
     createError: () => new ApiError('rate_limited', 'too many requests'),
     whenRedisIsUnavailable,
     logger,
   })
+  return (request, response, next) => {
+    count(request.get('x-who') ?? 'nobody', request, response).then(() => next(), next)
+  }
 }
 
 const refused: ErrorRequestHandler = (error: unknown, _request, response, next) => {

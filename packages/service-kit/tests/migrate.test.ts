@@ -90,7 +90,7 @@ test('the command says so when Postgres is unavailable', async () => {
   expect(outcome).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(
-      /^migrate: migration failed: .*ECONNREFUSED.*\nPostgres does not answer: start it, or correct MIGRATION_DATABASE_URL\.\n$/,
+      /^migrate: migration failed: .*ECONNREFUSED.*\nPostgres does not respond: start it, or correct MIGRATION_DATABASE_URL\.\n$/,
     ),
   })
 })
@@ -104,6 +104,6 @@ test('the command says what to do when its role has no rights', async () => {
     stdout: '',
     stderr:
       'migrate: migration failed: permission denied for schema public\n' +
-      'The role in MIGRATION_DATABASE_URL has to own the database.\n',
+      'The role in MIGRATION_DATABASE_URL must own the database.\n',
   })
 })

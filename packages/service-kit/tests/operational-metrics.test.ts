@@ -9,7 +9,7 @@ import {
   withClient,
 } from '@vault-and-tracker/dev-env'
 import { Registry } from 'prom-client'
-import { readBuild } from '../src/build.ts'
+import { readVersion } from '../src/env.ts'
 import { createLogger } from '../src/logger.ts'
 import {
   createBuildMetrics,
@@ -33,14 +33,14 @@ async function linesOf(registry: Registry, name: string): Promise<string[]> {
   return (await registry.metrics()).split('\n').filter((line) => line.startsWith(name))
 }
 
-test('the build is told by labels', async () => {
+test('the build is reported as labels', async () => {
   const registry = new Registry()
-  const build = readBuild('vault', new URL('../package.json', import.meta.url), 'a1b2c3d')
-  createBuildMetrics(registry, build)
+  const version = readVersion(new URL('../package.json', import.meta.url))
+  createBuildMetrics(registry, { service: 'vault', version, revision: 'a1b2c3d' })
   expect(await linesOf(registry, 'service_build_info')).toEqual([
-    `service_build_info{service="vault",version="${build.version}",revision="a1b2c3d"} 1`,
+    `service_build_info{service="vault",version="${version}",revision="a1b2c3d"} 1`,
   ])
-  expect(build.version).toMatch(/^\d+\.\d+\.\d+$/)
+  expect(version).toMatch(/^\d+\.\d+\.\d+$/)
 })
 
 test('a check that passes, one that fails, and one that hangs: it counts as failed and is not started twice', async () => {

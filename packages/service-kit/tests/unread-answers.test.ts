@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
+import { endInChunks } from '../src/chunked-response.ts'
 import { listen, type RunningServer } from '../src/http-server.ts'
-import { endInPieces } from '../src/pieces.ts'
 import { createUnreadAnswers, type UnreadAnswers, type UnreadLimits } from '../src/unread-answers.ts'
 
 // More than the buffers of both ends of a connection take.
@@ -37,7 +37,7 @@ async function start(limits: Partial<UnreadLimits> = {}): Promise<number> {
     if (typeof owner === 'string') unread.own(response, owner)
     const bytes = Buffer.alloc(Number(request.url?.slice(1)))
     if (pieces === undefined) response.end(bytes)
-    else endInPieces(response, bytes)
+    else endInChunks(response, bytes)
   })
   running = await listen(server, { host: '127.0.0.1', port: 0 }, { unread })
   return running.port

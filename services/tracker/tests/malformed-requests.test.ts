@@ -54,7 +54,7 @@ test('an expectation that nobody knows is no reason to refuse a request', async 
 })
 
 test.each([
-  ['/api/torrents?page[]=1', 'page: is one value, without brackets.'],
+  ['/api/torrents?page[]=1', 'page: must be one value, without brackets.'],
   ['/api/torrents?sort=size&sort=size', 'sort: occurs twice.'],
   ['/api/torrents?search=%ff', 'query: has a malformed percent-escape.'],
   ['/api/torrents?x=1&x=2', 'query: a parameter occurs twice.'],
@@ -70,7 +70,7 @@ test.each([
 })
 
 test.each([
-  ['/api/user/me', { statsPublic: true, statsPubic: true }, 'statsPubic: is not known here.'],
+  ['/api/user/me', { statsPublic: true, statsPubic: true }, 'statsPubic: is not a known member.'],
   ['/api/admin/site', { downloadPercent: 100, uploadPercent: 100, 'a secret?': 1 }, 'The body has an unknown member.'],
   ['/api/user/me', {}, 'statsPublic: is required.'],
   ['/api/user/me', { statsPublic: 'yes' }, 'statsPublic: must be true or false.'],
@@ -82,7 +82,7 @@ test.each([
 
 test('an unknown field of a form is refused by name', async () => {
   const answer = await admin.upload(makeTorrent('x'), { category: 'other', categry: 'tv' })
-  expect([answer.status, answer.json]).toEqual(refusal('categry: is not known here.'))
+  expect([answer.status, answer.json]).toEqual(refusal('categry: is not a known member.'))
 })
 
 test('every object in every body refuses unknown members', () => {

@@ -95,7 +95,7 @@ test('an unknown member of a body is refused by name, unless the name could be a
     (await admin(vault.url, 'POST', '/projects', { name: 'x', publicKey: publicKeyHex, ...extra })).body
   expect(await bodyOf({ requireContentDigset: true })).toEqual({
     error: 'invalid_request',
-    message: 'requireContentDigset: is not known here.',
+    message: 'requireContentDigset: is not a known member.',
   })
   expect(await bodyOf({ 'correct horse battery': true })).toEqual({
     error: 'invalid_request',

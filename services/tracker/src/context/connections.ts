@@ -1,6 +1,6 @@
 import { type Background, createBackground } from '@vault-and-tracker/service-kit/background'
-import { readBuild } from '@vault-and-tracker/service-kit/build'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { readVersion } from '@vault-and-tracker/service-kit/env'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
@@ -58,8 +58,8 @@ export async function connect(start: Start): Promise<Connections> {
   await warnOfEviction(redis, logger)
   const invalidations = await createInvalidations({ url: config.REDIS_URL, redis, logger, resources })
   const metrics = withMetricsOfAllWorkers(createMetrics())
-  const build = readBuild('tracker', new URL('../../package.json', import.meta.url), config.REVISION)
-  createBuildMetrics(metrics.registry, build)
+  const version = readVersion(new URL('../../package.json', import.meta.url))
+  createBuildMetrics(metrics.registry, { service: 'tracker', version, revision: config.REVISION })
   createPoolMetrics(metrics.registry, pool, config.DATABASE_POOL_SIZE)
   const checks: Checks = { postgres: () => pingPostgres(pool), redis: () => pingRedis(redis) }
   return { ...start, db, redis, invalidations, metrics, background: createBackground(), checks }

@@ -50,7 +50,7 @@ export async function createWebSockets(options: {
   const process = processId.toString('hex')
   const counts = new SocketCounts()
   registerSocketMetrics(options.metrics.registry, counts)
-  const publisher = await connectRedis({ url: config.REDIS_URL, name: 'tracker-relay', logger, corkWrites: true })
+  const publisher = await connectRedis({ url: config.REDIS_URL, name: 'tracker-relay', logger })
   const relays = createRelays(publisher, counts)
   resources.defer(() => relays.close())
   const tracker = new SocketTracker({

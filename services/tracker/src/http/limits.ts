@@ -1,8 +1,7 @@
-import { runMiddleware } from '@vault-and-tracker/rest'
 import { addressKey } from '@vault-and-tracker/service-kit/client-address'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
-import type { Request, RequestHandler, Response } from 'express'
+import { createRateLimit, type RateLimit } from '@vault-and-tracker/service-kit/rate-limit'
+import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
 import type { LimitKind, Visitor } from './surface.ts'
 
@@ -10,6 +9,9 @@ const MINUTE_MS = 60_000
 
 /** One address may make this many times the attempts of one account: a household or an office signs in together. */
 const ATTEMPTS_PER_ADDRESS = 10
+
+/** The key that a request counts under. */
+type KeyOf = (visitor: Visitor, request: Request) => string
 
 /** Counts a request against a limit. @throws RATE_LIMITED, or what `isUnavailable` recognises */
 export type ApplyLimit = (kind: LimitKind, request: Request, response: Response, visitor: Visitor) => Promise<void>
@@ -30,34 +32,22 @@ export function createLimits(options: {
   write: number
   authentication: number
 }): ApplyLimit {
-  // The library asks for the key of a request and passes nothing else on.
-  const visitors = new WeakMap<Request, Visitor>()
-  const keyBy =
-    (key: (visitor: Visitor, request: Request) => string) =>
-    (request: Request): string => {
-      const visitor = visitors.get(request)
-      if (visitor === undefined) throw new Error('a limit was applied to a request without a visitor')
-      return key(visitor, request)
-    }
   const limit = (
     name: string,
     perWindow: number,
     windowMs: number,
-    key: (visitor: Visitor, request: Request) => string,
+    keyOf: KeyOf,
     whenRedisIsUnavailable: 'allow' | 'refuse',
-  ): RequestHandler =>
-    createRateLimit({
-      name,
-      redis: options.redis,
-      logger: options.logger,
-      limit: perWindow,
-      windowMs,
-      keyOf: keyBy(key),
-      createError: () => apiError('RATE_LIMITED', 'Too many requests. Retry-After tells when to try again.'),
-      whenRedisIsUnavailable,
-    })
+  ): readonly [RateLimit, KeyOf] => {
+    const createError = () => apiError('RATE_LIMITED', 'Too many requests. Try again after the seconds in Retry-After.')
+    const { redis, logger } = options
+    return [
+      createRateLimit({ name, redis, logger, limit: perWindow, windowMs, createError, whenRedisIsUnavailable }),
+      keyOf,
+    ]
+  }
   const attempts = options.authentication
-  const limits: Readonly<Record<LimitKind, readonly RequestHandler[]>> = {
+  const limits: Readonly<Record<LimitKind, readonly (readonly [RateLimit, KeyOf])[]>> = {
     read: [limit('rest-read', options.read, MINUTE_MS, byUser, 'allow')],
     write: [limit('rest-write', options.write, MINUTE_MS, byUser, 'refuse')],
     authentication: [
@@ -66,8 +56,7 @@ export function createLimits(options: {
     ],
   }
   return async (kind, request, response, visitor) => {
-    visitors.set(request, visitor)
-    for (const each of limits[kind]) await runMiddleware(each, request, response)
+    for (const [apply, keyOf] of limits[kind]) await apply(keyOf(visitor, request), request, response)
   }
 }
 

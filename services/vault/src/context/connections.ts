@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Background, createBackground } from '@vault-and-tracker/service-kit/background'
-import { readBuild } from '@vault-and-tracker/service-kit/build'
 import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { readVersion } from '@vault-and-tracker/service-kit/env'
 import type { Checks } from '@vault-and-tracker/service-kit/health'
 import type { Logger } from '@vault-and-tracker/service-kit/logger'
 import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
@@ -90,7 +90,7 @@ export async function connect(start: Start): Promise<Connections> {
   const keks = createKekStore(db)
   await checkKeyring({ keyring, store: keks, clock })
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
-  const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, corkWrites: true })
+  const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
   const record = createMemoryRecord(db)
@@ -125,8 +125,8 @@ export async function connect(start: Start): Promise<Connections> {
     maxBytesPerConnection: ANSWERS_PER_CONNECTION * JSON_BYTES_PER_BYTE * config.MAX_ENVIRONMENT_BYTES,
   })
   const metrics = createMetrics()
-  const build = readBuild('vault', new URL('../../package.json', import.meta.url), config.REVISION)
-  createBuildMetrics(metrics.registry, build)
+  const version = readVersion(new URL('../../package.json', import.meta.url))
+  createBuildMetrics(metrics.registry, { service: 'vault', version, revision: config.REVISION })
   createPoolMetrics(metrics.registry, pool, config.DATABASE_POOL_SIZE)
   createRedisMetrics(metrics.registry, { main: redis })
   const refusedRows = createRefusedRowMetrics(metrics.registry)

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { type InputProblem, readQuery, runMiddleware, type Serving } from '@vault-and-tracker/rest'
-import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
-import { createRateLimit } from '@vault-and-tracker/service-kit/rate-limit'
+import { type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
+import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
+import { createRateLimit, type RateLimit } from '@vault-and-tracker/service-kit/rate-limit'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import {
   createAdministratorGuard,
@@ -47,35 +47,16 @@ export function createRest(
   const { proxies } = config
   const authentication = createAuthenticationMetrics(metrics.registry)
 
-  const shared = {
-    redis,
-    logger,
-    createError: () => apiError('rate_limited'),
-    whenRedisIsUnavailable: 'refuse',
-  } as const
-  /** Counts requests by a key that is only known later than the request. */
-  const limitByKey = (
+  const rateLimit = (
     name: string,
     limit: number,
     windowMs: number,
     whenRedisIsUnavailable: 'allow' | 'refuse' = 'refuse',
-  ): CountedLimit['countShared'] => {
-    const keys = new WeakMap<object, string>()
-    const limiter = createRateLimit({
-      ...shared,
-      ...{
-        name: `vault-${name}`,
-        limit,
-        windowMs,
-        whenRedisIsUnavailable,
-        keyOf: (request) => keys.get(request) ?? '',
-      },
+  ): RateLimit =>
+    createRateLimit({
+      ...{ name: `vault-${name}`, limit, windowMs, whenRedisIsUnavailable },
+      ...{ redis, logger, createError: () => apiError('rate_limited') },
     })
-    return (key, request, response) => {
-      keys.set(request, key)
-      return runMiddleware(limiter, request, response)
-    }
-  }
   const failureLimit = (name: string, limit: number, windowMs: number): CountedLimit => ({
     limit: createFailureLimit({
       limit,
@@ -86,7 +67,7 @@ export function createRest(
         logger.warn({ address, project, limit: name }, 'too many failures: address blocked')
       },
     }),
-    countShared: limitByKey(name, limit, windowMs),
+    countShared: rateLimit(name, limit, windowMs),
   })
   const isFailure = (error: unknown): boolean => {
     if (!isApiError(error) || ERRORS[error.code].status !== 401) return false
@@ -109,14 +90,10 @@ export function createRest(
     hasRoom: (projectUid) => unread.overdueBytesOf(projectUid) <= maxUnread,
     own: (response, projectUid) => unread.own(response, projectUid),
   }
-  const fetchLimit = createRateLimit({
-    ...shared,
-    ...{ name: 'vault-fetch', limit: config.FETCH_RATE_LIMIT, windowMs: 60_000 },
-    keyOf: (request) => addressKey(clientAddress(request, proxies)),
-  })
-  const limitWrite = limitByKey('write', config.WRITE_RATE_LIMIT, 60_000)
+  const fetchLimit = rateLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
+  const limitWrite = rateLimit('write', config.WRITE_RATE_LIMIT, 60_000)
   // A leaked key can be revoked while Redis is unavailable.
-  const limitAdministrator = limitByKey('admin-write', config.WRITE_RATE_LIMIT, 60_000, 'allow')
+  const limitAdministrator = rateLimit('admin-write', config.WRITE_RATE_LIMIT, 60_000, 'allow')
 
   return {
     administrator,

@@ -6,7 +6,7 @@ import type { Express } from 'express'
  *
  * Express changes the prototype of every request and response. V8 then drops its optimisations for that object, so every
  * access to it is slower. An object that already has that prototype is not changed. This saves a third of the time of a
- * request to an app that does little; docs/performance.md has the measurement.
+ * request to an app that does little (docs/performance.md). Review 2027-06: still needed with the current Express?
  */
 export function expressClasses(app: Express): {
   IncomingMessage: typeof IncomingMessage

@@ -1,12 +1,14 @@
 import type { ReceivedMessage } from '@vault-and-tracker/http-signatures'
-import { type Guard, runMiddleware } from '@vault-and-tracker/rest'
+import type { Guard } from '@vault-and-tracker/rest'
 import {
+  addressKey,
   clientAddress,
   clientScheme,
   forwardedHost,
   type TrustedProxies,
 } from '@vault-and-tracker/service-kit/client-address'
-import type { Request, RequestHandler, Response } from 'express'
+import type { RateLimit } from '@vault-and-tracker/service-kit/rate-limit'
+import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
 import { readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
@@ -31,9 +33,9 @@ export type Answers = {
 export function createSignatureGuard(deps: {
   signedRequests: SignedRequests
   proxies: TrustedProxies
-  fetchLimit: RequestHandler
+  fetchLimit: RateLimit
   answers: Answers
-  limitWrite: (project: string, request: Request, response: Response) => Promise<void>
+  limitWrite: RateLimit
 }): Guard<VaultSurface, VerifiedCaller> {
   const { signedRequests, proxies, fetchLimit, answers, limitWrite } = deps
 
@@ -59,7 +61,7 @@ export function createSignatureGuard(deps: {
     const isWrite = method === 'PUT'
     if (limit === 'none') return verify(request, response, isWrite)
     return signedRequests.countFetch(async () => {
-      await runMiddleware(fetchLimit, request, response)
+      await fetchLimit(addressKey(clientAddress(request, proxies)), request, response)
       return verify(request, response, isWrite)
     })
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a promise resolves with, or something else where that takes longer. The timer ends with the promise. */
+/** Resolves with the value of a promise, or with `otherwise` if that takes longer. */
 export async function within<Value, Otherwise>(
   ms: number,
   promise: Promise<Value>,
