@@ -1,29 +1,29 @@
 import createClient, { type Client } from 'openapi-fetch'
 import { ApiError } from './error.ts'
 
-/** A client of the origin that served the page; `Paths` is what openapi-typescript made of the API's document. */
+/** A client for the origin that served the page. `Paths` is generated from the API's document. */
 export function createApi<Paths extends object>(): Client<Paths> {
   return createClient<Paths>({ baseUrl: location.origin })
 }
 
 type Outcome<Data> = { data?: Data; error?: unknown; response: Response }
 
-/** Returns the body of an answer. @throws ApiError when the server refused or was not reached */
+/** Returns the body of a response. @throws ApiError if the request was refused or the server was not reached */
 export type Read = <Data>(request: Promise<Outcome<Data>>) => Promise<Data>
 
-/** Makes a `read` that has a sentence for codes that the server answers without one. */
+/** @param sentences for error codes that the server sends without a message */
 export function createRead(sentences: Readonly<Record<string, string>>): Read {
   return async <Data>(request: Promise<Outcome<Data>>) => {
     const { data, error, response } = await request.catch((cause: unknown) => {
       if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-      throw new ApiError({ status: 0, code: 'UNREACHABLE', message: 'The server was not reached.' })
+      throw new ApiError({ status: 0, code: 'UNREACHABLE', message: 'Could not reach the server.' })
     })
     if (!response.ok) throw toApiError(error, response, sentences)
     return data as Data
   }
 }
 
-/** For services that answer a sentence with every error. */
+/** For a service that sends a message with every error. */
 export const read: Read = createRead({})
 
 function toApiError(
@@ -36,7 +36,7 @@ function toApiError(
   return new ApiError({
     status,
     code,
-    message: message ?? sentences[code] ?? `The server answered ${status}.`,
+    message: message ?? sentences[code] ?? `The server returned ${status}.`,
     retryAfter: Number.isFinite(wait) ? wait : undefined,
   })
 }

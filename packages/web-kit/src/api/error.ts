@@ -1,8 +1,8 @@
-/** What the server refused, or that it could not be reached (`status` 0). */
+/** A refused request, or a server that could not be reached (`status` 0). */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
-  /** Whole seconds after which to try again, where the server said so. */
+  /** Seconds to wait before trying again, if the server said so. */
   readonly retryAfter: number | undefined
 
   constructor(problem: { status: number; code: string; message: string; retryAfter?: number | undefined }) {
@@ -25,15 +25,14 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether a request was refused because the session has ended. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401
 }
 
-/** What happened, in a sentence for the reader, and when to try again where the server said so. */
+/** An error as a sentence for the reader, with when to try again if the server said so. */
 export function explain(error: unknown): string {
-  if (!(error instanceof ApiError)) return 'Something in this page failed. Reload it.'
-  if (error.status === 0) return 'The server was not reached. Check the connection.'
+  if (!(error instanceof ApiError)) return 'Something went wrong on this page. Reload it.'
+  if (error.status === 0) return 'Could not reach the server. Check your connection.'
   if (error.retryAfter === undefined) return error.message
   const what = error.status === 429 ? 'Too many requests.' : error.message
   return `${what} Try again in ${error.retryAfter} ${error.retryAfter === 1 ? 'second' : 'seconds'}.`

@@ -3,10 +3,9 @@ import type { ApiError } from '../api/error.ts'
 import { TextField } from '../form/field.tsx'
 import { FormDialog } from './form-dialog.tsx'
 
-/** Asks before something that cannot be undone, and for the name of what it is done to. */
+/** A confirmation that also asks for a name to be typed. */
 export function ConfirmByName(props: {
   title: string
-  /** What has to be typed. */
   name: string
   action: string
   error: ApiError | null

@@ -1,11 +1,11 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Button } from '../form/button.tsx'
 
-/** A modal dialog. The browser keeps the focus inside, gives it back, and closes on Escape. `data-focus` is focused first. */
+/** A modal dialog. The browser traps and returns the focus and closes it on Escape. `data-focus` gets the focus first. */
 export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // Closed while it is still in the document: afterwards the browser gives the focus to nobody.
+  // Closed while it is still in the document. Afterwards the browser would not return the focus.
   useLayoutEffect(() => {
     const dialog = element.current
     if (dialog) show(dialog)
@@ -20,7 +20,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
         event.preventDefault()
         onClose()
       }}
-      // When Escape is pressed again and again, Chromium closes a dialog without asking. The page decides, so it is shown again.
+      // If Escape is pressed repeatedly, Chromium closes a dialog without asking. The page decides, so it is shown again.
       onClose={({ currentTarget }) => {
         if (!currentTarget.isConnected || currentTarget.open) return
         show(currentTarget)
@@ -38,7 +38,7 @@ function show(dialog: HTMLDialogElement): void {
   dialog.querySelector<HTMLElement>('[data-focus]')?.focus()
 }
 
-/** Asks before something that cannot be undone; `children` say what will happen. */
+/** A confirmation. `children` say what will happen. */
 export function Confirm(props: {
   title: string
   action: string

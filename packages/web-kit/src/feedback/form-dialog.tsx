@@ -3,39 +3,22 @@ import { Button } from '../form/button.tsx'
 import { Form } from '../form/form.tsx'
 import { Dialog } from './dialog.tsx'
 
-type FormProps = Pick<ComponentProps<typeof Form>, 'fields' | 'error' | 'isBusy' | 'onSubmit'>
-
-/** A dialog that is a form: what it is about, its fields, the button that sends it, and the way out. */
+/** A dialog with a form in it. */
 export function FormDialog(
-  props: FormProps & {
+  props: Omit<ComponentProps<typeof Form>, 'label' | 'submit' | 'actions'> & {
     title: string
-    /** What the button says. */
+    /** The text of the button that sends the form. */
     action: string
-    kind?: 'main' | 'danger'
     onClose: () => void
     /** Above the fields. */
     intro?: ReactNode
-    children: ReactNode
   },
 ) {
-  const { title, action, kind = 'main', onClose, intro, children, ...form } = props
+  const { title, action, onClose, intro, ...form } = props
   return (
     <Dialog title={title} onClose={onClose}>
       {intro}
-      <Form
-        {...form}
-        label={title}
-        actions={
-          <>
-            <Button type="submit" kind={kind} isBusy={form.isBusy}>
-              {action}
-            </Button>
-            <Button onClick={onClose}>Cancel</Button>
-          </>
-        }
-      >
-        {children}
-      </Form>
+      <Form {...form} label={title} submit={action} actions={<Button onClick={onClose}>Cancel</Button>} />
     </Dialog>
   )
 }

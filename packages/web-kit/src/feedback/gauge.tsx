@@ -2,7 +2,7 @@ import { type ReactNode, useId } from 'react'
 
 const NEARLY_ALL = 0.8
 
-/** How much of a limit is used: a bar that changes its colour when little is left, and the numbers beside it. */
+/** How much of a limit is used. The bar changes its colour when little is left. */
 export function Gauge(props: { label: string; used: number; limit: number; text: ReactNode }) {
   const { label, used, limit, text } = props
   const id = useId()

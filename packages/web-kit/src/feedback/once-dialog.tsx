@@ -2,15 +2,15 @@ import { type ReactNode, useState } from 'react'
 import { Button } from '../form/button.tsx'
 import { Dialog } from './dialog.tsx'
 
-/** A dialog about something that is shown once. Before it was taken, the dialog closes only after it said what is lost. */
+/** A dialog for something that is shown only once. Until that is saved or copied, closing it needs a second click. */
 export function OnceDialog(props: {
   title: string
   isTaken: boolean
-  /** The button that takes it, where it stands with those below. */
+  /** The button that saves it, unless `children` contain it. */
   take?: ReactNode
-  /** What is lost. */
+  /** What happens if it is lost. */
   warning: string
-  /** What the button says that closes the dialog all the same. */
+  /** The text of the button that closes the dialog anyway. */
   leave: string
   onClose: () => void
   children: ReactNode

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { explain } from '../api/error.ts'
 import { Button } from '../form/button.tsx'
 
-/** A list without entries: what that means and what to do next. */
+/** An empty list: what that means and the next step. */
 export function Empty({ title, children }: { title: ReactNode; children?: ReactNode }) {
   return (
     <div className="state">
@@ -12,18 +12,17 @@ export function Empty({ title, children }: { title: ReactNode; children?: ReactN
   )
 }
 
-/** What happened, and another try. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   return (
     <div className="state" role="alert">
-      <p className="state-title">This could not be loaded.</p>
+      <p className="state-title">Could not load this</p>
       <p>{explain(error)}</p>
       {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>
   )
 }
 
-/** Lines of the height that the content will have. */
+/** As high as the content will be. */
 function Skeleton({ rows, label }: { rows: number; label: string }) {
   return (
     <div className="skeleton" role="status">
@@ -35,7 +34,7 @@ function Skeleton({ rows, label }: { rows: number; label: string }) {
   )
 }
 
-/** What stands where data will be: lines while it is on its way, or what went wrong. */
+/** Takes the place of data: a skeleton while it loads, or an error. */
 export function Pending(props: { error: unknown; onRetry: () => void; rows: number; label: string }) {
   const { error, onRetry, rows, label } = props
   return error ? <Problem error={error} onRetry={onRetry} /> : <Skeleton rows={rows} label={label} />

@@ -1,12 +1,11 @@
-import { useSyncExternalStore } from 'react'
-import { toastStore } from './toast.ts'
+import { useStore } from '../start/store.ts'
+import { toasts } from './toast.ts'
 
-/** Where messages appear; once on a page. */
+/** Where messages appear; once per page. */
 export function Toasts() {
-  const toasts = useSyncExternalStore(toastStore.subscribe, toastStore.read)
   return (
     <div className="toasts" role="status">
-      {toasts.map(({ id, text, tone }) => (
+      {useStore(toasts).map(({ id, text, tone }) => (
         <p key={id} className="toast" data-tone={tone}>
           {text}
         </p>

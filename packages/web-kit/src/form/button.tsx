@@ -1,6 +1,6 @@
 import type { ComponentProps } from 'react'
 
-/** A button; `kind` is how much it weighs. While `isBusy` it says so and does nothing. */
+/** A busy button does nothing. */
 export function Button({
   kind = 'plain',
   isBusy = false,

@@ -1,15 +1,15 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
 import type { ApiError } from '../api/error.ts'
 
-type Described = {
+export type Described = {
   label: string
   name: string
   hint?: ReactNode
-  /** What the server said last; shown here when it is about this field. */
+  /** The server's last error; shown here if it is about this field. */
   error?: ApiError | null | undefined
 }
 
-/** A label, a control, a hint, and what is wrong. The control gets the attributes that join them. */
+/** A label, a control, a hint and an error. The control receives the attributes that join them. */
 export function Field({
   label,
   name,
@@ -50,7 +50,6 @@ export function Field({
   )
 }
 
-/** A line of text. */
 export function TextField({ label, name, hint, error, ...input }: Described & ComponentProps<'input'>) {
   return (
     <Field label={label} name={name} hint={hint} error={error}>
@@ -59,7 +58,6 @@ export function TextField({ label, name, hint, error, ...input }: Described & Co
   )
 }
 
-/** Several lines of text. */
 export function TextArea({ label, name, hint, error, ...input }: Described & ComponentProps<'textarea'>) {
   return (
     <Field label={label} name={name} hint={hint} error={error}>

@@ -1,5 +1,6 @@
 export { Button } from './button.tsx'
 export { Field, TextArea, TextField } from './field.tsx'
-export { Form } from './form.tsx'
+export { Form, type Values } from './form.tsx'
 export { SearchField } from './search-field.tsx'
 export { CopyButton, Secret } from './secret.tsx'
+export { type Choice, Select, SelectField } from './select.tsx'

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
 
-/** Typing that pauses for this long is searched for. */
+/** The search starts when typing pauses for this long. */
 const PAUSE_MS = 250
 
-/** Text that narrows a list while one types. */
+/** Filters a list while you type. */
 export function SearchField(props: {
   label: string
   value: string | undefined

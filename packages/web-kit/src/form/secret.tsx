@@ -5,19 +5,18 @@ import { Button } from './button.tsx'
 type Copied = {
   text: string
   what: string
-  /** Called once the text is in the clipboard. */
   onCopied?: (() => void) | undefined
 }
 
-/** Copies a text and says so. */
+/** `what` names the text for screen readers. */
 export function CopyButton({ text, what, onCopied }: Copied) {
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
       () => {
-        toast(`${what} copied.`)
+        toast('Copied.')
         onCopied?.()
       },
-      () => toast(`${what} could not be copied. Show it and copy it by hand.`, 'bad'),
+      () => toast('Could not copy. Show the text and copy it manually.', 'bad'),
     )
   }
   return (
@@ -27,7 +26,7 @@ export function CopyButton({ text, what, onCopied }: Copied) {
   )
 }
 
-/** A text that stays hidden until it is asked for, and can be copied unseen. */
+/** A text that stays hidden until it is shown, and can be copied while hidden. */
 export function Secret({ text, what, onCopied }: Copied) {
   const [isShown, setShown] = useState(false)
   return (

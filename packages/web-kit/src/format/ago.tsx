@@ -1,7 +1,8 @@
 import { formatAge, formatExactTime } from './time.ts'
 
-/** How long ago something was, with the exact time on hover and for screen readers. */
-export function Ago({ time, now }: { time: string; now: number }) {
+/** How long ago something was, with the exact time on hover and for screen readers. Null is never. */
+export function Ago({ time, now }: { time: string | null; now: number }) {
+  if (time === null) return 'never'
   const age = formatAge(time, now)
   const exact = formatExactTime(time)
   return (

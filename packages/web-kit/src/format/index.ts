@@ -1,3 +1,3 @@
 export { Ago } from './ago.tsx'
-export { formatBytes, formatCount, formatRatio } from './numbers.ts'
+export { formatBytes, formatCount, formatNumberOf, formatRatio } from './numbers.ts'
 export { formatAge, formatDate, formatDuration, formatExactTime } from './time.ts'

@@ -20,12 +20,17 @@ function threeDigits(value: number): string {
   return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2)
 }
 
-/** A whole number with its thousands apart: `12,345`. */
+/** A number with thousands separators: `12,345`. */
 export function formatCount(count: number): string {
   return counts.format(count)
 }
 
-/** Uploaded divided by downloaded with two digits; null, when nothing was downloaded, is infinity. */
+/** Uploaded divided by downloaded, with two digits. Null means that nothing was downloaded. */
 export function formatRatio(ratio: number | null): string {
   return ratio === null ? '∞' : ratio.toFixed(2)
+}
+
+/** `1 torrent`, `12,345 torrents`. */
+export function formatNumberOf(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`
 }

@@ -12,13 +12,13 @@ const STEPS = [
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' })
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** How long ago, in its greatest unit: `3 h`; `now` within the last minute and for a clock that runs ahead. */
+/** An age in its largest unit: `3 h`. Under a minute, or in the future, it is `now`. */
 export function formatAge(time: string, now: number): string {
   const seconds = (now - Date.parse(time)) / 1_000
   return greatest(seconds) ?? 'now'
 }
 
-/** A time span in its two greatest units: `3 d 4 h`. */
+/** A duration in its two largest units: `3 d 4 h`. */
 export function formatDuration(seconds: number): string {
   const index = STEPS.findIndex(([size]) => seconds >= size)
   const step = STEPS[index]
@@ -30,7 +30,7 @@ export function formatDuration(seconds: number): string {
   return rest === undefined || remainder === 0 ? first : `${first} ${remainder} ${rest[1]}`
 }
 
-/** A day in the reader's time zone. */
+/** A date in the reader's time zone. */
 export function formatDate(time: string): string {
   return day.format(new Date(time))
 }

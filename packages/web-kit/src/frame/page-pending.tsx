@@ -1,11 +1,11 @@
 import { Pending } from '../feedback/states.tsx'
 
-/** What stands where a page will be while its code or its data is on its way. */
+/** Takes the place of a page while its code or data loads. */
 export function PagePending() {
   return (
     <>
       <h1 className="visually-hidden">Loading</h1>
-      <Pending error={null} onRetry={() => undefined} rows={12} label="The page is loading." />
+      <Pending error={null} onRetry={() => undefined} rows={12} label="Loading the page…" />
     </>
   )
 }

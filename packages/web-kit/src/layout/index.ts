@@ -1,3 +1,3 @@
 export { Details, type Fact, Facts } from './facts.tsx'
 export { type Figure, Numbers } from './numbers.tsx'
-export { Ranges, type TabAttributes, Tabs } from './tabs.tsx'
+export { Ranges, Tabs } from './tabs.tsx'

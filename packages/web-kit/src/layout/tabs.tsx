@@ -1,30 +1,46 @@
-import { Fragment, type ReactNode, useEffect, useRef } from 'react'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef } from 'react'
 
-/** What the link of a tab has to carry. */
-export type TabAttributes = { readonly 'aria-current': 'page' | undefined; readonly 'data-current': boolean }
+type Key = string | number | undefined
 
-type Props<Key extends string | number | undefined> = {
+/** Without this, the router marks every link whose parameters are a part of the address. */
+const EXACT = { exact: true, includeSearch: true, explicitUndefined: true } as const
+
+type Props = {
   /** What the links are about, for screen readers. */
   label: string
-  /** The first may have no key: an address without a parameter. */
+  /** The first may have no key: an address without the parameter. */
   tabs: readonly (readonly [key: Key, text: ReactNode])[]
   current: Key
-  /** Makes the link of a tab; the router is the application's. */
-  link: (key: Key, attributes: TabAttributes, text: ReactNode) => ReactNode
 }
 
-/** The parts of a page. A tab is in the address, so tabs are links. */
-export function Tabs<Key extends string | number | undefined>(props: Props<Key>) {
-  return <Links className="tabs" {...props} />
+/** The parts of a page: links that set one parameter of the address and drop the others. */
+export function Tabs({ name = 'tab', ...props }: Props & { name?: string }) {
+  return <Links {...props} className="tabs" searchOf={(key) => () => (key === undefined ? {} : { [name]: key })} />
 }
 
-/** The times that a chart can show. */
-export function Ranges<Key extends string | number | undefined>(props: Props<Key>) {
-  return <Links className="range-links" {...props} />
+/** The time ranges of a chart: links that set one parameter, or drop it for the initial range, and keep the others. */
+export function Ranges(props: Props & { name?: string; initial: Key; without?: readonly string[] }) {
+  const { name = 'range', initial, without = [], ...links } = props
+  return (
+    <Links
+      {...links}
+      className="range-links"
+      linkClass="button"
+      searchOf={(key) => (before) => ({
+        ...Object.fromEntries(Object.entries(before).filter(([each]) => !without.includes(each))),
+        [name]: key === initial ? undefined : key,
+      })}
+    />
+  )
 }
 
-function Links<Key extends string | number | undefined>(props: Props<Key> & { className: string }) {
-  const { label, tabs, current, link, className } = props
+type Search = Readonly<Record<string, unknown>>
+
+function Links(
+  props: Props & { className: string; linkClass?: string; searchOf: (key: Key) => (before: Search) => Search },
+) {
+  const { label, tabs, current, className, linkClass, searchOf } = props
   const nav = useRef<HTMLElement>(null)
   useEffect(() => {
     const link = nav.current?.querySelector<HTMLElement>('[data-current="true"]')
@@ -33,14 +49,20 @@ function Links<Key extends string | number | undefined>(props: Props<Key> & { cl
   }, [current])
   return (
     <nav ref={nav} className={className} aria-label={label}>
-      {tabs.map(([key, text]) => {
-        const isCurrent = key === current
-        return (
-          <Fragment key={key ?? ''}>
-            {link(key, { 'aria-current': isCurrent ? 'page' : undefined, 'data-current': isCurrent }, text)}
-          </Fragment>
-        )
-      })}
+      {tabs.map(([key, text]) => (
+        <Link
+          key={key ?? ''}
+          to="."
+          search={searchOf(key)}
+          className={linkClass}
+          activeOptions={EXACT}
+          resetScroll={false}
+          aria-current={key === current ? 'page' : undefined}
+          data-current={key === current}
+        >
+          {text}
+        </Link>
+      ))}
     </nav>
   )
 }

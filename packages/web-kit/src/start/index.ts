@@ -1,3 +1,4 @@
+export { createQueries, preload } from './queries.ts'
 export { renderApplication } from './render-application.tsx'
-export { retryUnlessRefused } from './retry.ts'
-export { ROUTER_DEFAULTS } from './router-defaults.ts'
+export { notFoundIfMissing, ROUTER_DEFAULTS } from './router-defaults.ts'
+export { createStore, type Store, useStore } from './store.ts'

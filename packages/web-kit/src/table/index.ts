@@ -1,2 +1,2 @@
-export { type Listed, Pages, totalText } from './pages.tsx'
+export { NoSuchPage, Pages, totalText } from './pages.tsx'
 export { type Column, type Order, Table } from './table.tsx'

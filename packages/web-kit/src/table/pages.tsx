@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react'
-import { formatCount } from '../format/index.ts'
+import { Link } from '@tanstack/react-router'
+import { Empty } from '../feedback/states.tsx'
+import { formatCount, formatNumberOf } from '../format/index.ts'
 
-/** A page of a list as the API answers it. */
+/** A page of a list as the API returns it. */
 export type Listed = {
   readonly page: number
   readonly limit: number
@@ -9,31 +10,53 @@ export type Listed = {
   readonly totalIsExact: boolean
 }
 
-/** A list whose total is not exact ends here, however many there are. */
+/** A list without an exact total ends here. */
 const MAX_OFFSET = 10_000
 
-/** The way to the pages before and after. `link` makes a link to a page; the first has no number in its address. */
-export function Pages(props: { list: Listed; link: (page: number | undefined, text: string) => ReactNode }) {
-  const { list, link } = props
+/** Links to the previous and next page. `without` is a parameter that a page does not share with the others. */
+export function Pages({ list, without }: { list: Listed; without?: string }) {
   const { page, limit, total, totalIsExact } = list
   const last = Math.max(1, Math.ceil(total / limit))
   if (page === 1 && last === 1 && totalIsExact) return null
-  // A list may have become shorter.
+  // The list may have become shorter than the address says.
   const before = totalIsExact ? Math.min(page - 1, last) : page - 1
+  const isLast = totalIsExact ? page >= last : page * limit > MAX_OFFSET
   return (
     <nav className="pages" aria-label="Pages">
-      {page > 1 && link(before === 1 ? undefined : before, 'Previous')}
+      {page > 1 && <PageLink page={before} text="Previous" without={without} />}
       <span className="muted">
         Page {formatCount(page)} of {formatCount(last)}
         {!totalIsExact && '+'}
       </span>
-      {(totalIsExact ? page < last : page * limit <= MAX_OFFSET) && link(page + 1, 'Next')}
+      {!isLast && <PageLink page={page + 1} text="Next" without={without} />}
     </nav>
   )
 }
 
-/** How many there are: `1 user`, `12 users`, `5,000+ users`. */
+/** Takes the place of a page after the last one. */
+export function NoSuchPage({ page }: { page: number }) {
+  return (
+    <Empty title={`There is no page ${formatCount(page)}.`}>
+      <PageLink page={1} text="First page" />
+    </Empty>
+  )
+}
+
+/** The address of the first page has no number. */
+function PageLink({ page, text, without }: { page: number; text: string; without?: string | undefined }) {
+  const searchOf = (before: Readonly<Record<string, unknown>>) => ({
+    ...before,
+    ...(without !== undefined && { [without]: undefined }),
+    page: page === 1 ? undefined : page,
+  })
+  return (
+    <Link to="." search={searchOf} className="button">
+      {text}
+    </Link>
+  )
+}
+
+/** `1 user`, `12 users`, `5,000+ users`. */
 export function totalText({ total, totalIsExact }: Pick<Listed, 'total' | 'totalIsExact'>, one: string): string {
-  const count = `${formatCount(total)}${totalIsExact ? '' : '+'}`
-  return `${count} ${count === '1' ? one : `${one}s`}`
+  return totalIsExact ? formatNumberOf(total, one) : `${formatCount(total)}+ ${one}s`
 }

@@ -2,7 +2,6 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { ROUTER_DEFAULTS } from '@vault-and-tracker/web-kit/start'
 import { adminRoutes } from './admin/routes.tsx'
-import { PageProblem } from './frame/page-problem.tsx'
 import { rootRoute } from './frame/root-route.tsx'
 import { meRoutes } from './me/routes.tsx'
 import { sessionRoutes } from './session/routes.tsx'
@@ -26,13 +25,11 @@ const routeTree = rootRoute.addChildren([
   ...adminRoutes,
 ])
 
-/** The application's addresses. Parameters are plain text, as everywhere on the web. */
 export function createAppRouter(queries: QueryClient) {
   return createRouter({
     ...ROUTER_DEFAULTS,
     routeTree,
     context: { queries },
-    defaultErrorComponent: PageProblem,
     scrollRestoration: true,
   })
 }

@@ -4,7 +4,6 @@ import { ROUTER_DEFAULTS } from '@vault-and-tracker/web-kit/start'
 import { administratorRoutes } from './administrators/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
 import { createFrame } from './frame/frame.tsx'
-import { PageProblem } from './frame/page-problem.tsx'
 import { rootRoute } from './frame/root-route.tsx'
 import { overviewRoutes } from './overview/routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
@@ -14,14 +13,12 @@ const routeTree = rootRoute
   .update({ component: createFrame(SignIn) })
   .addChildren([...overviewRoutes, ...projectRoutes, ...administratorRoutes, ...auditRoutes])
 
-/** The console's addresses, below the path that the vault serves it at. */
 export function createAppRouter(queries: QueryClient) {
   return createRouter({
     ...ROUTER_DEFAULTS,
     routeTree,
     basepath: '/console',
     context: { queries },
-    defaultErrorComponent: PageProblem,
     scrollRestoration: false,
   })
 }

@@ -3,7 +3,7 @@ import { ownUser } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
 import { sectionsFor } from './sections.ts'
 
-/** The route above all pages of the staff. To members, an address below it leads nowhere. */
+/** The route above all staff pages. Members get the page for unknown addresses. */
 export const adminRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/admin',

@@ -8,7 +8,6 @@ import { swarmRoutes } from './swarms/routes.tsx'
 import { torznabRoutes } from './torznab/routes.tsx'
 import { userRoutes } from './users/routes.tsx'
 
-/** The staff's pages. */
 export const adminRoutes = [
   adminRoute.addChildren([
     ...overviewRoutes,

@@ -5,7 +5,7 @@ import { Waiting } from './moderation/waiting.tsx'
 import './staff.css'
 import { sectionsFor } from './sections.ts'
 
-/** The side list of the staff's pages, and the page beside it. */
+/** The list of staff pages, and the page next to it. */
 export function StaffFrame() {
   const { data: user } = useSuspenseQuery(ownUser)
   return (

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { categories, flatten } from './queries.ts'
 
-/** The categories as options of a select, subcategories indented. */
+/** The categories as options, subcategories indented. */
 export function CategoryOptions() {
   const { data = [] } = useQuery(categories)
   return flatten(data).map(({ slug, name, level }) => (

@@ -1,5 +1,5 @@
 import { createApi } from '@vault-and-tracker/web-kit/api'
-import type { components, paths } from './schema.ts'
+import type { components, paths } from '../../generated/openapi.ts'
 
 /** The tracker's REST API. */
 export const api = createApi<paths>()

@@ -6,7 +6,6 @@ import { ownStats, ownUser } from '../api/queries.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { SearchBox } from './search-box.tsx'
 
-/** The bar of every page: where to go, search, and oneself. */
 export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
   const { data: user } = useQuery(ownUser)
   return (

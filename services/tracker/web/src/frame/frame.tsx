@@ -1,36 +1,41 @@
-import { Outlet, useRouterState } from '@tanstack/react-router'
-import { Toasts } from '@vault-and-tracker/web-kit/feedback'
-import { useFocusOnNewPage } from '@vault-and-tracker/web-kit/frame'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Frame as KitFrame, NotFound as KitNotFound } from '@vault-and-tracker/web-kit/frame'
 import { lazy, Suspense, useState } from 'react'
 import { Bar } from './bar.tsx'
 import { useKeys } from './use-keys.ts'
 
-/** Pages for those who are not signed in have no bar. */
+/** Pages for visitors have no bar. */
 const BARE = new Set(['/login', '/register'])
 const KeyList = lazy(async () => ({ default: (await import('./key-list.tsx')).KeyList }))
 
-/** What all pages stand in. */
+/** What all pages have around them. */
 export function Frame() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const [showsKeys, setShowsKeys] = useState(false)
   useKeys(() => setShowsKeys(true))
-  useFocusOnNewPage(useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname }))
-  const isBare = BARE.has(path)
   return (
     <>
-      <a className="skip" href="#content">
-        Skip to the content
-      </a>
-      {!isBare && <Bar onShowKeys={() => setShowsKeys(true)} />}
-      <main id="content" tabIndex={-1} className={isBare ? 'bare' : 'page'}>
+      <KitFrame bar={!BARE.has(path) && <Bar onShowKeys={() => setShowsKeys(true)} />}>
         <Outlet />
-      </main>
+      </KitFrame>
       {showsKeys && (
         <Suspense>
           <KeyList onClose={() => setShowsKeys(false)} />
         </Suspense>
       )}
-      <Toasts />
     </>
+  )
+}
+
+export function NotFound() {
+  return (
+    <KitNotFound
+      reason="The torrent may have been deleted, or the address is incomplete."
+      links={[
+        <Link to="/torrents">All torrents</Link>,
+        <Link to="/upload">Upload torrent</Link>,
+        <Link to="/me">Your account</Link>,
+      ]}
+    />
   )
 }

@@ -2,18 +2,17 @@ import { Dialog } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 
 const KEYS = [
-  [['/'], 'search'],
-  [['g', 't'], 'torrents'],
-  [['g', 'u'], 'upload'],
-  [['g', 'm'], 'your account'],
-  [['?'], 'this list'],
-  [['Esc'], 'close'],
+  [['/'], 'Search'],
+  [['g', 't'], 'Go to torrents'],
+  [['g', 'u'], 'Go to upload'],
+  [['g', 'm'], 'Go to your account'],
+  [['?'], 'Show keyboard shortcuts'],
+  [['Esc'], 'Close a dialog'],
 ] as const
 
-/** The keys that work on every page. */
 export function KeyList({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl className="keys">
         {KEYS.map(([keys, what]) => (
           <div key={what}>

@@ -1,7 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext } from '@tanstack/react-router'
-import { Frame } from './frame.tsx'
-import { NotFound } from './not-found.tsx'
+import { Frame, NotFound } from './frame.tsx'
 
 /** The route above all others. */
 export const rootRoute = createRootRouteWithContext<{ queries: QueryClient }>()({

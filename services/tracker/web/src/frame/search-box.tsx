@@ -1,10 +1,10 @@
 import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 
-/** Typing that pauses for this long is searched for. */
+/** The search starts when typing pauses for this long. */
 const PAUSE_MS = 150
 
-/** The search of the bar. On the list it filters while one types; elsewhere Enter leads to the list. */
+/** The search in the bar. On the list it filters while you type; elsewhere, Enter opens the list. */
 export function SearchBox() {
   const navigate = useNavigate()
   const { isList, searched } = useRouterState({

@@ -4,10 +4,10 @@ import { useEffect, useRef } from 'react'
 /** The second key of a pair must come within this time. */
 const PAIR_MS = 1_000
 
-/** What each pair of keys opens. */
+/** The page that `g` and a letter open. */
 const PAGES = { t: '/torrents', u: '/upload', m: '/me' } as const
 
-/** The keys that work on every page: `/` searches, `g` and a letter go to a page, `?` lists the keys. */
+/** The shortcuts of every page: `/` searches, `g` and a letter open a page, `?` lists the shortcuts. */
 export function useKeys(showKeys: () => void): void {
   const navigate = useNavigate()
   const leaderAt = useRef(0)

@@ -2,6 +2,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Empty, Pending, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button, CopyButton } from '@vault-and-tracker/web-kit/form'
+import { formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { api, type Invite, type OwnUser } from '../api/client.ts'
 import { ownUser } from '../api/queries.ts'
@@ -17,15 +18,12 @@ const STATE: Column<Invite> = {
   key: 'state',
   head: 'State',
   isMain: true,
-  cell: ({ usedBy, used, expires }) => stateOf({ usedBy, used, expires }),
+  cell: ({ usedBy, used, expires }) => {
+    if (used !== null) return usedBy === null ? 'Used by a deleted account' : `Used by ${usedBy}`
+    return Date.parse(expires) < Date.now() ? 'Expired' : 'Unused'
+  },
 }
 
-function stateOf({ usedBy, used, expires }: Pick<Invite, 'usedBy' | 'used' | 'expires'>): string {
-  if (used !== null) return usedBy === null ? 'Used by an account that was deleted' : `Used by ${usedBy}`
-  return Date.parse(expires) < Date.now() ? 'Expired unused' : 'Not used yet'
-}
-
-/** Invites one made, and a new one. */
 export function Invites({ user }: { user: OwnUser }) {
   const queries = useQueryClient()
   const { data, error, refetch } = useQuery(invites)
@@ -44,7 +42,7 @@ export function Invites({ user }: { user: OwnUser }) {
     ...inviteColumns({
       send: (id) => read(api.DELETE('/api/invites/{id}', { params: { path: { id } } })),
       outdated: [ownUser.queryKey],
-      // The address of an invite that was taken back must not be sent any more.
+      // The link of a revoked invite no longer works.
       onDone: (id) => id === create.data?.id && create.reset(),
     }),
   ]
@@ -53,16 +51,16 @@ export function Invites({ user }: { user: OwnUser }) {
       <div className="form-actions">
         {(isUnlimited || user.invitesLeft > 0) && (
           <Button kind="main" isBusy={create.isPending} onClick={() => create.mutate()}>
-            Make an invite
+            Create invite
           </Button>
         )}
         <p className="muted">{allowanceText(isUnlimited, user.invitesLeft)}</p>
       </div>
       {create.data && <NewInvite code={create.data.code} />}
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={3} label="Invites are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading invites…" />
       ) : data.length === 0 ? (
-        <Empty title="You have made no invites." />
+        <Empty title="No invites yet." />
       ) : (
         <Table caption="Invites" columns={columns} rows={data} rowKey={({ id }) => id} />
       )}
@@ -71,18 +69,17 @@ export function Invites({ user }: { user: OwnUser }) {
 }
 
 function allowanceText(isUnlimited: boolean, left: number): string {
-  if (!isUnlimited && left === 0) return 'You have no invites left. The staff grants them.'
-  const allowance = isUnlimited ? 'You can invite without limit.' : `${left} left.`
-  return `${allowance} Each is valid for seven days and for one account.`
+  if (!isUnlimited && left === 0) return 'You have no invites left. Ask staff for more.'
+  return `${isUnlimited ? 'You can create any number of invites.' : `${formatNumberOf(left, 'invite')} left.`} Each creates one account within 7 days.`
 }
 
 function NewInvite({ code }: { code: string }) {
   const url = `${location.origin}/register?invite=${encodeURIComponent(code)}`
   return (
     <div className="notice" role="status">
-      <p>Send this address to the person you invite. It is shown only now.</p>
+      <p>Send this link to the person you are inviting. It is shown only once.</p>
       <p className="secret">
-        <code>{url}</code> <CopyButton text={url} what="invite" />
+        <code>{url}</code> <CopyButton text={url} what="invite link" />
       </p>
     </div>
   )

@@ -2,14 +2,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Confirm, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button, CopyButton, Secret } from '@vault-and-tracker/web-kit/form'
-import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
 import { useState } from 'react'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownStats, ownUser, site } from '../api/queries.ts'
+import { PasskeyConsequences } from '../release/passkey-consequences.tsx'
 import { TorznabMeter } from './torznab-meter.tsx'
 
-/** What clients and automation tools are given. */
+/** The credentials for clients and automation tools. */
 export function Keys({ user }: { user: OwnUser }) {
   const { data } = useQuery(site)
   const [isAsking, setAsking] = useState(false)
@@ -23,8 +23,8 @@ export function Keys({ user }: { user: OwnUser }) {
         ]}
       />
       <p className="prose">
-        Sonarr, Radarr and Prowlarr ask for the Torznab URL and, as API key, for the passkey. Whoever has the passkey
-        acts as you: show it to nobody.
+        In Sonarr, Radarr and Prowlarr, enter the Torznab URL, and the passkey as the API key. Keep the passkey secret:
+        anyone who has it can act as you.
       </p>
       <div className="form-actions">
         <Button kind="danger" onClick={() => setAsking(true)}>
@@ -57,27 +57,20 @@ function ResetPasskey({ id, onClose }: { id: string; onClose: () => void }) {
     mutationFn: () => read(api.POST('/api/user/passkey')),
     onSuccess: (changed) => {
       queries.setQueryData(ownUser.queryKey, changed)
-      toast('You have a new passkey.')
+      toast('Passkey reset.')
       onClose()
     },
     onError: toastProblem,
   })
   return (
     <Confirm
-      title="Reset the passkey?"
+      title="Reset your passkey?"
       action="Reset passkey"
       isBusy={reset.isPending}
       onConfirm={() => reset.mutate()}
       onCancel={onClose}
     >
-      <p>These stop working at once:</p>
-      <ul className="bullets">
-        <li>
-          every torrent in your clients{active !== undefined && ` (${formatCount(active)} active now)`}, until its
-          .torrent is downloaded again;
-        </li>
-        <li>every tool that has the Torznab key, until it gets the new one.</li>
-      </ul>
+      <PasskeyConsequences active={active} whose="your" />
     </Confirm>
   )
 }

@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { formatDate } from '@vault-and-tracker/web-kit/format'
-import { EXACT, usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
 import { ownUser } from '../api/queries.ts'
 import { Invites } from './invites.tsx'
@@ -21,7 +21,7 @@ const TABS = [
   ['password', 'Password'],
 ] as const
 
-/** One's own account, a tab for each thing one does there. */
+/** The member's own account. */
 export function MePage() {
   const { tab, days } = route.useSearch()
   const { data: user } = useSuspenseQuery(ownUser)
@@ -35,16 +35,7 @@ export function MePage() {
           {formatDate(user.created)} · {user.email}
         </p>
       </header>
-      <Tabs
-        label="Of your account"
-        tabs={TABS}
-        current={tab}
-        link={(each, attributes, text) => (
-          <Link to="/me" search={each === undefined ? {} : { tab: each }} activeOptions={EXACT} {...attributes}>
-            {text}
-          </Link>
-        )}
-      />
+      <Tabs label="Your account" tabs={TABS} current={tab} />
       {tab === undefined && <Statistics user={user} days={days} />}
       {tab === 'seeding' && <SeedingDuties />}
       {tab === 'keys' && <Keys user={user} />}

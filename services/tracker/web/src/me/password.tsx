@@ -1,19 +1,18 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { toast } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 
-/** A new password. All other sessions end. */
 export function Password({ username }: { username: string }) {
-  // A form that was sent is replaced by an empty one.
+  // A new key empties the form.
   const [sent, setSent] = useState(0)
   const change = useMutation<unknown, ApiError, { currentPassword: string; newPassword: string }>({
     mutationFn: (body) => read(api.POST('/api/user/password', { body })),
     onSuccess: () => {
       setSent(sent + 1)
-      toast('The password was changed. All other sessions have ended.')
+      toast('Password changed. All other sessions have ended.')
     },
     meta: { isSignIn: true },
   })
@@ -21,16 +20,12 @@ export function Password({ username }: { username: string }) {
     <div className="narrow">
       <Form
         key={sent}
-        label="Change the password"
+        label="Change password"
         fields={['currentPassword', 'newPassword']}
         error={change.error}
         isBusy={change.isPending}
         onSubmit={({ currentPassword = '', newPassword = '' }) => change.mutate({ currentPassword, newPassword })}
-        actions={
-          <Button type="submit" kind="main" isBusy={change.isPending}>
-            Change password
-          </Button>
-        }
+        submit="Change password"
       >
         <input className="visually-hidden" name="username" autoComplete="username" value={username} readOnly hidden />
         <TextField
@@ -49,7 +44,7 @@ export function Password({ username }: { username: string }) {
           required
           minLength={8}
           maxLength={256}
-          hint="At least 8 characters. All other sessions end."
+          hint="At least 8 characters. Changing it ends all other sessions."
           error={change.error}
         />
       </Form>

@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Ago, formatBytes, formatDuration, formatRatio } from '@vault-and-tracker/web-kit/format'
+import { Ago, formatBytes, formatDuration, formatNumberOf, formatRatio } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { api, type SeedingDuty } from '../api/client.ts'
 import { BreakableName } from '../release/release-tags.tsx'
@@ -13,17 +13,17 @@ const seedingDuties = queryOptions({
   refetchInterval: 60_000,
 })
 
-/** What one completed and has not seeded for long enough. */
+/** Torrents that the member completed and has not seeded for long enough. */
 export function SeedingDuties() {
   const { data, error, refetch, dataUpdatedAt } = useQuery(seedingDuties)
   if (data === undefined)
-    return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Hit-and-runs are loading." />
+    return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading hit-and-runs…" />
   const { requiredSeconds, items } = data
-  if (requiredSeconds === 0) return <Empty title="This site asks for no seed time." />
-  const rule = `Seed what you completed for ${formatDuration(requiredSeconds)}, or until you uploaded as much of it as you downloaded.`
+  if (requiredSeconds === 0) return <Empty title="This tracker has no minimum seed time." />
+  const rule = `Seed each completed torrent for ${formatDuration(requiredSeconds)}, or until you have uploaded as much as you downloaded.`
   if (items.length === 0)
     return (
-      <Empty title="Nothing is left to seed.">
+      <Empty title="No torrents left to seed.">
         <p>{rule}</p>
       </Empty>
     )
@@ -31,12 +31,7 @@ export function SeedingDuties() {
   return (
     <div className="stack">
       <p className="prose">
-        {stopped === 0
-          ? 'You have no hit-and-runs. '
-          : stopped === 1
-            ? 'You stopped seeding one torrent too early. '
-            : `You stopped seeding ${stopped} torrents too early. `}
-        {rule}
+        You have {stopped === 0 ? 'no hit-and-runs' : formatNumberOf(stopped, 'hit-and-run')}. {rule}
       </p>
       <Table
         caption="Torrents to seed"
@@ -72,7 +67,7 @@ function columnsOf(requiredSeconds: number, now: number): readonly Column<Seedin
     },
     {
       key: 'left',
-      head: 'Seed for another',
+      head: 'Seed time left',
       align: 'end',
       cell: ({ seedSeconds }) => formatDuration(requiredSeconds - seedSeconds),
     },

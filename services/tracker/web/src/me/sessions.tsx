@@ -3,11 +3,11 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Confirm, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
-import { Ago } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, type Session } from '../api/client.ts'
-import { nameOfProgram } from '../api/user-agent.ts'
+import { sessionColumns } from '../standing/session-columns.tsx'
+import { nameOfProgram } from '../standing/user-agent.ts'
 
 const sessions = queryOptions({
   queryKey: ['me', 'sessions'],
@@ -15,12 +15,11 @@ const sessions = queryOptions({
     (await read(api.GET('/api/auth/sessions', { params: { query: { limit: 100 } }, signal }))).items,
 })
 
-/** Where one is signed in, and the way to end that. */
 export function Sessions() {
   const { data, error, refetch, dataUpdatedAt } = useQuery(sessions)
   const [isAsking, setAsking] = useState(false)
   if (data === undefined)
-    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="Sessions are loading." />
+    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading sessions…" />
   return (
     <>
       <Table caption="Sessions" columns={columnsAt(dataUpdatedAt)} rows={data} rowKey={({ id }) => id} />
@@ -36,26 +35,8 @@ export function Sessions() {
 
 function columnsAt(now: number): readonly Column<Session>[] {
   return [
-    {
-      key: 'program',
-      head: 'Program',
-      isMain: true,
-      cell: ({ userAgent, current }) => (
-        <>
-          <span title={userAgent}>{nameOfProgram(userAgent)}</span>
-          {current && ' '}
-          {current && (
-            <span className="tag" data-tone="good">
-              This one
-            </span>
-          )}
-        </>
-      ),
-    },
-    { key: 'address', head: 'Address', cell: ({ address }) => address },
-    { key: 'seen', head: 'Last seen', align: 'end', cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} /> },
-    { key: 'created', head: 'Signed in', align: 'end', cell: ({ created }) => <Ago time={created} now={now} /> },
-    { key: 'end', head: 'End', isEvident: true, cell: (session) => <EndSession session={session} /> },
+    ...sessionColumns<Session>(now, ({ current }) => current),
+    { key: 'end', head: 'Action', isEvident: true, cell: (session) => <EndSession session={session} /> },
   ]
 }
 
@@ -64,7 +45,7 @@ function EndSession({ session: { id, current, userAgent } }: { session: Session 
   const end = useMutation<unknown, ApiError>({
     mutationFn: () => read(api.DELETE('/api/auth/sessions/{id}', { params: { path: { id } } })),
     onSuccess: () => {
-      toast('The session has ended.')
+      toast('Session ended.')
       return queries.invalidateQueries({ queryKey: sessions.queryKey })
     },
     onError: toastProblem,
@@ -75,9 +56,9 @@ function EndSession({ session: { id, current, userAgent } }: { session: Session 
       className="small"
       isBusy={end.isPending}
       onClick={() => end.mutate()}
-      aria-label={`End the session of ${nameOfProgram(userAgent)}`}
+      aria-label={`End session of ${nameOfProgram(userAgent)}`}
     >
-      End
+      End session
     </Button>
   )
 }
@@ -101,7 +82,10 @@ function SignOutEverywhere({ count, onClose }: { count: number; onClose: () => v
       onConfirm={() => endAll.mutate()}
       onCancel={onClose}
     >
-      <p>{count === 1 ? 'This session ends.' : `${count} sessions end, this one too.`} Your clients go on seeding.</p>
+      <p>
+        This ends {count === 1 ? 'this session' : `all ${count} sessions, including this one`}. Your clients keep
+        seeding.
+      </p>
     </Confirm>
   )
 }

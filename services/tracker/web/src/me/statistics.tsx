@@ -1,31 +1,20 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { EXACT } from '@vault-and-tracker/web-kit/frame'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownStats, ownUser } from '../api/queries.ts'
 import type { DayRange } from '../standing/queries.ts'
 import { TransferCharts } from '../standing/transfer-charts.tsx'
 import { UserNumbers } from '../standing/user-numbers.tsx'
 
-/** What one uploaded and downloaded, in all and by day, and who else sees it. */
 export function Statistics({ user, days }: { user: OwnUser; days: DayRange | undefined }) {
   const { data, error, refetch } = useQuery(ownStats(user.id))
   if (data === undefined)
-    return <Pending error={error} onRetry={() => void refetch()} rows={4} label="Statistics are loading." />
+    return <Pending error={error} onRetry={() => void refetch()} rows={4} label="Loading statistics…" />
   return (
     <div className="stack">
       <UserNumbers stats={data} />
-      <TransferCharts
-        id={user.id}
-        days={days}
-        link={(each, attributes, text) => (
-          <Link to="/me" search={{ days: each }} className="button" activeOptions={EXACT} {...attributes}>
-            {text}
-          </Link>
-        )}
-      />
+      <TransferCharts id={user.id} days={days} />
       <Visibility user={user} />
     </div>
   )
@@ -48,7 +37,7 @@ function Visibility({ user }: { user: OwnUser }) {
         checked={change.isPending ? change.variables : user.statsPublic}
         onChange={({ target }) => change.mutate(target.checked)}
       />
-      Other members see my uploaded, downloaded and ratio
+      Show my uploaded, downloaded and ratio to other members
     </label>
   )
 }

@@ -4,12 +4,12 @@ import type { ComponentProps } from 'react'
 import type { Torrent } from '../api/client.ts'
 import { pastedId } from './pasted-id.ts'
 
-/** The names of `IdFields`. */
+/** The names of the fields in `IdFields`. */
 export const IDS = ['imdb', 'tmdb', 'tvdb'] as const
 
 const NUMBER = { inputMode: 'numeric', pattern: '\\d{1,10}' } as const
 
-/** What identifies the content in other catalogues. @param props `torrent` has the ids that stand there at first */
+/** The ids of the content in other catalogues. `torrent` has the initial ones. */
 export function IdFields({ torrent, error }: { torrent?: Torrent; error: ApiError | null }) {
   const fieldOf = (name: (typeof IDS)[number]) => ({
     ...{ name, error, defaultValue: torrent?.[name] ?? '', autoComplete: 'off' },
@@ -25,19 +25,19 @@ export function IdFields({ torrent, error }: { torrent?: Torrent; error: ApiErro
         label="IMDb"
         placeholder="tt0111161"
         pattern="(tt)?\d{1,10}"
-        title="The id, such as tt0111161, or the address of the page at imdb.com"
+        title="The id, such as tt0111161, or the URL of the page on imdb.com"
       />
       <TextField
         {...fieldOf('tmdb')}
         {...NUMBER}
         label="TMDB"
-        title="The number of the film or series, or the address of its page at themoviedb.org"
+        title="The number of the film or series, or the URL of its page on themoviedb.org"
       />
       <TextField
         {...fieldOf('tvdb')}
         {...NUMBER}
         label="TVDB"
-        title="The number that the page at thetvdb.com calls TheTVDB.com Series ID"
+        title="The number that thetvdb.com shows as TheTVDB.com Series ID"
       />
     </div>
   )

@@ -1,6 +1,6 @@
 import type { Release } from '../api/client.ts'
 
-/** Year, season, episode, date and group, as far as the name tells them. */
+/** The year, season, episode, date and group that the name contains. */
 export function numbering(release: Release): readonly (readonly [label: string, value: string])[] {
   const { year, seasonFrom, seasonTo, episodeFrom, episodeTo, absoluteFrom, absoluteTo, airDate, group } = release
   const entries: readonly (readonly [string, string | null])[] = [

@@ -1,7 +1,6 @@
-/** Catalogues whose ids a torrent can have. */
 type Catalogue = 'imdb' | 'tmdb' | 'tvdb'
 
-/** Where their addresses hold the id. Most pages of TheTVDB are named by a word instead, which may look like a number. */
+/** Where a URL contains the id. Most pages of TheTVDB have a name instead, which may look like a number. */
 const ADDRESSES: Readonly<Record<Catalogue, readonly RegExp[]>> = {
   imdb: [/\/(tt\d+)\b/],
   tmdb: [/themoviedb\.org\/(?:movie|tv)\/(\d+)/],
@@ -12,7 +11,7 @@ const ADDRESSES: Readonly<Record<Catalogue, readonly RegExp[]>> = {
   ],
 }
 
-/** The id in a text that was pasted: the address of a page of the catalogue, or the id itself. */
+/** The id in a pasted text, which is the URL of a page or the id itself. */
 export function pastedId(catalogue: Catalogue, text: string): string {
   for (const address of ADDRESSES[catalogue]) {
     const [, id] = address.exec(text) ?? []

@@ -1,6 +1,6 @@
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 
-/** How many seed or leech: a sign and a colour, never colour alone. */
+/** A count of peers, marked with a sign and a colour. */
 export function Peers({ kind, count }: { kind: 'seeders' | 'leechers'; count: number }) {
   const isNone = count === 0
   return (

@@ -1,6 +1,6 @@
 import type { Release } from '../api/client.ts'
 
-/** What a release name told, as short words in the order in which people look for them. */
+/** The properties of a release, in the order in which people look for them. */
 function releaseWords(release: Release): readonly string[] {
   const { resolution, source, codec, hdr, audio, channels, languages, editions, isProper, isRepack } = release
   return [
@@ -17,7 +17,6 @@ function releaseWords(release: Release): readonly string[] {
   ].filter((word) => word !== null)
 }
 
-/** The words, set apart from the name. */
 export function ReleaseTags({ release }: { release: Release }) {
   const words = releaseWords(release)
   if (words.length === 0) return null
@@ -30,11 +29,11 @@ export function ReleaseTags({ release }: { release: Release }) {
   )
 }
 
-/** Where a name may break: behind its dots and underscores. */
+/** A name that may break after its dots and underscores. */
 export function BreakableName({ name }: { name: string }) {
   const parts = name.split(/(?<=[._])(?=[^._])/)
   return parts.map((part, index) => (
-    // The parts of a name never change places.
+    // The parts never change their order.
     <span key={`${index} ${part}`}>
       {part}
       <wbr />

@@ -1,4 +1,4 @@
-/** Where to go after signing in: an address of this application, nothing else. */
+/** Where to go after signing in: only to an address of this application. */
 export function readNext(raw: unknown): string | undefined {
   if (typeof raw !== 'string' || !/^\/(?![/\\])/.test(raw)) return undefined
   const url = new URL(raw, location.origin)

@@ -2,26 +2,22 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
-import { applicationName, usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { Gate } from '@vault-and-tracker/web-kit/frame'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownUser, site } from '../api/queries.ts'
 
 const route = getRouteApi('/register')
 
-/** A new account, where the site takes new members. */
 export function RegisterPage() {
   const { data, error, refetch } = useQuery(site)
-  usePageTitle('Create an account')
   return (
-    <div className="gate">
-      <p className="brand">{applicationName()}</p>
-      <h1>Create an account</h1>
+    <Gate title="Create an account">
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={6} label="The form is loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading the form…" />
       ) : data.registration === 'closed' ? (
         <Empty title="Registration is closed.">
-          <p>The staff of this tracker takes no new members now.</p>
+          <p>This tracker is not accepting new members at the moment.</p>
         </Empty>
       ) : (
         <RegisterForm needsInvite={data.registration === 'invite'} />
@@ -29,7 +25,7 @@ export function RegisterPage() {
       <p>
         <Link to="/login">Sign in instead</Link>
       </p>
-    </div>
+    </Gate>
   )
 }
 
@@ -58,11 +54,7 @@ function RegisterForm({ needsInvite }: { needsInvite: boolean }) {
         const { username = '', email = '', password = '' } = values
         register.mutate({ username, email, password, ...(values['invite'] && { invite: values['invite'] }) })
       }}
-      actions={
-        <Button type="submit" kind="main" isBusy={register.isPending}>
-          Create account
-        </Button>
-      }
+      submit="Create account"
     >
       {needsInvite && (
         <TextField
@@ -73,7 +65,7 @@ function RegisterForm({ needsInvite }: { needsInvite: boolean }) {
           maxLength={200}
           autoComplete="off"
           spellCheck={false}
-          hint="A member makes one on their account page; it is valid for seven days."
+          hint="Ask a member for one. Invites expire after 7 days."
           error={error}
         />
       )}

@@ -1,16 +1,18 @@
-import { lazy, Suspense, useSyncExternalStore } from 'react'
-import { sessionEnd } from './session-state.ts'
+import { createStore, useStore } from '@vault-and-tracker/web-kit/start'
+import { lazy, Suspense } from 'react'
 
-/** Loaded when a session ends, which most never see. */
+/** Loaded only when a session ends. */
 const SignInAgain = lazy(async () => ({ default: (await import('./sign-in-again.tsx')).SignInAgain }))
 
-/** Asks to sign in again where a session has ended. */
+/** Whether a request was refused because the session has ended. */
+export const sessionHasEnded = createStore(false)
+
+/** Asks to sign in again over the page. */
 export function SessionEnd({ onSignedIn }: { onSignedIn: () => void }) {
-  const hasEnded = useSyncExternalStore(sessionEnd.subscribe, sessionEnd.read)
-  if (!hasEnded) return null
+  if (!useStore(sessionHasEnded)) return null
   return (
     <Suspense>
-      <SignInAgain onSignedIn={onSignedIn} onClose={sessionEnd.forget} />
+      <SignInAgain onSignedIn={onSignedIn} onClose={() => sessionHasEnded.set(false)} />
     </Suspense>
   )
 }

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownUser } from '../api/queries.ts'
 
-/** Name and password. @param username where it is known, it cannot be changed */
+/** @param props a `username` that is given cannot be changed */
 export function SignInForm({ onSignedIn, username }: { onSignedIn: () => void; username?: string | undefined }) {
   const queries = useQueryClient()
   const signIn = useMutation<OwnUser, ApiError, { username: string; password: string }>({
@@ -21,12 +21,8 @@ export function SignInForm({ onSignedIn, username }: { onSignedIn: () => void; u
       fields={['username', 'password']}
       error={signIn.error}
       isBusy={signIn.isPending}
-      onSubmit={(values) => signIn.mutate({ username: values['username'] ?? '', password: values['password'] ?? '' })}
-      actions={
-        <Button type="submit" kind="main" isBusy={signIn.isPending}>
-          Sign in
-        </Button>
-      }
+      onSubmit={({ username = '', password = '' }) => signIn.mutate({ username, password })}
+      submit="Sign in"
     >
       <TextField
         label="Username"

@@ -2,16 +2,16 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { api } from '../api/client.ts'
 
-/** How many days charts go back; the first is the default. */
+/** The ranges of charts, in days. The first is the default. */
 export const DAY_RANGES = [30, 90, 365] as const
 export type DayRange = (typeof DAY_RANGES)[number]
 
-/** Reads the parameter of an address; the default is not written there. */
+/** Reads a range from an address, which leaves out the default. */
 export function readDays(value: unknown): DayRange | undefined {
   return DAY_RANGES.find((days) => String(days) === String(value) && days !== DAY_RANGES[0])
 }
 
-/** The statistics of a user, as far as one may see them. */
+/** The statistics of a user that the reader may see. */
 export const userStats = (id: string) =>
   queryOptions({
     queryKey: ['users', 'stats', id],
@@ -19,7 +19,7 @@ export const userStats = (id: string) =>
     staleTime: 60_000,
   })
 
-/** What a user transferred by day; for the user and staff. */
+/** Transfers per day, for the user and staff. */
 export const transferHistory = (id: string, days: DayRange) =>
   queryOptions({
     queryKey: ['users', 'history', id, days],

@@ -2,7 +2,7 @@ import { formatBytes, formatCount, formatDuration, formatRatio } from '@vault-an
 import { type Figure, Numbers } from '@vault-and-tracker/web-kit/layout'
 import type { UserStats } from '../api/client.ts'
 
-/** The totals of a user: those that one may see. */
+/** The totals of a user that the reader may see. */
 export function UserNumbers({ stats }: { stats: UserStats }) {
   return <Numbers figures={[...transfersOf(stats), ...activityOf(stats)]} />
 }
@@ -28,7 +28,7 @@ function activityOf({
     { label: 'Seeding', value: formatCount(seeding) },
     { label: 'Leeching', value: formatCount(leeching) },
     { label: 'Seed time', value: formatDuration(seedSeconds) },
-    { label: 'Snatched', value: formatCount(completed) },
+    { label: 'Snatches', value: formatCount(completed) },
     { label: 'Uploads', value: formatCount(torrents) },
   ]
 }

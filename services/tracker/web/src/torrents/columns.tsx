@@ -4,9 +4,9 @@ import type { Column } from '@vault-and-tracker/web-kit/table'
 import type { ListedTorrent } from '../api/client.ts'
 import { Peers } from '../release/peers.tsx'
 import { BreakableName } from '../release/release-tags.tsx'
-import { FactorTags } from './factor-tags.tsx'
+import { TorrentTags } from './torrent-tags.tsx'
 
-/** The columns of the list, by what one looks at first. @param pathOf the names of a category, from its root */
+/** The columns of the list. @param pathOf the full name of a category */
 export function torrentColumns(pathOf: (slug: string) => string, now: number): readonly Column<ListedTorrent>[] {
   return [
     {
@@ -18,7 +18,7 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
           <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link">
             <BreakableName name={torrent.name} />
           </Link>{' '}
-          <FactorTags torrent={torrent} />
+          <TorrentTags torrent={torrent} />
         </>
       ),
     },
@@ -68,14 +68,14 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
       cell: ({ id, name }) => (
         <a className="row-action download" href={`/api/torrents/${id}/download`} download>
           <span aria-hidden="true">⤓</span>
-          <span className="visually-hidden">Download the .torrent of {name}</span>
+          <span className="visually-hidden">Download .torrent of {name}</span>
         </a>
       ),
     },
   ]
 }
 
-/** How old something is, with the exact time on hover and for screen readers. */
+/** An age, with the exact time on hover and for screen readers. */
 export function Age({ time, now }: { time: string; now: number }) {
   const exact = formatExactTime(time)
   return (

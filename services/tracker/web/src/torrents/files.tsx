@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes } from '@vault-and-tracker/web-kit/format'
 import { type Column, Pages, Table } from '@vault-and-tracker/web-kit/table'
@@ -11,22 +10,14 @@ const COLUMNS: readonly Column<File>[] = [
   { key: 'size', head: 'Size', align: 'end', cell: ({ size }) => formatBytes(size) },
 ]
 
-/** The files of a torrent. */
 export function Files({ id, page }: { id: string; page: number }) {
   const { data, error, refetch } = useQuery(torrentFiles(id, page))
   if (data === undefined)
-    return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Files are loading." />
+    return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading files…" />
   return (
     <>
       <Table caption="Files" columns={COLUMNS} rows={data.items} rowKey={({ path }) => path} />
-      <Pages
-        list={data}
-        link={(to, text) => (
-          <Link to="/torrents/$id" params={{ id }} search={{ tab: 'files', page: to }} className="button">
-            {text}
-          </Link>
-        )}
-      />
+      <Pages list={data} />
     </>
   )
 }

@@ -7,11 +7,11 @@ const ORDERS: readonly (readonly [value: `${Sort} ${Order}`, label: string])[] =
   ['created asc', 'Oldest first'],
   ['seeders desc', 'Most seeders'],
   ['leechers desc', 'Most leechers'],
-  ['size desc', 'Largest'],
-  ['size asc', 'Smallest'],
+  ['size desc', 'Largest first'],
+  ['size asc', 'Smallest first'],
 ]
 
-/** What the list is narrowed to and sorted by. The order is a select for narrow screens, which have no table head. */
+/** Filters and, on narrow screens, which have no table head, the order. */
 export function ListFilters({ search }: { search: ListSearch }) {
   const navigate = useNavigate()
   const go = (change: ListSearch): void => {

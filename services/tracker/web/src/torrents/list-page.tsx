@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
-import { Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
+import { NoSuchPage, Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
 import type { ListedTorrent } from '../api/client.ts'
 import { categories, flatten } from '../api/queries.ts'
@@ -11,7 +11,6 @@ import { ListFilters } from './list-filters.tsx'
 import { type ListSearch, type Sort } from './list-search.ts'
 import { torrentList } from './queries.ts'
 
-/** The catalogue: filters, a page of torrents, further pages. */
 export function ListPage({ search }: { search: ListSearch }) {
   const { data, error, isPlaceholderData, refetch, dataUpdatedAt } = useQuery(torrentList(search))
   usePageTitle(search.search === undefined ? 'Torrents' : `${search.search} · Torrents`)
@@ -25,20 +24,13 @@ export function ListPage({ search }: { search: ListSearch }) {
         </p>
       </div>
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={20} label="The list is loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={20} label="Loading torrents…" />
       ) : data.items.length === 0 ? (
         <Nothing search={search} suggestions={data.suggestions ?? []} now={dataUpdatedAt} />
       ) : (
         <>
           <TorrentTable rows={data.items} search={search} isStale={isPlaceholderData} now={dataUpdatedAt} />
-          <Pages
-            list={data}
-            link={(page, text) => (
-              <Link to="/torrents" search={{ ...search, page }} className="button">
-                {text}
-              </Link>
-            )}
-          />
+          <Pages list={data} />
         </>
       )}
     </>
@@ -47,7 +39,7 @@ export function ListPage({ search }: { search: ListSearch }) {
 
 function TorrentTable(props: {
   rows: readonly ListedTorrent[]
-  /** Without it, the rows are in an order of their own. */
+  /** Undefined if the rows cannot be sorted. */
   search?: ListSearch
   isStale?: boolean
   now: number
@@ -91,31 +83,22 @@ function TorrentTable(props: {
 
 function Nothing(props: { search: ListSearch; suggestions: readonly ListedTorrent[]; now: number }) {
   const { search, suggestions, now } = props
-  if (search.page !== undefined)
-    return (
-      <Empty title={`There is no page ${search.page}.`}>
-        <Link to="/torrents" search={{ ...search, page: undefined }}>
-          First page
-        </Link>
-      </Empty>
-    )
+  if (search.page !== undefined) return <NoSuchPage page={search.page} />
   if (search.search === undefined)
     return (
-      <Empty
-        title={search.category === undefined ? 'There are no torrents yet.' : 'This category has no torrents yet.'}
-      >
-        <Link to="/upload">Upload the first one</Link>
+      <Empty title={search.category === undefined ? 'No torrents yet.' : 'No torrents in this category yet.'}>
+        <Link to="/upload">Upload the first torrent</Link>
       </Empty>
     )
   return (
     <>
-      <Empty title={`No name has all of these words: ${search.search}`}>
+      <Empty title={`No torrents match “${search.search}”.`}>
         {search.category !== undefined && (
           <Link to="/torrents" search={{ ...search, category: undefined }}>
             Search in all categories
           </Link>
         )}
-        {suggestions.length === 0 && <p>Fewer words find more. The last word may be unfinished.</p>}
+        {suggestions.length === 0 && <p>Try fewer words. You do not need to finish the last one.</p>}
       </Empty>
       {suggestions.length > 0 && (
         <section aria-label="Similar names">

@@ -1,10 +1,11 @@
-import type { paths } from '../api/schema.ts'
+import { oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
+import type { paths } from '../../generated/openapi.ts'
 
 type Query = NonNullable<paths['/api/torrents']['get']['parameters']['query']>
 export type Sort = NonNullable<Query['sort']>
 export type Order = NonNullable<Query['order']>
 
-/** What the address of the list says; what is left out has its default. */
+/** The address of the list. What is left out has its default. */
 export type ListSearch = {
   readonly search?: string | undefined
   readonly category?: string | undefined
@@ -15,27 +16,16 @@ export type ListSearch = {
 
 const SORTS: readonly Sort[] = ['created', 'seeders', 'leechers', 'size']
 const ORDERS: readonly Order[] = ['asc', 'desc']
-const MAX_PAGE = 10_000
 export const PAGE_SIZE = 50
 
-/** Reads the parameters of an address; what makes no sense is as if it were not there. */
-export function readListSearch(raw: Readonly<Record<string, unknown>>): ListSearch {
-  const category = textOf(raw['category'])
+/** Reads an address; ignores invalid parameters. */
+export function readListSearch(raw: RawSearch): ListSearch {
+  const category = textIn(raw, 'category')
   return {
-    search: textOf(raw['search'])?.slice(0, 256),
+    search: textIn(raw, 'search', 256),
     category: category !== undefined && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(category) ? category : undefined,
-    sort: SORTS.find((sort) => sort === raw['sort']),
-    order: ORDERS.find((order) => order === raw['order']),
-    page: readPage(raw['page']),
+    sort: oneOf(raw, 'sort', SORTS),
+    order: oneOf(raw, 'order', ORDERS),
+    page: pageIn(raw),
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-/** The number of a page; undefined for the first. */
-export function readPage(raw: unknown): number | undefined {
-  const page = Number(raw)
-  return Number.isInteger(page) && page > 1 && page <= MAX_PAGE ? page : undefined
 }

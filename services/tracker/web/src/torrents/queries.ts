@@ -3,10 +3,10 @@ import { read } from '@vault-and-tracker/web-kit/api'
 import { api } from '../api/client.ts'
 import { type ListSearch, PAGE_SIZE } from './list-search.ts'
 
-/** Counts of peers change all the time; a list that is looked at is read again this often. */
+/** Peer counts change all the time. */
 const REFRESH_MS = 60_000
 
-/** A page of the list. The old one stays until the new one is there. */
+/** A page of the list. The old page stays until the new one has loaded. */
 export const torrentList = (search: ListSearch) =>
   queryOptions({
     queryKey: ['torrents', 'list', search],
@@ -19,7 +19,6 @@ export const torrentList = (search: ListSearch) =>
     refetchInterval: REFRESH_MS,
   })
 
-/** One torrent. */
 export const torrent = (id: string) =>
   queryOptions({
     queryKey: ['torrents', 'one', id],
@@ -30,7 +29,7 @@ export const torrent = (id: string) =>
 
 const FILES_PER_PAGE = 100
 
-/** A page of its files, which never change. The old one stays until the new one is there. */
+/** A page of the files of a torrent, which never change. */
 export const torrentFiles = (id: string, page: number) =>
   queryOptions({
     queryKey: ['torrents', 'files', id, page],

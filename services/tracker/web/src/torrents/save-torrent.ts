@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { toast } from '@vault-and-tracker/web-kit/feedback'
+import type { paths } from '../../generated/openapi.ts'
 import { api, type Torrent } from '../api/client.ts'
-import type { paths } from '../api/schema.ts'
 import { torrent } from './queries.ts'
 
 type Body = NonNullable<paths['/api/torrents/{id}']['patch']['requestBody']>['content']['application/json']
 
-/** Changes a torrent, and shows what it is then wherever it is shown. */
+/** Changes a torrent, here and in the list. */
 export function useSaveTorrent<Changes extends Body>(id: string, onSaved: () => void) {
   const queries = useQueryClient()
   return useMutation<Torrent, ApiError, Changes>({

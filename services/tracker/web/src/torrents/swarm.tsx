@@ -6,7 +6,7 @@ import type { Torrent } from '../api/client.ts'
 import { ownUser } from '../api/queries.ts'
 import { Peers } from '../release/peers.tsx'
 
-/** Who has the torrent, and how it counts. Staff find its peers here. */
+/** The peers and rates of a torrent. */
 export function Swarm({ torrent }: { torrent: Torrent }) {
   const { id, seeders, leechers, completed, downloadPercent, uploadPercent } = torrent
   const { data: user } = useQuery(ownUser)
@@ -14,18 +14,18 @@ export function Swarm({ torrent }: { torrent: Torrent }) {
     <>
       <Details
         facts={[
-          ['Have all of it', <Peers kind="seeders" count={seeders} />],
-          ['Are downloading', <Peers kind="leechers" count={leechers} />],
-          ['Finished the download', formatCount(completed)],
-          ['A download is charged', `${downloadPercent} %`],
-          ['An upload is credited', `${uploadPercent} %`],
+          ['Seeders', <Peers kind="seeders" count={seeders} />],
+          ['Leechers', <Peers kind="leechers" count={leechers} />],
+          ['Snatches', formatCount(completed)],
+          ['Download rate', downloadPercent === 0 ? '0 % (freeleech)' : `${downloadPercent} %`],
+          ['Upload rate', `${uploadPercent} %`],
         ]}
       />
-      {seeders === 0 && <p className="notice">Nobody seeds this torrent now. A download waits until somebody does.</p>}
+      {seeders === 0 && <p className="notice">This torrent has no seeders. A download starts when a seeder returns.</p>}
       {user !== undefined && user.role !== 'member' && (
         <p>
           <Link to="/admin/swarms/$id" params={{ id }}>
-            Its peers, for the staff
+            View peers
           </Link>
         </p>
       )}

@@ -2,31 +2,31 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Field, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
-import { formatCount } from '@vault-and-tracker/web-kit/format'
+import { Button, SelectField, TextArea, TextField, type Values } from '@vault-and-tracker/web-kit/form'
+import { formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
 import { api, type Torrent } from '../api/client.ts'
 import { IDS, IdFields } from '../release/id-fields.tsx'
 import { BreakableName } from '../release/release-tags.tsx'
-import { FactorsDialog } from './factors-dialog.tsx'
+import { RatesDialog } from './rates-dialog.tsx'
 import { useSaveTorrent } from './save-torrent.ts'
 
-/** As the API has it: clients show the reason as it is sent. */
+/** As in the API. */
 const REASON_MAX = 120
 
-/** What uploaders and staff do with a torrent. */
+/** The actions of the uploader and of staff. */
 export function TorrentActions({ torrent, isStaff }: { torrent: Torrent; isStaff: boolean }) {
-  const [open, setOpen] = useState<'edit' | 'factors' | 'delete'>()
+  const [open, setOpen] = useState<'edit' | 'rates' | 'delete'>()
   return (
     <>
-      <Button onClick={() => setOpen('edit')}>Edit</Button>
-      {isStaff && <Button onClick={() => setOpen('factors')}>Freeleech</Button>}
+      <Button onClick={() => setOpen('edit')}>Edit torrent</Button>
+      {isStaff && <Button onClick={() => setOpen('rates')}>Set rates</Button>}
       <Button kind="danger" onClick={() => setOpen('delete')}>
-        Delete
+        Delete torrent
       </Button>
       {open === 'edit' && <EditDialog torrent={torrent} onClose={() => setOpen(undefined)} />}
-      {open === 'factors' && <FactorsDialog torrent={torrent} onClose={() => setOpen(undefined)} />}
+      {open === 'rates' && <RatesDialog torrent={torrent} onClose={() => setOpen(undefined)} />}
       {open === 'delete' && <DeleteDialog torrent={torrent} onClose={() => setOpen(undefined)} />}
     </>
   )
@@ -38,8 +38,8 @@ function EditDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => voi
   const edit = useSaveTorrent<Edit>(torrent.id, onClose)
   return (
     <FormDialog
-      title="Edit this torrent"
-      action="Save"
+      title="Edit torrent"
+      action="Save torrent"
       fields={['name', 'category', 'description', ...IDS]}
       error={edit.error}
       isBusy={edit.isPending}
@@ -47,14 +47,10 @@ function EditDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => voi
       onClose={onClose}
     >
       <TextField label="Name" name="name" defaultValue={torrent.name} required maxLength={255} error={edit.error} />
-      <Field label="Category" name="category" error={edit.error}>
-        {(attributes) => (
-          <select {...attributes} className="input" required defaultValue={torrent.category}>
-            {torrent.category === '' && <option value="">None; choose one</option>}
-            <CategoryOptions />
-          </select>
-        )}
-      </Field>
+      <SelectField label="Category" name="category" required defaultValue={torrent.category} error={edit.error}>
+        {torrent.category === '' && <option value="">Choose a category</option>}
+        <CategoryOptions />
+      </SelectField>
       <TextArea
         label="Description"
         name="description"
@@ -67,8 +63,8 @@ function EditDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => voi
   )
 }
 
-/** An id whose field is empty is taken away. */
-function editOf(values: Readonly<Record<string, string>>): Edit {
+/** An empty field removes the id. */
+function editOf(values: Values): Edit {
   const { name = '', category = '', description = '', imdb = '', tmdb = '', tvdb = '' } = values
   const numberOf = (text: string): number | null => (text === '' ? null : Number(text))
   return { name, category, description, imdb: imdb || null, tmdb: numberOf(tmdb), tvdb: numberOf(tvdb) }
@@ -85,17 +81,16 @@ function DeleteDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => v
         }),
       ),
     onSuccess: async () => {
-      toast('The torrent was deleted.')
+      toast('Torrent deleted.')
       await navigate({ to: '/torrents' })
       void queries.invalidateQueries({ queryKey: ['torrents', 'list'] })
     },
   })
   const peers = torrent.seeders + torrent.leechers
-  const told = peers === 0 ? '' : `, and ${peers === 1 ? '1 peer is' : `${formatCount(peers)} peers are`} told why`
   return (
     <FormDialog
       title="Delete this torrent?"
-      action="Delete"
+      action="Delete torrent"
       kind="danger"
       fields={['reason']}
       error={remove.error}
@@ -107,7 +102,10 @@ function DeleteDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => v
           <p>
             <BreakableName name={torrent.name} />
           </p>
-          <p>It leaves the catalogue{told}. This cannot be undone.</p>
+          <p>
+            This permanently removes the torrent from the tracker
+            {peers > 0 && `; ${formatNumberOf(peers, 'peer')} will see the reason`}.
+          </p>
         </>
       }
     >
@@ -116,8 +114,8 @@ function DeleteDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => v
         name="reason"
         maxLength={REASON_MAX}
         pattern="[ -~]*"
-        title="Letters, digits and signs of ASCII"
-        hint="Clients that announce it are told this for 30 days."
+        title="ASCII characters only"
+        hint="Shown for 30 days to clients that still announce it."
         error={remove.error}
         data-focus=""
       />

@@ -2,22 +2,21 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { CopyButton } from '@vault-and-tracker/web-kit/form'
 import { formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
-import { EXACT, usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Details, Facts, Tabs } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../api/client.ts'
 import { categories, flatten, ownUser } from '../api/queries.ts'
 import { Peers } from '../release/peers.tsx'
 import { BreakableName, ReleaseTags } from '../release/release-tags.tsx'
 import { Age } from './columns.tsx'
-import { FactorTags } from './factor-tags.tsx'
 import { Files } from './files.tsx'
 import { torrent as torrentQuery } from './queries.ts'
 import { Swarm } from './swarm.tsx'
 import { TorrentActions } from './torrent-actions.tsx'
+import { TorrentTags } from './torrent-tags.tsx'
 
 const route = getRouteApi('/torrents/$id')
 
-/** One torrent: what it is, its file to download, its files and its swarm. */
 export function TorrentPage() {
   const { id } = route.useParams()
   const { tab, page = 1 } = route.useSearch()
@@ -27,7 +26,7 @@ export function TorrentPage() {
     <article className="torrent">
       <header className="torrent-head">
         <h1>
-          <BreakableName name={torrent.name} /> <FactorTags torrent={torrent} />
+          <BreakableName name={torrent.name} /> <TorrentTags torrent={torrent} />
         </h1>
         <ReleaseTags release={torrent.release} />
         {torrent.stateReason !== null && <p className="notice">Reason: {torrent.stateReason}</p>}
@@ -36,28 +35,17 @@ export function TorrentPage() {
           <a className="button" data-kind="main" href={`/api/torrents/${id}/download`} download>
             Download .torrent
           </a>
-          <Owned torrent={torrent} />
+          <OwnActions torrent={torrent} />
         </div>
       </header>
       <Tabs
-        label="Of this torrent"
+        label="Torrent"
         tabs={[
           [undefined, 'About'],
           ['files', `Files (${formatCount(torrent.files)})`],
           ['swarm', 'Swarm'],
         ]}
         current={tab}
-        link={(each, attributes, text) => (
-          <Link
-            to="/torrents/$id"
-            params={{ id }}
-            search={each === undefined ? {} : { tab: each }}
-            activeOptions={EXACT}
-            {...attributes}
-          >
-            {text}
-          </Link>
-        )}
       />
       {tab === 'files' ? (
         <Files id={id} page={page} />
@@ -94,7 +82,7 @@ function TorrentFacts({ torrent, now }: { torrent: Torrent; now: number }) {
         [
           'Uploader',
           torrent.uploaderId === null ? (
-            'a deleted account'
+            'Deleted account'
           ) : (
             <Link to="/users/$id" params={{ id: torrent.uploaderId }}>
               {torrent.uploader}
@@ -106,7 +94,7 @@ function TorrentFacts({ torrent, now }: { torrent: Torrent; now: number }) {
   )
 }
 
-function Owned({ torrent }: { torrent: Torrent }) {
+function OwnActions({ torrent }: { torrent: Torrent }) {
   const { data: user } = useQuery(ownUser)
   const mayEdit = user !== undefined && (user.role !== 'member' || user.username === torrent.uploader)
   return mayEdit ? <TorrentActions torrent={torrent} isStaff={user.role !== 'member'} /> : null
@@ -116,7 +104,7 @@ function About({ torrent }: { torrent: Torrent }) {
   const { description, infoHash, infoHashV2, imdb, tmdb, tvdb } = torrent
   const hashes = [
     ['Info hash', infoHash],
-    ['Info hash, version 2', infoHashV2],
+    ['Info hash v2', infoHashV2],
   ] as const
   const others = [
     ['IMDb', imdb],

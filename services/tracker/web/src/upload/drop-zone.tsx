@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** Takes a .torrent: dropped anywhere on the page, or chosen with the browser's own dialog. */
+/** Takes a .torrent that is dropped anywhere on the page or chosen from the disk. */
 export function DropZone({ file, onFile }: { file: File | undefined; onFile: (file: File) => void }) {
   const take = (files: FileList | null | undefined): void => {
     const [first] = Array.from(files ?? [])
@@ -24,7 +24,7 @@ export function DropZone({ file, onFile }: { file: File | undefined; onFile: (fi
   )
 }
 
-/** Whether a file is held over the page. A browser opens a file that is dropped beside its place, and the page is gone. */
+/** Whether a file is over the page. All of it takes drops, because a browser would open a file that misses the zone. */
 function useDrop(onDrop: (files: FileList | undefined) => void): boolean {
   const [isOver, setOver] = useState(false)
   useEffect(() => {
@@ -36,7 +36,7 @@ function useDrop(onDrop: (files: FileList | undefined) => void): boolean {
       event.preventDefault()
       setOver(true)
     })
-    // There is no other element when the file leaves the window.
+    // No related element means that the file left the window.
     listen('dragleave', ({ relatedTarget }) => {
       if (relatedTarget === null) setOver(false)
     })

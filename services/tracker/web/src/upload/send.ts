@@ -2,9 +2,9 @@ import { ApiError } from '@vault-and-tracker/web-kit/api'
 import type { Torrent } from '../api/client.ts'
 
 /**
- * Sends an upload and tells how much of it has gone out, which only XMLHttpRequest can.
+ * Sends an upload with XMLHttpRequest, because only that reports progress.
  *
- * @param onProgress gets the part that was sent, 0 to 1
+ * @param onProgress receives the sent part, 0 to 1
  * @throws ApiError
  */
 export function sendUpload(form: FormData, onProgress: (part: number) => void): Promise<Torrent> {
@@ -14,7 +14,7 @@ export function sendUpload(form: FormData, onProgress: (part: number) => void): 
     request.responseType = 'json'
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total)
     request.onerror = () =>
-      reject(new ApiError({ status: 0, code: 'UNREACHABLE', message: 'The server was not reached.' }))
+      reject(new ApiError({ status: 0, code: 'UNREACHABLE', message: 'Could not reach the server.' }))
     request.onload = () => {
       const { status } = request
       if (status === 201) {
@@ -22,13 +22,13 @@ export function sendUpload(form: FormData, onProgress: (part: number) => void): 
         return
       }
       const body = request.response as { error?: { code: string; message: string } } | null
-      reject(new ApiError({ status, code: 'UNKNOWN', message: `The server answered ${status}.`, ...body?.error }))
+      reject(new ApiError({ status, code: 'UNKNOWN', message: `The server returned ${status}.`, ...body?.error }))
     }
     request.send(form)
   })
 }
 
-/** A form of the fields that have a value. */
+/** A form without the empty fields. */
 export function formOf(fields: Readonly<Record<string, string | File | undefined>>): FormData {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) if (value !== undefined && value !== '') form.set(name, value)

@@ -6,13 +6,13 @@ import { categories, flatten } from '../api/queries.ts'
 import { numbering } from '../release/numbering.ts'
 import { ReleaseTags } from '../release/release-tags.tsx'
 
-/** What the tracker reads out of the file and its name. */
+/** What the tracker reads from the file and its name. */
 export function Understood({ preview, isStale }: { preview: TorrentPreview; isStale: boolean }) {
   const { name, size, files, firstFiles, release, category } = preview
   const { data: tree = [] } = useQuery(categories)
   const path = flatten(tree).find(({ slug }) => slug === category)?.path
   return (
-    <section className="understood" aria-label="As understood" aria-busy={isStale}>
+    <section className="understood" aria-label="Preview" aria-busy={isStale}>
       <h2>{release.title ?? name}</h2>
       <ReleaseTags release={release} />
       <Facts
@@ -20,7 +20,7 @@ export function Understood({ preview, isStale }: { preview: TorrentPreview; isSt
           ['Size', formatBytes(size)],
           ['Files', formatCount(files)],
           ...numbering(release),
-          ...(path === undefined ? [] : [['Goes to', path] as const]),
+          ...(path === undefined ? [] : [['Category', path] as const]),
         ]}
       />
       <details>

@@ -3,30 +3,30 @@ import { Button } from '@vault-and-tracker/web-kit/form'
 import { useEffect, useRef } from 'react'
 import type { Torrent } from '../api/client.ts'
 
-/** The one next step: our copy has another info hash than the file that was sent. */
+/** The next step: the tracker's copy has another info hash than the file that was sent. */
 export function UploadDone({ torrent, onAnother }: { torrent: Torrent; onAnother: () => void }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   return (
     <div className="narrow">
       <h1 ref={heading} tabIndex={-1}>
-        Now seed our copy
+        Seed the tracker’s copy
       </h1>
       <p>
         <Link to="/torrents/$id" params={{ id: torrent.id }}>
           {torrent.name}
         </Link>{' '}
-        {torrent.state === 'pending' ? 'waits for a moderator.' : 'is in the catalogue.'}
+        {torrent.state === 'pending' ? 'is awaiting approval.' : 'is now listed.'}
       </p>
       <p>
-        The tracker made it private and put your passkey in. Its info hash differs from your file, so add this copy to
-        your client and point it at the data you have.
+        The tracker made the torrent private and added your passkey, which changed its info hash. Download this copy,
+        add it to your client, and point it to the files you already have.
       </p>
       <div className="form-actions">
         <a className="button" data-kind="main" href={`/api/torrents/${torrent.id}/download`} download>
-          Download our copy
+          Download .torrent
         </a>
-        <Button onClick={onAnother}>Upload another</Button>
+        <Button onClick={onAnother}>Upload another torrent</Button>
       </div>
     </div>
   )

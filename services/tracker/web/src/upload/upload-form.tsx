@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Pending, Problem } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Field, Form, TextArea, TextField } from '@vault-and-tracker/web-kit/form'
+import { Form, SelectField, TextArea, TextField, type Values } from '@vault-and-tracker/web-kit/form'
 import { useEffect, useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
 import { api, type TorrentPreview } from '../api/client.ts'
@@ -10,19 +10,19 @@ import { formOf } from './send.ts'
 import { Understood } from './understood.tsx'
 
 const FIELDS = ['name', 'category', 'description', ...IDS] as const
-/** A name that is being typed is read again after a pause of this length. */
+/** The name is parsed again when typing pauses for this long. */
 const PAUSE_MS = 300
 
 type Props = {
   file: File
   error: ApiError | null
   isBusy: boolean
-  /** The part that was sent, 0 to 1. */
+  /** The sent part, 0 to 1. */
   progress: number
-  onSubmit: (fields: Readonly<Record<string, string>>) => void
+  onSubmit: (fields: Values) => void
 }
 
-/** What the file would become, and the fields to correct it. */
+/** A preview of the torrent, and the fields to correct it. */
 export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
   const [name, setName] = useState<string>()
   const [category, setCategory] = useState('')
@@ -32,22 +32,22 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
     queryFn: ({ signal }) =>
       read(
         api.POST('/api/torrents/preview', {
-          // The document describes the file as text; a form carries it as it is.
+          // The API document types the file as text; the form sends the file itself.
           body: { torrent: '', category },
           bodySerializer: () => formOf({ torrent: file, name: asked, category }),
           signal,
         }),
       ),
     staleTime: Number.POSITIVE_INFINITY,
-    // A preview that was given up is read to its end before the next one has its turn.
+    // An aborted preview still occupies the server for a moment.
     retry: (failures, error) => failures < 3 && error instanceof ApiError && error.status === 429,
   })
-  // What was understood last stays while another name is read, and when that fails: the fields below hold what was typed.
+  // The last preview stays while the next one loads or fails, because the fields below contain what was typed.
   const [understood, setUnderstood] = useState<TorrentPreview>()
   if (preview.data !== undefined && preview.data !== understood) setUnderstood(preview.data)
   const problem = preview.error && <FileProblem error={preview.error} onRetry={() => void preview.refetch()} />
   if (understood === undefined)
-    return problem ?? <Pending error={null} onRetry={() => undefined} rows={6} label="The file is being read." />
+    return problem ?? <Pending error={null} onRetry={() => undefined} rows={6} label="Reading the file…" />
   return (
     <>
       <Understood preview={understood} isStale={preview.data === undefined} />
@@ -58,34 +58,21 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
         error={error}
         isBusy={isBusy}
         onSubmit={onSubmit}
-        actions={
-          <>
-            <Button type="submit" kind="main" isBusy={isBusy}>
-              Upload
-            </Button>
-            {isBusy && <progress value={progress} aria-label="Sent" />}
-          </>
-        }
+        submit="Upload torrent"
+        actions={isBusy && <progress value={progress} aria-label="Upload progress" />}
       >
-        <Field
+        <SelectField
           label="Category"
           name="category"
+          required
+          value={category}
+          onChange={({ target }) => setCategory(target.value)}
+          hint="If you choose a main category, the tracker picks the subcategory from the name."
           error={error}
-          hint="In a main category, the name decides on the subcategory."
         >
-          {(attributes) => (
-            <select
-              {...attributes}
-              className="input"
-              required
-              value={category}
-              onChange={({ target }) => setCategory(target.value)}
-            >
-              <option value="">Choose one</option>
-              <CategoryOptions />
-            </select>
-          )}
-        </Field>
+          <option value="">Choose a category</option>
+          <CategoryOptions />
+        </SelectField>
         <TextField
           label="Name"
           name="name"
@@ -103,26 +90,23 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
   )
 }
 
-/** How the API calls what is something else than a torrent. */
+/** The API's messages for a file that is not a torrent. */
 const NO_TORRENT: ReadonlySet<string> = new Set([
   'The file is not valid bencode.',
   'The file is not a dictionary.',
   'The file has no info dictionary.',
 ])
 
-/** A torrent that is not accepted is answered in the words of the API. */
 function FileProblem({ error, onRetry }: { error: Error; onRetry: () => void }) {
   if (!(error instanceof ApiError) || error.field !== 'torrent') return <Problem error={error} onRetry={onRetry} />
   return (
     <p className="form-problem" role="alert">
-      {NO_TORRENT.has(error.sentence)
-        ? 'This is not a .torrent file.'
-        : `This file cannot be uploaded. ${error.sentence}`}
+      {NO_TORRENT.has(error.sentence) ? 'This is not a .torrent file.' : `Could not read this file. ${error.sentence}`}
     </p>
   )
 }
 
-/** A value that has not changed for a moment. */
+/** A value once it has stopped changing. */
 function useSettled(value: string | undefined): string | undefined {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import type { Values } from '@vault-and-tracker/web-kit/form'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { useState } from 'react'
 import type { Torrent } from '../api/client.ts'
 import { DropZone } from './drop-zone.tsx'
@@ -8,13 +9,12 @@ import { formOf, sendUpload } from './send.ts'
 import { UploadDone } from './upload-done.tsx'
 import { UploadForm } from './upload-form.tsx'
 
-/** Choose a file, see what it would become, correct it, send it, seed our copy. */
+/** Choose a file, correct its preview, upload it, and seed the tracker's copy. */
 export function UploadPage() {
   const queries = useQueryClient()
   const [file, setFile] = useState<File>()
   const [progress, setProgress] = useState(0)
-  usePageTitle('Upload')
-  const upload = useMutation<Torrent, ApiError, Readonly<Record<string, string>>>({
+  const upload = useMutation<Torrent, ApiError, Values>({
     mutationFn: (fields) => {
       setProgress(0)
       return sendUpload(formOf({ ...fields, torrent: file }), setProgress)
@@ -28,7 +28,7 @@ export function UploadPage() {
   if (upload.data) return <UploadDone torrent={upload.data} onAnother={startOver} />
   return (
     <div className="narrow">
-      <h1>Upload a torrent</h1>
+      <PageHead title="Upload torrent" />
       <DropZone
         file={file}
         onFile={(chosen) => {

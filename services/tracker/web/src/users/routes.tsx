@@ -1,21 +1,16 @@
-import { createRoute, lazyRouteComponent, notFound } from '@tanstack/react-router'
-import { ApiError } from '@vault-and-tracker/web-kit/api'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { RawSearch } from '@vault-and-tracker/web-kit/address'
+import { notFoundIfMissing } from '@vault-and-tracker/web-kit/start'
 import { rootRoute } from '../frame/root-route.tsx'
 import { type DayRange, readDays, userStats } from '../standing/queries.ts'
 
-/** Another member. */
+/** Other members. */
 export const userRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
     path: '/users/$id',
-    validateSearch: (raw: Readonly<Record<string, unknown>>): { days?: DayRange | undefined } => ({
-      days: readDays(raw['days']),
-    }),
-    loader: async ({ context, params }) => {
-      await context.queries.query(userStats(params.id)).catch((error: unknown) => {
-        throw error instanceof ApiError && error.status === 404 ? notFound() : error
-      })
-    },
+    validateSearch: (raw: RawSearch): { days?: DayRange | undefined } => ({ days: readDays(raw['days']) }),
+    loader: ({ context, params }) => notFoundIfMissing(context.queries.query(userStats(params.id))),
     component: lazyRouteComponent(() => import('./user-page.tsx'), 'UserPage'),
   }),
 ] as const

@@ -1,46 +1,28 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { Empty } from '@vault-and-tracker/web-kit/feedback'
-import { EXACT, usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { userStats } from '../standing/queries.ts'
 import { TransferCharts } from '../standing/transfer-charts.tsx'
 import { UserNumbers } from '../standing/user-numbers.tsx'
 
 const route = getRouteApi('/users/$id')
 
-/** What a member lets others see of them; to themselves and to staff, everything. */
+/** What a member shows to others. The member and staff see everything. */
 export function UserPage() {
   const { id } = route.useParams()
   const { days } = route.useSearch()
   const { data: stats } = useSuspenseQuery(userStats(id))
-  usePageTitle(stats.username)
   const seesEverything = stats.seeding !== undefined
   return (
     <div className="stack">
-      <h1>{stats.username}</h1>
+      <PageHead title={stats.username} />
       {stats.uploaded === undefined ? (
-        <Empty title={`${stats.username} keeps their statistics to themselves.`} />
+        <Empty title={`${stats.username} keeps their statistics private.`} />
       ) : (
         <UserNumbers stats={stats} />
       )}
-      {seesEverything && (
-        <TransferCharts
-          id={id}
-          days={days}
-          link={(each, attributes, text) => (
-            <Link
-              to="/users/$id"
-              params={{ id }}
-              search={{ days: each }}
-              className="button"
-              activeOptions={EXACT}
-              {...attributes}
-            >
-              {text}
-            </Link>
-          )}
-        />
-      )}
+      {seesEverything && <TransferCharts id={id} days={days} />}
     </div>
   )
 }

@@ -4,7 +4,7 @@ import { api, read } from '../api/client.ts'
 export const RANGES = ['24h', '7d'] as const
 export type Range = (typeof RANGES)[number]
 
-/** Requests by hour. The old range stays until the new one is there. @param projectId undefined for all projects */
+/** Requests per hour of a project, or of all. The old range stays until the new one has loaded. */
 export const activityOf = (range: Range, projectId?: string) =>
   queryOptions({
     queryKey: ['activity', projectId ?? null, range],

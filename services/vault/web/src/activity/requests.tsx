@@ -1,32 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ChartData, TimeChart } from '@vault-and-tracker/web-kit/chart'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Ranges, type TabAttributes } from '@vault-and-tracker/web-kit/layout'
-import { type ReactNode, useMemo } from 'react'
+import { Ranges } from '@vault-and-tracker/web-kit/layout'
+import { useMemo } from 'react'
 import type { Activity } from '../api/types.ts'
 import { activityOf, RANGES, type Range } from './queries.ts'
 
 const LABELS = { '24h': '24 hours', '7d': '7 days' } as const
 
-/** Requests over time, of one project or of all; the range is in the address. */
-export function Requests(props: {
-  projectId?: string
-  range: Range
-  /** Makes a link to another range; the first has no parameter. */
-  link: (range: Range | undefined, attributes: TabAttributes, text: ReactNode) => ReactNode
-}) {
-  const { projectId, range, link } = props
+/** Requests over time, of one project or of all. The range is in the address. */
+export function Requests({ projectId, range = '24h' }: { projectId?: string; range: Range | undefined }) {
   const { data, error, refetch, isPlaceholderData } = useQuery(activityOf(range, projectId))
   return (
     <section className="stack" aria-label="Requests over time">
-      <Ranges
-        label="Range"
-        tabs={RANGES.map((each) => [each, LABELS[each]] as const)}
-        current={range}
-        link={(each, attributes, text) => link(each === '24h' ? undefined : each, attributes, text)}
-      />
+      <Ranges label="Range" tabs={RANGES.map((each) => [each, LABELS[each]] as const)} current={range} initial="24h" />
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={6} label="Requests are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading requests…" />
       ) : (
         <div aria-busy={isPlaceholderData}>
           <Chart items={data} ofProject={projectId !== undefined} />
@@ -42,14 +31,14 @@ function Chart({ items, ofProject }: { items: Activity['items']; ofProject: bool
   return (
     <TimeChart
       title={ofProject ? 'Requests of this project' : 'Requests'}
-      axis="requests an hour"
+      axis="requests per hour"
       data={data}
-      note={known > 0 && <span className="muted">Older requests are too many to be counted here.</span>}
+      note={known > 0 && <span className="muted">Older requests are not shown: there are too many to count.</span>}
     />
   )
 }
 
-/** What a signature or token does not tell the project of is refused to nobody in particular. */
+/** A request that is refused before its project is known belongs to no project. */
 function chartOf(items: Activity['items'], ofProject: boolean): ChartData {
   return {
     unit: 'count',

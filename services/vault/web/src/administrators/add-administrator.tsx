@@ -1,18 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, SecretOffer } from '@vault-and-tracker/web-kit/feedback'
-import { Field, TextField } from '@vault-and-tracker/web-kit/form'
+import { SelectField, TextField, type Values } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import { administrators } from '../api/queries.ts'
 
 type Added = { readonly name: string; readonly token: string }
 
-/** Adds an administrator, and shows their token this once. */
+/** Adds an administrator and shows their token once. */
 export function AddAdministrator({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const [added, setAdded] = useState<Added>()
-  const add = useMutation<Added, ApiError, Readonly<Record<string, string>>>({
+  const add = useMutation<Added, ApiError, Values>({
     mutationFn: async (values) => {
       const body = bodyOf(values)
       const { token } = await read(api.POST('/v1/admin/administrators', { body }))
@@ -22,28 +22,25 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
       setAdded(made)
       await queries.invalidateQueries({ queryKey: administrators.queryKey })
     },
-    // The token stays in no cache.
+    // Keeps the token out of the cache.
     gcTime: 0,
   })
   if (added !== undefined)
     return (
       <SecretOffer
-        title={`The token of ${added.name}`}
+        title={`Token of ${added.name}`}
         text={added.token}
         what="token"
-        warning="It is not copied. Nobody can show it again: without it, remove this administrator and add them anew."
+        warning="You have not copied the token. It cannot be shown again: without it, remove this administrator and add them again."
         onClose={onClose}
       >
-        <p>
-          The vault keeps a hash of it only, so this is the one time it is shown. Hand it over by a way that nobody
-          reads.
-        </p>
+        <p>The vault stores only a hash, so the token is shown this one time. Send it through a private channel.</p>
       </SecretOffer>
     )
   return (
     <FormDialog
-      title="Add an administrator"
-      action="Add"
+      title="Add administrator"
+      action="Add administrator"
       fields={['name', 'projects', 'expiresAt']}
       error={add.error}
       isBusy={add.isPending}
@@ -51,14 +48,14 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <TextField label="Name" name="name" required maxLength={100} autoComplete="off" data-focus="" error={add.error} />
-      <Field label="Role" name="role">
-        {(attributes) => (
-          <select {...attributes} className="input">
-            <option value="auditor">Auditor: only reads</option>
-            <option value="administrator">Administrator: also changes, but no administrators</option>
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label="Role"
+        name="role"
+        choices={[
+          ['auditor', 'Auditor: read only'],
+          ['administrator', 'Administrator: read and write, except administrators'],
+        ]}
+      />
       <TextField
         label="Projects"
         name="projects"
@@ -67,22 +64,22 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
         autoCapitalize="none"
         spellCheck={false}
         pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,62}(\s*,\s*[A-Za-z0-9][A-Za-z0-9._\-]{0,62})*"
-        title="Names of projects with commas between them"
-        hint="shop, blog; empty for all."
+        title="Project names, separated by commas"
+        hint="For example shop, blog. Leave empty for all."
         error={add.error}
       />
       <TextField
         label="Expires"
         name="expiresAt"
         type="datetime-local"
-        hint="Empty for a token that ends only when it is removed."
+        hint="Leave empty for a token that does not expire."
         error={add.error}
       />
     </FormDialog>
   )
 }
 
-function bodyOf(values: Readonly<Record<string, string>>) {
+function bodyOf(values: Values) {
   const projects = (values['projects'] ?? '').split(',').flatMap((name) => name.trim() || [])
   const expiresAt = values['expiresAt'] ?? ''
   return {

@@ -2,44 +2,45 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Confirm, Empty, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatDate, formatExactTime } from '@vault-and-tracker/web-kit/format'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import { administrators } from '../api/queries.ts'
+import { useAdministrator } from '../api/session.ts'
 import type { Administrator } from '../api/types.ts'
-import { useAdministrator } from '../api/use-administrator.ts'
 import { actionsColumn } from '../frame/actions-column.tsx'
 import { AddAdministrator } from './add-administrator.tsx'
 
 const ROLE_NAMES = { administrator: 'Administrator', auditor: 'Auditor' } as const
 
-/** Who has a token of their own. Whoever has the admin token of the configuration adds and removes them. */
+/** Named administrators. Only the admin token of the configuration adds and removes them. */
 export function AdministratorsPage() {
   const { mayManageAdministrators } = useAdministrator()
   const { data, error, refetch, dataUpdatedAt } = useQuery(administrators)
   const [isAdding, setAdding] = useState(false)
   const [removed, setRemoved] = useState<Administrator>()
-  usePageTitle('Administrators')
   return (
     <>
-      <header className="manage-head">
-        <h1>Administrators</h1>
+      <PageHead title="Administrators">
         {mayManageAdministrators && (
           <Button kind="main" onClick={() => setAdding(true)}>
-            Add an administrator
+            Add administrator
           </Button>
         )}
-      </header>
+      </PageHead>
       <p className="muted prose">
-        Each has a token of their own, which can be limited and ended by itself, and a name in the audit log. The admin
-        token of the configuration alone adds and removes them.
+        Each administrator has a personal token, which you can limit or remove, and a name in the audit log. Only the
+        admin token from the configuration can add and remove administrators.
       </p>
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={6} label="The administrators are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading administrators…" />
       ) : data.length === 0 ? (
-        <Empty title="Nobody has a token of their own.">
-          <p>Everybody who works here uses the admin token, and the audit log cannot tell them apart.</p>
+        <Empty title="No administrators yet.">
+          <p>
+            Everyone shares the admin token, so the audit log cannot tell them apart. Add a named administrator for each
+            person.
+          </p>
         </Empty>
       ) : (
         <Table
@@ -102,7 +103,7 @@ function RemoveAdministrator({ removed, onClose }: { removed: Administrator; onC
   const remove = useMutation({
     mutationFn: () => read(api.DELETE('/v1/admin/administrators/{id}', { params: { path: { id: removed.id } } })),
     onSuccess: async () => {
-      toast(`The token of ${removed.name} has ended.`)
+      toast(`${removed.name} removed.`)
       onClose()
       await queries.invalidateQueries({ queryKey: administrators.queryKey })
     },
@@ -111,12 +112,12 @@ function RemoveAdministrator({ removed, onClose }: { removed: Administrator; onC
   return (
     <Confirm
       title={`Remove ${removed.name}?`}
-      action="Remove"
+      action="Remove administrator"
       isBusy={remove.isPending}
       onConfirm={() => remove.mutate()}
       onCancel={onClose}
     >
-      <p>Their token ends at once, in every replica. What they did stays in the audit log.</p>
+      <p>Their token stops working immediately. Their entries in the audit log stay.</p>
     </Confirm>
   )
 }

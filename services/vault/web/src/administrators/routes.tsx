@@ -2,7 +2,6 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { administrators, start } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
 
-/** The named administrators. */
 export const administratorRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,

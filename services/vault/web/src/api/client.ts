@@ -1,13 +1,13 @@
 import { createApi, createRead } from '@vault-and-tracker/web-kit/api'
-import type { paths } from './schema.ts'
-import { session } from './session.ts'
+import type { paths } from '../../generated/openapi.ts'
+import { currentToken } from './session.ts'
 
-/** The vault's API, with the token of whoever is signed in. */
+/** The vault's API, with the token of the session. */
 export const api = createApi<paths>()
 
 api.use({
   onRequest: ({ request }) => {
-    const token = session.token()
+    const token = currentToken()
     if (token !== undefined && !request.headers.has('Authorization'))
       request.headers.set('Authorization', bearer(token))
     return request
@@ -19,9 +19,9 @@ export function bearer(token: string): string {
   return `Bearer ${token}`
 }
 
-/** Reads an answer; the vault answers some of its codes without a sentence. */
+/** Reads a response. The vault sends some of its codes without a message. */
 export const read = createRead({
-  project_exists: 'name: there is a project with this name already',
+  project_exists: 'name: a project with this name already exists',
   invalid_public_key: 'publicKey: this is not an Ed25519 public key',
   rate_limited: 'Too many requests.',
 })

@@ -1,39 +1,41 @@
+import { createStore, useStore } from '@vault-and-tracker/web-kit/start'
 import type { SignedInAdministrator } from './types.ts'
 
-/** Who is signed in. The token is in this module and nowhere else: not in storage, not in an address, not in a query. */
-export type Session =
+type Session =
   | { readonly isOpen: true; readonly administrator: SignedInAdministrator }
-  | {
-      readonly isOpen: false
-      /** Why somebody who was signed in no longer is. */
-      readonly reason: string | undefined
-    }
+  /** `reason` says why the session ended. */
+  | { readonly isOpen: false; readonly reason: string | undefined }
 
+/** The token exists only in this module: not in storage, not in an address, not in a query. */
 let token: string | undefined
-let current: Session = { isOpen: false, reason: undefined }
-const listeners = new Set<() => void>()
 
-function change(next: Session): void {
-  current = next
-  for (const listener of listeners) listener()
+/** The session of this page. It ends when the page is left or reloaded. */
+export const session = createStore<Session>({ isOpen: false, reason: undefined })
+
+/** The token for requests; undefined before signing in. */
+export const currentToken = (): string | undefined => token
+
+export function openSession(signedIn: string, administrator: SignedInAdministrator): void {
+  token = signedIn
+  session.set({ isOpen: true, administrator })
 }
 
-/** The session of this page. It ends when the page is left or loaded again. */
-export const session = {
-  read: (): Session => current,
-  subscribe: (listener: () => void): (() => void) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  },
-  /** For requests; undefined before signing in. */
-  token: (): string | undefined => token,
-  open: (signedIn: string, administrator: SignedInAdministrator): void => {
-    token = signedIn
-    change({ isOpen: true, administrator })
-  },
-  /** @param reason what the sign-in form says */
-  close: (reason?: string): void => {
-    token = undefined
-    change({ isOpen: false, reason })
-  },
+/** @param reason shown in the sign-in form */
+export function closeSession(reason?: string): void {
+  token = undefined
+  session.set({ isOpen: false, reason })
+}
+
+const NOBODY: SignedInAdministrator = { actor: '', role: 'auditor', projects: [] }
+
+/** Who is signed in and what they may do. The vault decides; pages leave out what it would refuse. */
+export function useAdministrator() {
+  const current = useStore(session)
+  const administrator = current.isOpen ? current.administrator : NOBODY
+  return {
+    ...administrator,
+    mayWrite: administrator.role !== 'auditor',
+    mayManageAdministrators: administrator.role === 'holder',
+    seesAdministrators: administrator.projects === null,
+  }
 }

@@ -1,4 +1,4 @@
-import type { components } from './schema.ts'
+import type { components } from '../../generated/openapi.ts'
 
 type Schemas = components['schemas']
 export type SignedInAdministrator = Schemas['SignedInAdministrator']

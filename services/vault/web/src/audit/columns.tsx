@@ -6,19 +6,19 @@ import { ACTION_NAMES, type AuditSearch } from './search.ts'
 
 const SHOWN_FINGERPRINT = 12
 
-/** All administrators; undefined where they are not known to the reader. */
+/** All administrators; undefined if the reader may not see them. */
 type Named = readonly Administrator[] | undefined
 
-/** The columns of a listing. The details are there when one action is asked for. */
+/** The columns of a listing. Only a listing of one action has details. */
 export function columnsFor(search: AuditSearch, named: Named): readonly Column<AuditEntry>[] {
   const [when, what, of, env, who, from, detail] = COLUMNS(named)
   const hasDetail = search.action !== undefined && search.action !== 'fetch' && search.action !== 'rotate'
-  // The column that needs most room gets what is left.
+  // The widest column takes the remaining space.
   if (hasDetail) return [when, plainly(what), of, env, who, from, detail]
   return [when, what, of, env, who, from]
 }
 
-/** A column that does not take the room that is left. */
+/** The column without its claim to the remaining space. */
 function plainly({ key, head, cell }: Column<AuditEntry>): Column<AuditEntry> {
   return { key, head, cell, isEvident: true }
 }
@@ -36,7 +36,7 @@ type Columns = readonly [
 const COLUMNS = (named: Named): Columns => [
   {
     key: 'at',
-    head: 'When',
+    head: 'Time',
     isEvident: true,
     cell: ({ requestedAt }) => (
       <time dateTime={requestedAt} className="muted">
@@ -44,7 +44,7 @@ const COLUMNS = (named: Named): Columns => [
       </time>
     ),
   },
-  { key: 'what', head: 'What', isMain: true, cell: ({ action }) => nameOf(action) },
+  { key: 'what', head: 'Action', isMain: true, cell: ({ action }) => nameOf(action) },
   {
     key: 'project',
     head: 'Project',
@@ -58,15 +58,15 @@ const COLUMNS = (named: Named): Columns => [
   },
   { key: 'env', head: 'Environment', isEvident: true, cell: ({ env }) => env },
   { key: 'actor', head: 'By', cell: ({ actor }) => <Actor actor={actor ?? null} named={named} /> },
-  { key: 'ip', head: 'From', cell: ({ ip }) => <code>{ip}</code> },
-  { key: 'detail', head: 'Detail', isMain: true, cell: ({ detail }) => <Detail detail={detail ?? {}} /> },
+  { key: 'ip', head: 'Address', cell: ({ ip }) => <code>{ip}</code> },
+  { key: 'detail', head: 'Details', isMain: true, cell: ({ detail }) => <Detail detail={detail ?? {}} /> },
 ]
 
 function nameOf(action: string): string {
-  return action in ACTION_NAMES ? ACTION_NAMES[action as keyof typeof ACTION_NAMES] : action
+  return ACTION_NAMES.find(([each]) => each === action)?.[1] ?? action
 }
 
-/** `key:` with a fingerprint, `administrator` with or without an id, `command`, or `unknown`. */
+/** An actor is `key:<fingerprint>`, `administrator`, `administrator:<id>`, `command` or `unknown`. */
 function Actor({ actor, named }: { actor: string | null; named: Named }) {
   if (actor === null) return <span className="muted">not recorded</span>
   const [kind, value] = actor.split(':')

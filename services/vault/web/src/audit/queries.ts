@@ -2,11 +2,10 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, read } from '../api/client.ts'
 import type { AuditSearch } from './search.ts'
 
-/** How many entries a page has. */
 export const PAGE_SIZE = 50
 const VERIFIED_FRESH_MS = 60_000
 
-/** A page of the log, the newest entry first. The old one stays until the new one is there. */
+/** A page of the log, newest entry first. The old page stays until the new one has loaded. */
 export const auditPage = ({ project, action, before }: AuditSearch) =>
   queryOptions({
     queryKey: ['audit', project ?? null, action ?? null, before ?? null],
@@ -16,14 +15,14 @@ export const auditPage = ({ project, action, before }: AuditSearch) =>
         ...(project !== undefined && { projectId: project }),
         ...(before !== undefined && { before }),
       }
-      // Only listings of one action say who acted.
+      // Only listings of one action include the actor.
       const actions = action === undefined ? (['fetch', 'rotate'] as const) : [action]
       const listings = await Promise.all(
         actions.map((each) =>
           read(api.GET('/v1/admin/audit', { params: { query: { ...filter, action: each } }, signal })),
         ),
       )
-      // An id begins with the time of its entry.
+      // Ids sort by time.
       return listings
         .flat()
         .toSorted((one, other) => (one.id < other.id ? 1 : -1))
@@ -32,7 +31,7 @@ export const auditPage = ({ project, action, before }: AuditSearch) =>
     placeholderData: keepPreviousData,
   })
 
-/** Whether the newest entries are those that were sealed. */
+/** Whether the newest entries match their seals. */
 export const verification = queryOptions({
   queryKey: ['verification'],
   queryFn: ({ signal }) => read(api.GET('/v1/admin/audit/verification', { signal })),

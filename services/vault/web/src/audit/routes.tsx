@@ -4,7 +4,6 @@ import { rootRoute } from '../frame/root-route.tsx'
 import { auditPage, verification } from './queries.ts'
 import { readAuditSearch } from './search.ts'
 
-/** The audit log. */
 export const auditRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,

@@ -1,19 +1,17 @@
 import { Button } from '@vault-and-tracker/web-kit/form'
 import type { Column } from '@vault-and-tracker/web-kit/table'
 
-/** A button of a row. */
+/** A button in each row. */
 export type RowAction<Row> = {
-  /** What the button says. */
   readonly verb: string
-  /** What it says to whoever hears the button alone. */
+  /** For screen readers, which read the button without its row. */
   readonly labelOf: (row: Row) => string
-  /** Whether it ends what the row is about. */
   readonly isDangerous?: boolean
-  /** undefined for a reader who may not: then there is no button. */
+  /** Undefined if the reader may not do it; then there is no button. */
   readonly onAct: ((row: Row) => void) | undefined
 }
 
-/** The column with the buttons of each row. There is none for a reader who may do nothing. */
+/** The column of row buttons; none if the reader may do nothing. */
 export function actionsColumn<Row>(actions: readonly RowAction<Row>[]): readonly Column<Row>[] {
   const buttons = actions.flatMap(({ verb, labelOf, isDangerous = false, onAct }) =>
     onAct === undefined

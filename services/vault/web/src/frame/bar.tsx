@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import { useAdministrator } from '../api/use-administrator.ts'
+import { useAdministrator } from '../api/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 
-/** The bar of every page: where to go, and oneself. */
 export function Bar() {
   const { seesAdministrators } = useAdministrator()
   return (

@@ -1,30 +1,27 @@
-import { Outlet, useRouterState } from '@tanstack/react-router'
-import { Toasts } from '@vault-and-tracker/web-kit/feedback'
-import { useFocusOnNewPage } from '@vault-and-tracker/web-kit/frame'
+import { Link, Outlet } from '@tanstack/react-router'
+import { Frame as KitFrame, NotFound as KitNotFound } from '@vault-and-tracker/web-kit/frame'
+import { useStore } from '@vault-and-tracker/web-kit/start'
 import type { ComponentType } from 'react'
-import { useSession } from '../api/use-administrator.ts'
+import { session } from '../api/session.ts'
 import { Bar } from './bar.tsx'
 
-/**
- * Makes what all pages stand in. Without a session there is a form to sign in, at whatever address; then the page.
- *
- * @param SignIn the form
- */
+/** Makes the frame of all pages. Without a session, every address shows the sign-in form. */
 export function createFrame(SignIn: ComponentType<{ reason: string | undefined }>) {
   return function Frame() {
-    const session = useSession()
-    useFocusOnNewPage(useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname }))
+    const current = useStore(session)
     return (
-      <>
-        <a className="skip" href="#content">
-          Skip to the content
-        </a>
-        {session.isOpen && <Bar />}
-        <main id="content" tabIndex={-1} className={session.isOpen ? 'page stack' : 'bare'}>
-          {session.isOpen ? <Outlet /> : <SignIn reason={session.reason} />}
-        </main>
-        <Toasts />
-      </>
+      <KitFrame bar={current.isOpen && <Bar />} className="page stack">
+        {current.isOpen ? <Outlet /> : <SignIn reason={current.reason} />}
+      </KitFrame>
     )
   }
+}
+
+export function NotFound() {
+  return (
+    <KitNotFound
+      reason="The project may have been deleted, or the address is incomplete."
+      links={[<Link to="/projects">All projects</Link>, <Link to="/audit">Audit log</Link>]}
+    />
+  )
 }

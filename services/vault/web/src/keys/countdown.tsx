@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 
 const SECOND_MS = 1_000
 
-/** How long a replaced key still opens, to the second. */
+/** How long a replaced key keeps working, to the second. */
 export function Countdown({ until }: { until: string }) {
   const [now, setNow] = useState(() => Date.now())
   const end = Date.parse(until)
@@ -13,10 +13,10 @@ export function Countdown({ until }: { until: string }) {
     const timer = setInterval(() => setNow(Date.now()), SECOND_MS)
     return () => clearInterval(timer)
   }, [isOver])
-  if (isOver) return <span className="muted">ended</span>
+  if (isOver) return <span className="muted">expired</span>
   return (
     <time dateTime={until} title={formatExactTime(until)} className="countdown">
-      ends in {clock(Math.ceil((end - now) / SECOND_MS))}
+      expires in {clock(Math.ceil((end - now) / SECOND_MS))}
     </time>
   )
 }

@@ -1,6 +1,6 @@
 const SHOWN = 12
 
-/** The beginning of a fingerprint; the whole of it on hover, and for screen readers. */
+/** A shortened fingerprint, complete on hover and for screen readers. */
 export function Fingerprint({ value }: { value: string }) {
   return (
     <code title={value}>

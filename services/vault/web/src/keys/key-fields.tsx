@@ -1,5 +1,5 @@
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
-import { Field, TextField } from '@vault-and-tracker/web-kit/form'
+import { SelectField, TextField, type Values } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import type { ProjectKey } from '../api/types.ts'
 import { type NewKeyPair, newKeyPair } from './new-key-pair.ts'
@@ -8,14 +8,14 @@ type Access = ProjectKey['scope']['access']
 
 const ACCESSES: readonly (readonly [Access, string])[] = [
   ['read-write', 'Read and write'],
-  ['read', 'Only read'],
-  ['write', 'Only write'],
+  ['read', 'Read only'],
+  ['write', 'Write only'],
 ]
 
-/** The names of `KeyFields`. */
+/** The names of the fields in `KeyFields`. */
 export const KEY_FIELDS = ['publicKey', 'access', 'envs'] as const
 
-/** Where the key comes from, and what it may do. @param props `scope` is what is chosen at first */
+/** Where the key comes from and what it may do. `scope` is the initial choice. */
 export function KeyFields({ scope, error }: { scope: ProjectKey['scope'] | undefined; error: ApiError | null }) {
   const [isOwn, setOwn] = useState(false)
   return (
@@ -24,11 +24,11 @@ export function KeyFields({ scope, error }: { scope: ProjectKey['scope'] | undef
         <legend>Key</legend>
         <label className="switch">
           <input type="radio" name="source" value="made" checked={!isOwn} onChange={() => setOwn(false)} />
-          Make a key pair in this browser
+          Generate a key pair in this browser
         </label>
         <label className="switch">
           <input type="radio" name="source" value="own" checked={isOwn} onChange={() => setOwn(true)} />
-          Use a public key that I have
+          Use an existing public key
         </label>
       </fieldset>
       {isOwn && (
@@ -39,41 +39,31 @@ export function KeyFields({ scope, error }: { scope: ProjectKey['scope'] | undef
           maxLength={4096}
           autoComplete="off"
           spellCheck={false}
-          hint="64 hex digits, or a JWK; vault keygen prints one."
+          hint="64 hex digits or a JWK, as printed by vault keygen."
           error={error}
         />
       )}
       <div className="field-row">
-        <Field label="It may" name="access">
-          {(attributes) => (
-            <select {...attributes} className="input" defaultValue={scope?.access}>
-              {ACCESSES.map(([access, text]) => (
-                <option key={access} value={access}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField label="Access" name="access" defaultValue={scope?.access} choices={ACCESSES} />
         <TextField
-          label="In environments"
+          label="Environments"
           name="envs"
           defaultValue={scope?.envs?.join(', ')}
           placeholder="all"
           pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}(\s*,\s*[A-Za-z0-9][A-Za-z0-9._\-]{0,63})*"
-          title="Names of environments with commas between them"
+          title="Environment names, separated by commas"
           autoComplete="off"
           autoCapitalize="none"
           spellCheck={false}
-          hint="production, staging; empty for all."
+          hint="For example production, staging. Leave empty for all."
         />
       </div>
     </>
   )
 }
 
-/** What was chosen: the key to send, its private half where it was made here, and its scope. */
-export async function chosenKey(values: Readonly<Record<string, string>>): Promise<{
+/** The chosen public key and scope, and the key pair if it was generated here. */
+export async function chosenKey(values: Values): Promise<{
   publicKey: string
   pair: NewKeyPair | undefined
   scope: ProjectKey['scope']

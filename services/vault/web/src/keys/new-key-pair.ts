@@ -1,15 +1,11 @@
-/** A key pair as the vault and its clients take it. */
 export type NewKeyPair = {
   /** 64 hex digits. */
   readonly publicKeyHex: string
-  /** A JWK as a JSON string (RFC 8037 section 2). It never leaves the page, but for the file that is saved. */
+  /** A JWK as a JSON string (RFC 8037 section 2). It leaves the page only as the saved file. */
   readonly privateJwk: string
 }
 
-/**
- * Makes an Ed25519 key pair in this browser: by Web Crypto, or where that does not know Ed25519 or is missing, as outside of
- * HTTPS, by tweetnacl.
- */
+/** Generates an Ed25519 key pair with Web Crypto, or with tweetnacl if the browser lacks it (as without HTTPS) or Ed25519. */
 export async function newKeyPair(): Promise<NewKeyPair> {
   const { d, x } = (await byWebCrypto()) ?? {}
   if (d !== undefined && x !== undefined)
@@ -20,7 +16,7 @@ export async function newKeyPair(): Promise<NewKeyPair> {
 }
 
 async function byWebCrypto(): Promise<JsonWebKey | undefined> {
-  // The type knows no page without HTTPS.
+  // Missing without HTTPS, which the type does not know.
   const { subtle } = crypto as { subtle?: SubtleCrypto }
   try {
     const pair = await subtle?.generateKey('Ed25519', true, ['sign', 'verify'])

@@ -3,7 +3,7 @@ import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { saveFile } from './save-file.ts'
 
-/** Offers the private key of a new pair once. It is in this page alone, and gone when the dialog closes. */
+/** Offers a new private key once. It exists only in this page, until the dialog closes. */
 export function PrivateKeyOffer(props: { project: string; privateJwk: string; title: string; onClose: () => void }) {
   const { project, privateJwk, title, onClose } = props
   const [isSaved, setSaved] = useState(false)
@@ -21,19 +21,19 @@ export function PrivateKeyOffer(props: { project: string; privateJwk: string; ti
           Save {fileName}
         </Button>
       }
-      warning="It is not saved. Without it nobody can use the new key, and you have to rotate again."
-      leave="Discard the key"
+      warning="You have not saved the private key. Without it, the new key cannot be used and you have to rotate again."
+      leave="Discard key"
       onClose={onClose}
     >
       {isSaved ? (
         <p role="status">
-          <code>{fileName}</code> was saved; this page forgets the key now. Give the file to the application, for
-          example as <code>VAULT_PRIVATE_KEY_FILE</code>, and keep no other copy.
+          <code>{fileName}</code> saved. Give the file to the application, for example as{' '}
+          <code>VAULT_PRIVATE_KEY_FILE</code>, and keep no other copy.
         </p>
       ) : (
         <p>
-          The private key was made in this browser. The vault has the public key only, so nobody can show it again: save
-          it now.
+          The private key was generated in this browser. The vault has only the public key, so save the private key now:
+          it cannot be shown again.
         </p>
       )}
     </OnceDialog>

@@ -1,4 +1,4 @@
-/** Saves a text as a file of the reader. It goes from the page to the disk; no server takes part. */
+/** Saves a text to the reader's disk, without a server. */
 export function saveFile(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
   const link = document.createElement('a')

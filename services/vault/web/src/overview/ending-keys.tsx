@@ -8,17 +8,17 @@ import type { KeyOfProject } from '../api/types.ts'
 import { Countdown } from '../keys/countdown.tsx'
 import { Fingerprint } from '../keys/fingerprint.tsx'
 
-/** Replaced keys that still open: whether something uses them yet shows whether all applications have the new one. */
+/** Replaced keys that still work. Their last use shows whether all applications have the new key. */
 export function EndingKeys({ count }: { count: number }) {
   const { data, error, refetch, dataUpdatedAt } = useQuery(allKeys)
   return (
     <section className="stack-close" aria-labelledby="ending-keys">
-      <h2 id="ending-keys">Keys that end soon</h2>
+      <h2 id="ending-keys">Expiring keys</h2>
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={Math.min(count, 20)} label="Keys are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={Math.min(count, 20)} label="Loading keys…" />
       ) : (
         <Table
-          caption="Keys that end soon"
+          caption="Expiring keys"
           columns={columnsAt(dataUpdatedAt)}
           rows={data.filter(({ until }) => until !== null)}
           rowKey={({ project, fingerprint }) => project + fingerprint}
@@ -45,11 +45,11 @@ function columnsAt(now: number): readonly Column<KeyOfProject>[] {
       key: 'used',
       head: 'Last used',
       align: 'end',
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago time={lastUsedAt} now={now} />),
+      cell: ({ lastUsedAt }) => <Ago time={lastUsedAt} now={now} />,
     },
     {
       key: 'until',
-      head: 'Until',
+      head: 'Expires',
       align: 'end',
       isEvident: true,
       cell: ({ until }) => until !== null && <Countdown until={until} />,

@@ -5,7 +5,6 @@ import { allKeys, start } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
 import { overview } from './queries.ts'
 
-/** Where one starts. */
 export const overviewRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,

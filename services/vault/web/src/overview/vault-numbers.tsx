@@ -6,7 +6,7 @@ import type { Activity, Overview } from '../api/types.ts'
 /** Entries are sealed about a second after their commit. */
 const LATE_MS = 60_000
 
-/** @param props `day` is what was requested in 24 hours, where it is known; `readAt` when the numbers were read */
+/** @param props `day` has the requests of the last 24 hours once they are loaded; `readAt` is when the numbers were read */
 export function VaultNumbers(props: { overview: Overview; day: Activity['items'] | undefined; readAt: number }) {
   const { overview, day, readAt } = props
   const { projects, projectsWithoutKey, secrets, endingKeys } = overview
@@ -20,21 +20,24 @@ export function VaultNumbers(props: { overview: Overview; day: Activity['items']
         {
           label: 'Projects',
           value: formatCount(projects),
-          note: projectsWithoutKey === 0 ? 'each has a key' : `${formatCount(projectsWithoutKey)} without a key`,
+          note:
+            projectsWithoutKey === 0
+              ? 'all with an active key'
+              : `${formatCount(projectsWithoutKey)} without an active key`,
           link: <Link to="/projects">Projects</Link>,
         },
         { label: 'Secrets', value: formatCount(secrets), note: 'in all environments' },
         {
-          label: 'Keys that end soon',
+          label: 'Expiring keys',
           value: formatCount(endingKeys),
-          note: endingKeys === 0 ? 'no key was just replaced' : 'replaced, and still valid',
+          note: endingKeys === 0 ? 'no recent rotation' : 'replaced but still active',
           isUrgent: endingKeys > 0,
         },
-        { label: 'Fetches', value: sum('fetches'), note: 'in 24 hours' },
+        { label: 'Fetches', value: sum('fetches'), note: 'last 24 hours' },
         {
           label: 'Refused requests',
           value: refused,
-          note: 'in 24 hours, a minute behind',
+          note: 'last 24 hours, one minute behind',
           link: (
             <Link to="/audit" search={{ action: 'refused' }}>
               Refused requests
@@ -48,7 +51,7 @@ export function VaultNumbers(props: { overview: Overview; day: Activity['items']
   )
 }
 
-/** An entry that has waited for more than a minute means that the sealer does not get through. */
+/** If an entry has waited for more than a minute, the sealer is stuck. */
 function sealFigure({ last, unsealed, waitingSince }: Overview['seal'], readAt: number): Figure {
   const waited = waitingSince === null ? 0 : readAt - Date.parse(waitingSince)
   const isLate = waited > LATE_MS
@@ -57,7 +60,7 @@ function sealFigure({ last, unsealed, waitingSince }: Overview['seal'], readAt: 
     label: 'Audit log',
     value: isLate ? 'Not sealed' : 'Sealed',
     note: isLate
-      ? `${formatCount(unsealed)} entries wait, the first for ${formatDuration(waited / 1_000)}`
+      ? `${formatCount(unsealed)} entries waiting, the oldest for ${formatDuration(waited / 1_000)}`
       : `last ${sealedAgo === 'now' || sealedAgo === 'never' ? sealedAgo : `${sealedAgo} ago`}, ${formatCount(unsealed)} waiting`,
     link: <Link to="/audit">Audit log</Link>,
     isUrgent: isLate,

@@ -4,7 +4,6 @@ import { api, read } from '../api/client.ts'
 import type { SecretMetadata } from '../api/types.ts'
 import { versionsOf } from './queries.ts'
 
-/** Deletes a secret, once it was said what goes. */
 export function DeleteSecret(props: { project: string; secret: SecretMetadata; onClose: () => void }) {
   const { project, secret, onClose } = props
   const queries = useQueryClient()
@@ -12,7 +11,7 @@ export function DeleteSecret(props: { project: string; secret: SecretMetadata; o
   const remove = useMutation({
     mutationFn: () => read(api.DELETE('/v1/admin/secrets/{id}', { params: { path: { id: secret.id } } })),
     onSuccess: async () => {
-      toast(`${secret.key} is deleted.`)
+      toast(`Secret ${secret.key} deleted.`)
       onClose()
       await queries.invalidateQueries({ queryKey: ['secrets', project] })
     },
@@ -21,16 +20,16 @@ export function DeleteSecret(props: { project: string; secret: SecretMetadata; o
   const count = versions?.length
   return (
     <Confirm
-      title="Delete this secret?"
-      action="Delete the secret"
+      title={`Delete secret ${secret.key}?`}
+      action="Delete secret"
       isBusy={remove.isPending}
       onConfirm={() => remove.mutate()}
       onCancel={onClose}
     >
       <p>
-        <code>{secret.key}</code> of {project} in {secret.env} goes for good, with{' '}
-        {count === undefined ? 'all its versions' : count === 1 ? 'its only version' : `all its ${count} versions`}.
-        Applications miss it from their next fetch on.
+        This permanently deletes <code>{secret.key}</code> in {secret.env} of project {project}, with{' '}
+        {count === undefined ? 'all its versions' : count === 1 ? 'its only version' : `all ${count} versions`}.
+        Applications no longer receive it from their next fetch.
       </p>
     </Confirm>
   )

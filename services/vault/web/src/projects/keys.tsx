@@ -4,24 +4,23 @@ import { Ago, formatAge } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
+import { useAdministrator } from '../api/session.ts'
 import type { ProjectKey } from '../api/types.ts'
-import { useAdministrator } from '../api/use-administrator.ts'
 import { actionsColumn } from '../frame/actions-column.tsx'
 import { Countdown } from '../keys/countdown.tsx'
 import { ScopeText } from '../keys/scope.tsx'
 import { keysOf } from './queries.ts'
 
-/** The valid keys of a project. */
+/** The active keys of a project. */
 export function Keys({ project }: { project: string }) {
   const { mayWrite } = useAdministrator()
   const { data, error, refetch, dataUpdatedAt } = useQuery(keysOf(project))
   const [revoked, setRevoked] = useState<ProjectKey>()
-  if (data === undefined)
-    return <Pending error={error} onRetry={() => void refetch()} rows={2} label="The keys are loading." />
+  if (data === undefined) return <Pending error={error} onRetry={() => void refetch()} rows={2} label="Loading keys…" />
   if (data.length === 0)
     return (
-      <Empty title="This project has no valid key.">
-        <p>Nothing can read or write its secrets. Rotate its key to give it one.</p>
+      <Empty title="No active keys.">
+        <p>No application can read or write the secrets of this project. Rotate its key to create a new one.</p>
       </Empty>
     )
   const columns = columnsAt(dataUpdatedAt, mayWrite ? setRevoked : undefined)
@@ -47,21 +46,21 @@ function columnsAt(now: number, onRevoke: ((key: ProjectKey) => void) | undefine
         </>
       ),
     },
-    { key: 'scope', head: 'It may', isEvident: true, cell: ({ scope }) => <ScopeText scope={scope} /> },
-    { key: 'since', head: 'Since', align: 'end', cell: ({ since }) => <Ago time={since} now={now} /> },
+    { key: 'scope', head: 'Access', isEvident: true, cell: ({ scope }) => <ScopeText scope={scope} /> },
+    { key: 'since', head: 'Added', align: 'end', cell: ({ since }) => <Ago time={since} now={now} /> },
     {
       key: 'until',
-      head: 'Valid',
+      head: 'Expires',
       align: 'end',
       isEvident: true,
       cell: ({ until }) =>
-        until === null ? <span className="muted">until replaced</span> : <Countdown until={until} />,
+        until === null ? <span className="muted">when replaced</span> : <Countdown until={until} />,
     },
     {
       key: 'used',
       head: 'Last used',
       align: 'end',
-      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago time={lastUsedAt} now={now} />),
+      cell: ({ lastUsedAt }) => <Ago time={lastUsedAt} now={now} />,
     },
     ...actionsColumn<ProjectKey>([
       { verb: 'Revoke', labelOf: ({ fingerprint }) => `Revoke ${fingerprint}`, isDangerous: true, onAct: onRevoke },
@@ -80,7 +79,7 @@ function RevokeKey(props: { project: string; revoked: ProjectKey; all: readonly 
         api.DELETE('/v1/admin/projects/{id}/keys/{fingerprint}', { params: { path: { id: project, fingerprint } } }),
       ),
     onSuccess: async () => {
-      toast('The key is revoked.')
+      toast('Key revoked.')
       onClose()
       await queries.invalidateQueries()
     },
@@ -89,18 +88,18 @@ function RevokeKey(props: { project: string; revoked: ProjectKey; all: readonly 
   return (
     <Confirm
       title="Revoke this key?"
-      action="Revoke the key"
+      action="Revoke key"
       isBusy={revoke.isPending}
       onConfirm={() => revoke.mutate()}
       onCancel={onClose}
     >
       <p>
-        The key <code>{fingerprint}</code> of {project} opens nothing more, at once and for good.{' '}
-        {lastUsedAt === null ? 'It was never used.' : `It was last used ${usedText(lastUsedAt, openedAt)}.`}
+        Key <code>{fingerprint}</code> of project {project} stops working immediately. This cannot be undone.{' '}
+        {lastUsedAt === null ? 'The key was never used.' : `The key was last used ${usedText(lastUsedAt, openedAt)}.`}
       </p>
       {all.length === 1 && (
         <p className="notice">
-          It is the only one: nothing can read or write the secrets of {project} until you rotate.
+          This is the only active key: no application can read or write the secrets of {project} until you rotate.
         </p>
       )}
     </Confirm>
@@ -109,5 +108,5 @@ function RevokeKey(props: { project: string; revoked: ProjectKey; all: readonly 
 
 function usedText(time: string, now: number): string {
   const age = formatAge(time, now)
-  return age === 'now' ? 'within the last minute' : `${age} ago`
+  return age === 'now' ? 'less than a minute ago' : `${age} ago`
 }

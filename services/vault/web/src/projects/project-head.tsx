@@ -5,13 +5,12 @@ import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatDate } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
+import { useAdministrator } from '../api/session.ts'
 import type { Project } from '../api/types.ts'
-import { useAdministrator } from '../api/use-administrator.ts'
 import { DeleteProject } from './delete-project.tsx'
 import { keysOf } from './queries.ts'
 import { RotateKey } from './rotate-key.tsx'
 
-/** The name of a project, what is known of it, and what can be done with it. */
 export function ProjectHead({ project }: { project: Project }) {
   const { name, createdAt, requireContentDigest = false } = project
   const { mayWrite } = useAdministrator()
@@ -20,10 +19,10 @@ export function ProjectHead({ project }: { project: Project }) {
       <div>
         <h1>{name}</h1>
         <p className="muted">
-          Registered {formatDate(createdAt)} · signatures of writes{' '}
-          {requireContentDigest ? 'must cover the body' : 'may leave out the body'} ·{' '}
+          Registered {formatDate(createdAt)} · content digest {requireContentDigest ? 'required' : 'optional'} for
+          writes ·{' '}
           <Link to="/audit" search={{ project: name }}>
-            audit log
+            Audit log
           </Link>
         </p>
       </div>
@@ -47,36 +46,35 @@ function Actions({ project, requiresDigest }: { project: string; requiresDigest:
       ),
     onSuccess: () => {
       close()
-      toast(requiresDigest ? 'Writes may leave out the digest.' : 'Writes must have a signed digest.')
+      toast(requiresDigest ? 'Content digest is optional.' : 'Content digest is required.')
       void queries.invalidateQueries()
     },
     onError: toastProblem,
   })
-  const digestAction = requiresDigest ? 'Allow writes without digest' : 'Require digest'
+  const digestAction = requiresDigest ? 'Make digest optional' : 'Require digest'
   return (
     <div className="form-actions">
-      {/* The new key gets the scope of the newest one, which has to be known first. */}
+      {/* The new key inherits the scope of the newest one, which has to be loaded first. */}
       <Button kind="main" isBusy={keys === undefined} onClick={() => setAsked('rotate')}>
         Rotate key
       </Button>
       <Button onClick={() => setAsked('digest')}>{digestAction}</Button>
       <Button kind="danger" onClick={() => setAsked('delete')}>
-        Delete
+        Delete project
       </Button>
       {asked === 'rotate' && <RotateKey project={project} newest={keys?.[0]} onClose={close} />}
       {asked === 'digest' && (
         <Confirm
-          title={requiresDigest ? 'Allow writes without a digest?' : 'Require a digest of writes?'}
+          title={requiresDigest ? 'Make the content digest optional?' : 'Require a content digest?'}
           action={digestAction}
           isBusy={change.isPending}
           onConfirm={() => change.mutate()}
           onCancel={close}
         >
           <p>
-            Writes to {project} whose signature leaves out the body{' '}
             {requiresDigest
-              ? 'are accepted from now on. Whoever can change requests on their way can then change values.'
-              : 'are refused from now on. Applications that sign without Content-Digest cannot write any more.'}
+              ? `The vault will accept writes to ${project} whose signature does not cover the body. Anyone who can alter a request in transit can then change its value.`
+              : `The vault will refuse writes to ${project} whose signature does not cover the body. Applications that sign without Content-Digest can no longer write.`}
           </p>
         </Confirm>
       )}

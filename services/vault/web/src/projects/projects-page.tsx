@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Button, SearchField } from '@vault-and-tracker/web-kit/form'
-import { Ago, formatCount, formatDate } from '@vault-and-tracker/web-kit/format'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { Ago, formatDate, formatNumberOf } from '@vault-and-tracker/web-kit/format'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { allKeys, allProjects } from '../api/queries.ts'
+import { useAdministrator } from '../api/session.ts'
 import type { KeyOfProject, Project } from '../api/types.ts'
-import { useAdministrator } from '../api/use-administrator.ts'
 import { Countdown } from '../keys/countdown.tsx'
 import { Fingerprint } from '../keys/fingerprint.tsx'
 import { ScopeText } from '../keys/scope.tsx'
@@ -17,45 +17,38 @@ const route = getRouteApi('/projects')
 
 type Listed = Project & { readonly keys: readonly KeyOfProject[] }
 
-/** All projects with their newest keys. */
 export function ProjectsPage() {
   const { search, register } = route.useSearch()
   const navigate = route.useNavigate()
   const { mayWrite } = useAdministrator()
   const { data, error, refetch } = useQuery(allProjects)
   const keys = useQuery(allKeys)
-  // Without the keys every project would seem to have none.
+  // Without the keys, every project would seem to have none.
   const retry = (): void => void Promise.all([refetch(), keys.refetch()])
-  usePageTitle('Projects')
   const shown = data?.filter(({ name }) => name.toLowerCase().includes(search?.toLowerCase() ?? ''))
   const setRegister = (isOpen: boolean): void =>
     void navigate({ search: { search, register: isOpen ? 'yes' : undefined } })
   return (
     <>
-      <header className="manage-head">
-        <h1>Projects</h1>
-        <p className="muted" role="status">
-          {shown && `${formatCount(shown.length)} ${shown.length === 1 ? 'project' : 'projects'}`}
-        </p>
-      </header>
+      <PageHead title="Projects" count={shown ? formatNumberOf(shown.length, 'project') : ''} />
       <div className="manage-filters">
         <SearchField
-          label="Part of a name"
+          label="Search projects"
           value={search}
           onChange={(text) => void navigate({ search: { search: text, register }, replace: true })}
         />
         {mayWrite && (
           <Button kind="main" onClick={() => setRegister(true)}>
-            Register a project
+            Register project
           </Button>
         )}
       </div>
       {shown === undefined || keys.data === undefined ? (
-        <Pending error={error ?? keys.error} onRetry={retry} rows={12} label="The projects are loading." />
+        <Pending error={error ?? keys.error} onRetry={retry} rows={12} label="Loading projects…" />
       ) : shown.length === 0 ? (
-        <Empty title={search === undefined ? 'There is no project yet.' : 'No project is called like this.'}>
+        <Empty title={search === undefined ? 'No projects yet.' : 'No matching projects.'}>
           {search === undefined ? (
-            <p>An application fetches its secrets as a project, with a key of its own.</p>
+            <p>Register a project for each application. It fetches its secrets with a key of its own.</p>
           ) : (
             <Link to="/projects">All projects</Link>
           )}
@@ -99,7 +92,7 @@ function columnsAt(now: number): readonly Column<Listed>[] {
       cell: ({ keys: [newest] }) =>
         newest === undefined ? (
           <span className="tag" data-tone="warn">
-            no key
+            No active key
           </span>
         ) : (
           <Fingerprint value={newest.fingerprint} />
@@ -107,13 +100,13 @@ function columnsAt(now: number): readonly Column<Listed>[] {
     },
     {
       key: 'scope',
-      head: 'It may',
+      head: 'Access',
       isEvident: true,
       cell: ({ keys: [newest] }) => newest && <ScopeText scope={newest.scope} />,
     },
     {
       key: 'others',
-      head: 'Replaced',
+      head: 'Replaced key',
       isEvident: true,
       cell: ({ keys }) => {
         const ending = keys.find(({ until }) => until !== null)
@@ -125,11 +118,8 @@ function columnsAt(now: number): readonly Column<Listed>[] {
       head: 'Last used',
       align: 'end',
       cell: ({ keys }) => {
-        const last = keys
-          .map(({ lastUsedAt }) => lastUsedAt ?? '')
-          .toSorted()
-          .at(-1)
-        return last ? <Ago time={last} now={now} /> : 'never'
+        const times = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? [])
+        return <Ago time={times.toSorted().at(-1) ?? null} now={now} />
       },
     },
     { key: 'created', head: 'Registered', align: 'end', cell: ({ createdAt }) => formatDate(createdAt) },

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, read } from '../api/client.ts'
 
-/** The valid keys of a project, the newest first. */
+/** The active keys of a project, newest first. */
 export const keysOf = (name: string) =>
   queryOptions({
     queryKey: ['keys', name],
@@ -16,7 +16,7 @@ export const secretsOf = (name: string) =>
       read(api.GET('/v1/admin/projects/{id}/secrets', { params: { path: { id: name } }, signal })),
   })
 
-/** The versions of a secret, the newest first, without their values. */
+/** The versions of a secret, newest first, without their values. */
 export const versionsOf = (id: string) =>
   queryOptions({
     queryKey: ['versions', id],

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
-import { Field } from '@vault-and-tracker/web-kit/form'
+import { SelectField, type Values } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import type { ProjectKey } from '../api/types.ts'
@@ -9,17 +9,17 @@ import { chosenKey, KEY_FIELDS, KeyFields } from '../keys/key-fields.tsx'
 import { PrivateKeyOffer } from '../keys/private-key-offer.tsx'
 
 const OVERLAPS = [
-  [600, 'Ten minutes'],
-  [120, 'Two minutes'],
-  [0, 'Not at all: they end at once'],
+  ['600', '10 minutes'],
+  ['120', '2 minutes'],
+  ['0', '0 minutes: they stop immediately'],
 ] as const
 
-/** Replaces the key of a project. @param props `newest` is the key whose scope is kept unless another is chosen */
+/** Replaces the key of a project. The scope of the newest key is the initial choice. */
 export function RotateKey(props: { project: string; newest: ProjectKey | undefined; onClose: () => void }) {
   const { project, newest, onClose } = props
   const queries = useQueryClient()
   const [privateJwk, setPrivateJwk] = useState<string>()
-  const rotate = useMutation<string | undefined, ApiError, Readonly<Record<string, string>>>({
+  const rotate = useMutation<string | undefined, ApiError, Values>({
     mutationFn: async (values) => {
       const { publicKey, pair, scope } = await chosenKey(values)
       const body = { publicKey, scope, overlap: Number(values['overlap']) }
@@ -30,42 +30,32 @@ export function RotateKey(props: { project: string; newest: ProjectKey | undefin
       await queries.invalidateQueries()
       if (made !== undefined) setPrivateJwk(made)
       else {
-        toast(`${project} has a new key.`)
+        toast('Key rotated.')
         onClose()
       }
     },
-    // The private key stays in no cache.
+    // Keeps the private key out of the cache.
     gcTime: 0,
   })
   if (privateJwk !== undefined)
     return (
-      <PrivateKeyOffer project={project} privateJwk={privateJwk} title={`${project} has a new key`} onClose={onClose} />
+      <PrivateKeyOffer project={project} privateJwk={privateJwk} title={`New key for ${project}`} onClose={onClose} />
     )
   return (
     <FormDialog
       title={`Rotate the key of ${project}`}
-      action="Rotate"
+      action="Rotate key"
       fields={KEY_FIELDS}
       error={rotate.error}
       isBusy={rotate.isPending}
       onSubmit={(values) => rotate.mutate(values)}
       onClose={onClose}
       intro={
-        <p>The new key works at once. Replaced keys work for a while longer, so that applications can change over.</p>
+        <p>The new key works immediately. Replaced keys keep working for a while so that applications can switch.</p>
       }
     >
       <KeyFields scope={newest?.scope} error={rotate.error} />
-      <Field label="Replaced keys stay valid" name="overlap">
-        {(attributes) => (
-          <select {...attributes} className="input">
-            {OVERLAPS.map(([seconds, text]) => (
-              <option key={seconds} value={seconds}>
-                {text}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField label="Replaced keys keep working for" name="overlap" choices={OVERLAPS} />
     </FormDialog>
   )
 }

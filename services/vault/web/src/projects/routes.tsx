@@ -4,7 +4,6 @@ import { rootRoute } from '../frame/root-route.tsx'
 import { keysOf } from './queries.ts'
 import { readProjectSearch, readProjectsSearch } from './search.ts'
 
-/** The projects, and one of them. */
 export const projectRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,

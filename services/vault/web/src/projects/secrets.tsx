@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
+import { Select } from '@vault-and-tracker/web-kit/form'
+import { Ago, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
+import { useAdministrator } from '../api/session.ts'
 import type { SecretMetadata } from '../api/types.ts'
-import { useAdministrator } from '../api/use-administrator.ts'
 import { actionsColumn } from '../frame/actions-column.tsx'
 import { DeleteSecret } from './delete-secret.tsx'
 import { secretsOf } from './queries.ts'
@@ -15,19 +16,19 @@ const route = getRouteApi('/projects/$name')
 
 type Asked = { readonly secret: SecretMetadata; readonly what: 'versions' | 'delete' }
 
-/** The secrets of a project by environment. Their values are never here. */
+/** The secrets of a project, without their values. */
 export function Secrets({ project, env }: { project: string; env: string | undefined }) {
   const navigate = route.useNavigate()
   const { mayWrite } = useAdministrator()
   const { data, error, refetch, dataUpdatedAt } = useQuery(secretsOf(project))
   const [asked, setAsked] = useState<Asked>()
   if (data === undefined)
-    return <Pending error={error} onRetry={() => void refetch()} rows={6} label="The secrets are loading." />
+    return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading secrets…" />
   if (data.length === 0)
     return (
-      <Empty title="This project has no secrets.">
+      <Empty title="No secrets yet.">
         <p>
-          Store one with its key: <code>vault set NAME</code>. Values are never shown here.
+          Store one with the key of this project: <code>vault set NAME</code>. The console never shows values.
         </p>
       </Empty>
     )
@@ -38,24 +39,16 @@ export function Secrets({ project, env }: { project: string; env: string | undef
     <>
       <div className="manage-head">
         <div className="manage-filters">
-          <select
-            className="input"
-            aria-label="Environment"
-            value={env ?? ''}
-            onChange={({ target }) =>
-              void navigate({ search: { tab: 'secrets', env: target.value || undefined }, resetScroll: false })
-            }
-          >
-            <option value="">All environments</option>
-            {envs.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
+          <Select
+            label="Environment"
+            all="All environments"
+            value={env}
+            choices={envs.map((each) => [each, each] as const)}
+            onChange={(chosen) => void navigate({ search: { tab: 'secrets', env: chosen }, resetScroll: false })}
+          />
         </div>
         <p className="muted" role="status">
-          {formatCount(shown.length)} {shown.length === 1 ? 'secret' : 'secrets'}; values are never shown
+          {formatNumberOf(shown.length, 'secret')}, without values
         </p>
       </div>
       <Table
@@ -78,7 +71,7 @@ function columnsAt(now: number, mayWrite: boolean, onAsk: (asked: Asked) => void
     { key: 'env', head: 'Environment', isEvident: true, cell: ({ env }) => env },
     {
       key: 'updated',
-      head: 'Changed',
+      head: 'Updated',
       align: 'end',
       cell: ({ updatedAt }) => <Ago time={updatedAt} now={now} />,
     },

@@ -3,11 +3,11 @@ import { Dialog, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { api, read } from '../api/client.ts'
+import { useAdministrator } from '../api/session.ts'
 import type { SecretMetadata } from '../api/types.ts'
-import { useAdministrator } from '../api/use-administrator.ts'
 import { versionsOf } from './queries.ts'
 
-/** The versions of a secret. One that is restored becomes a new version, so nothing is lost. */
+/** The versions of a secret. Restoring one creates a new version. */
 export function Versions(props: { project: string; secret: SecretMetadata; onClose: () => void }) {
   const { project, secret, onClose } = props
   const { mayWrite } = useAdministrator()
@@ -21,7 +21,7 @@ export function Versions(props: { project: string; secret: SecretMetadata; onClo
         }),
       ),
     onSuccess: async (restored, version) => {
-      toast(`Version ${version} is current again, as version ${restored.version}.`)
+      toast(`Version ${version} restored as version ${restored.version}.`)
       await queries.invalidateQueries({ queryKey: ['versions', secret.id] })
       await queries.invalidateQueries({ queryKey: ['secrets', project] })
     },
@@ -30,11 +30,11 @@ export function Versions(props: { project: string; secret: SecretMetadata; onClo
   return (
     <Dialog title={`Versions of ${secret.key}`} onClose={onClose}>
       <p className="muted">
-        {project}, {secret.env}. Restoring makes an older value current as a new version; applications get it at their
+        {project}, {secret.env}. Restoring copies an older value to a new version, which applications receive at their
         next fetch.
       </p>
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={3} label="The versions are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading versions…" />
       ) : (
         <ol className="version-list" reversed>
           {data.map(({ version, createdAt, current }) => (

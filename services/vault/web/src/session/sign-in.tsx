@@ -1,29 +1,22 @@
 import { useMutation } from '@tanstack/react-query'
 import { ApiError } from '@vault-and-tracker/web-kit/api'
-import { Button, Form, TextField } from '@vault-and-tracker/web-kit/form'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { Gate } from '@vault-and-tracker/web-kit/frame'
 import { api, bearer, read } from '../api/client.ts'
-import { session } from '../api/session.ts'
+import { openSession } from '../api/session.ts'
 import type { SignedInAdministrator } from '../api/types.ts'
 
-/**
- * Asks for an administrator's token; it stands in place of the page that was asked for.
- *
- * @param props `reason` is why somebody who was signed in no longer is
- */
+/** Replaces every page until a token is given. `reason` says why the last session ended. */
 export function SignIn({ reason }: { reason: string | undefined }) {
   const signIn = useMutation<SignedInAdministrator, ApiError, string>({
-    mutationFn: (token) => identify(token),
-    onSuccess: (administrator, token) => session.open(token, administrator),
+    mutationFn: identify,
+    onSuccess: (administrator, token) => openSession(token, administrator),
     meta: { isSignIn: true },
-    // Neither the token nor who it is of stays in the cache.
+    // Keeps the token out of the cache.
     gcTime: 0,
   })
-  usePageTitle('Sign in')
   return (
-    <div className="gate">
-      <p className="brand">Vault</p>
-      <h1>Sign in</h1>
+    <Gate title="Sign in">
       {reason !== undefined && (
         <p className="notice" role="status">
           {reason}
@@ -34,15 +27,11 @@ export function SignIn({ reason }: { reason: string | undefined }) {
         fields={['token']}
         error={signIn.error}
         isBusy={signIn.isPending}
-        onSubmit={(values) => signIn.mutate((values['token'] ?? '').trim())}
-        actions={
-          <Button type="submit" kind="main" isBusy={signIn.isPending}>
-            Sign in
-          </Button>
-        }
+        onSubmit={({ token = '' }) => signIn.mutate(token.trim())}
+        submit="Sign in"
       >
         <TextField
-          label="Administrator's token"
+          label="Administrator token"
           name="token"
           type="password"
           autoComplete="off"
@@ -50,14 +39,14 @@ export function SignIn({ reason }: { reason: string | undefined }) {
           required
           autoFocus
           error={signIn.error}
-          hint="It stays in this page only: after a reload you are asked again."
+          hint="Kept only in this page. You sign in again after a reload."
         />
       </Form>
-    </div>
+    </Gate>
   )
 }
 
-/** Whose token it is. What cannot be in a header is nobody's (RFC 6750 section 2.1). */
+/** Whose token it is. One that does not fit into a header is wrong (RFC 6750 section 2.1). */
 async function identify(token: string): Promise<SignedInAdministrator> {
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(token)) throw wrongToken()
   try {
@@ -68,5 +57,5 @@ async function identify(token: string): Promise<SignedInAdministrator> {
 }
 
 function wrongToken(): ApiError {
-  return new ApiError({ status: 401, code: 'unauthorized', message: 'token: this is not a token of an administrator' })
+  return new ApiError({ status: 401, code: 'unauthorized', message: 'token: this is not a valid administrator token' })
 }

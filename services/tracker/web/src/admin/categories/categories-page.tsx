@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
-import { formatCount } from '@vault-and-tracker/web-kit/format'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { formatNumberOf } from '@vault-and-tracker/web-kit/format'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { useState } from 'react'
 import '../manage.css'
 import { CategoryDialog } from './category-dialog.tsx'
@@ -15,18 +15,16 @@ import { rowsOf } from './tree.ts'
 
 const route = getRouteApi('/admin/categories')
 
-/** The tree of categories: make, rename, order, nest, delete; and the standard tree where there is none. */
 export function CategoriesPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { data, error, refetch } = useQuery(managedCategories)
   const [isDeletingAll, setDeletingAll] = useState(false)
-  usePageTitle('Categories')
   if (data === undefined)
     return (
       <>
-        <h1>Categories</h1>
-        <Pending error={error} onRetry={() => void refetch()} rows={20} label="The categories are loading." />
+        <PageHead title="Categories" />
+        <Pending error={error} onRetry={() => void refetch()} rows={20} label="Loading categories…" />
       </>
     )
   const rows = rowsOf(data.items)
@@ -34,33 +32,33 @@ export function CategoriesPage() {
   const close = (): void => void navigate({ search: {}, replace: true })
   return (
     <>
-      <header className="manage-head">
-        <h1>Categories</h1>
+      <PageHead title="Categories">
         {rows.length > 0 && (
           <div className="form-actions">
             <Link to="/admin/categories" search={{ new: 'root' }} className="button" data-kind="main">
-              New category
+              Create category
             </Link>
             <Button kind="danger" onClick={() => setDeletingAll(true)}>
-              Delete all
+              Delete all categories
             </Button>
           </div>
         )}
-      </header>
+      </PageHead>
       {data.uncategorised > 0 && (
         <p className="notice" role="status">
-          {data.uncategorised === 1 ? '1 torrent has' : `${formatCount(data.uncategorised)} torrents have`} no category,
-          because it was deleted with all others. A category that is made with the same slug has them again, as after
-          seeding.
+          {formatNumberOf(data.uncategorised, 'torrent has', 'torrents have')} no category because all categories were
+          deleted. To restore them, create categories with the same slugs or the standard ones.
         </p>
       )}
       {rows.length === 0 ? (
-        <Empty title="There are no categories.">
-          <p>Nobody can upload until there is one. The standard tree has the ids that automation tools search.</p>
+        <Empty title="No categories yet.">
+          <p>
+            Members cannot upload until there is one. The standard categories have the ids that automation tools use.
+          </p>
           <div className="form-actions">
             <SeedButton />
             <Link to="/admin/categories" search={{ new: 'root' }} className="button">
-              New category
+              Create category
             </Link>
           </div>
         </Empty>

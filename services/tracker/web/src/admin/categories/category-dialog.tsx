@@ -1,18 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
-import { Field, TextField } from '@vault-and-tracker/web-kit/form'
+import { SelectField, TextField } from '@vault-and-tracker/web-kit/form'
 import { api, type ManagedCategory } from '../../api/client.ts'
-import { forgetCategories } from './queries.ts'
+import { reloadCategories } from './queries.ts'
 import type { TreeRow } from './tree.ts'
 
 type Values = { slug: string; name: string; torznabId: number | undefined; parent: string }
 
-/** Makes a category, or changes the one of `row`. */
+/** Creates a category, or changes the one in `row`. */
 export function CategoryDialog(props: {
   row: TreeRow | undefined
   roots: readonly ManagedCategory[]
-  /** Below which a new one goes at first. */
+  /** The initial parent of a new category. */
   parent: string | undefined
   onClose: () => void
 }) {
@@ -30,18 +30,18 @@ export function CategoryDialog(props: {
       return read(api.PATCH('/api/admin/categories/{id}', { params: { path: { id: category.id } }, body }))
     },
     onSuccess: async (_answer, { name }) => {
-      toast(category === undefined ? `${name} was made.` : 'Saved.')
-      await forgetCategories(queries)
+      toast(category === undefined ? `Category ${name} created.` : 'Saved.')
+      await reloadCategories(queries)
       onClose()
     },
   })
-  const title = category === undefined ? 'New category' : `Category ${category.name}`
+  const title = category === undefined ? 'Create category' : `Edit category ${category.name}`
   const hasChildren = (row?.subcategories ?? 0) > 0
   const others = roots.filter(({ id }) => id !== category?.id)
   return (
     <FormDialog
       title={title}
-      action={category === undefined ? 'Make category' : 'Save'}
+      action={category === undefined ? 'Create category' : 'Save category'}
       fields={['name', 'slug', 'torznabId', 'parent']}
       error={save.error}
       isBusy={save.isPending}
@@ -66,10 +66,10 @@ export function CategoryDialog(props: {
         required
         maxLength={40}
         pattern="[a-z0-9]+(-[a-z0-9]+)*"
-        title="lower-case words joined by dashes"
+        title="Lower-case words joined by dashes"
         autoCapitalize="off"
         spellCheck={false}
-        hint="In addresses and in the API: lower-case words joined by dashes."
+        hint="Lower-case words joined by dashes, for URLs and the API."
         error={save.error}
       />
       <TextField
@@ -80,31 +80,21 @@ export function CategoryDialog(props: {
         max={999_999}
         required={category !== undefined}
         defaultValue={category?.torznabId}
-        hint={category === undefined ? 'May be left out for a well-known slug, such as tv-hd.' : 'What tools search.'}
+        hint={
+          category === undefined
+            ? 'Optional for a standard slug such as tv-hd.'
+            : 'The id that automation tools search.'
+        }
         error={save.error}
       />
-      <Field
-        label="Below"
+      <SelectField
+        label="Parent category"
         name="parent"
-        hint={hasChildren ? 'It has subcategories of its own, so it stays at the top.' : undefined}
+        defaultValue={row?.parent?.slug ?? others.find(({ slug }) => slug === parent)?.slug}
+        choices={[['', 'None'], ...(hasChildren ? [] : others.map(({ slug, name }) => [slug, name] as const))]}
+        hint={hasChildren ? 'A category with subcategories cannot have a parent.' : undefined}
         error={save.error}
-      >
-        {(attributes) => (
-          <select {...attributes} className="input" defaultValue={row?.parent?.slug ?? parentOf(others, parent)}>
-            <option value="">Nothing, it is at the top</option>
-            {!hasChildren &&
-              others.map(({ slug, name }) => (
-                <option key={slug} value={slug}>
-                  {name}
-                </option>
-              ))}
-          </select>
-        )}
-      </Field>
+      />
     </FormDialog>
   )
-}
-
-function parentOf(roots: readonly ManagedCategory[], slug: string | undefined): string {
-  return roots.find((root) => root.slug === slug)?.slug ?? ''
 }

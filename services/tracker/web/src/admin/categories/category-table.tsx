@@ -8,15 +8,15 @@ import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, type ManagedCategory } from '../../api/client.ts'
 import { DeleteCategory } from './delete-category.tsx'
-import { forgetCategories } from './queries.ts'
+import { reloadCategories } from './queries.ts'
 import { moved, rowsOf, type TreeRow } from './tree.ts'
 
 type Props = { tree: readonly (ManagedCategory & { readonly subcategories: readonly ManagedCategory[] })[] }
 
-/** Moves a category among its siblings. `button` is the one that was pressed. */
+/** Moves a category among its siblings. `button` is the pressed one. */
 type MoveRow = (row: TreeRow, by: -1 | 1, button: HTMLElement) => void
 
-/** The tree in reading order. A new order is saved when it is complete, in one request. */
+/** The tree in reading order. A new order is saved in one request. */
 export function CategoryTable({ tree }: Props) {
   const queries = useQueryClient()
   const [order, setOrder] = useState<readonly string[]>()
@@ -25,11 +25,11 @@ export function CategoryTable({ tree }: Props) {
   const save = useMutation<unknown, ApiError, readonly string[]>({
     mutationFn: (ids) => read(api.POST('/api/admin/categories/order', { body: { ids: [...ids] } })),
     onSuccess: () => {
-      toast('The order was saved.')
+      toast('Order saved.')
     },
     onError: toastProblem,
     onSettled: async () => {
-      await forgetCategories(queries)
+      await reloadCategories(queries)
       setOrder(undefined)
     },
   })
@@ -40,7 +40,7 @@ export function CategoryTable({ tree }: Props) {
     setOrder(next)
     const index = row.siblings.indexOf(row.category.id) + by
     setSaid(`${row.category.name} is now ${index + 1} of ${row.siblings.length}.`)
-    // The row moves in the document, which takes the focus from its button.
+    // Moving the row in the document takes the focus from its button.
     requestAnimationFrame(() => button.focus())
   }
   return (
@@ -52,9 +52,9 @@ export function CategoryTable({ tree }: Props) {
         {order !== undefined && (
           <div className="form-actions">
             <Button kind="main" isBusy={save.isPending} onClick={() => save.mutate(order)}>
-              Save the order
+              Save order
             </Button>
-            <Button onClick={() => setOrder(undefined)}>Discard</Button>
+            <Button onClick={() => setOrder(undefined)}>Discard order</Button>
           </div>
         )}
       </div>
@@ -88,11 +88,11 @@ function columnsOf(move: MoveRow, remove: (row: TreeRow) => void): readonly Colu
       ),
     },
     { key: 'slug', head: 'Slug', isEvident: true, cell: ({ category }) => <code>{category.slug}</code> },
-    { key: 'torznab', head: 'Torznab', align: 'end', cell: ({ category }) => category.torznabId },
+    { key: 'torznab', head: 'Torznab id', align: 'end', cell: ({ category }) => category.torznabId },
     { key: 'torrents', head: 'Torrents', align: 'end', cell: ({ category }) => formatCount(category.torrents) },
     {
       key: 'actions',
-      head: 'Order',
+      head: 'Actions',
       isEvident: true,
       cell: (row) => (
         <span className="row-actions">

@@ -3,23 +3,23 @@ import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { api } from '../../api/client.ts'
-import { forgetCategories } from './queries.ts'
+import { reloadCategories } from './queries.ts'
 
-/** Makes the standard tree. Offered only where there is no category. */
+/** Creates the standard tree. Offered only if there are no categories. */
 export function SeedButton() {
   const queries = useQueryClient()
   const seed = useMutation<unknown, ApiError>({
     mutationFn: () => read(api.POST('/api/admin/categories/seed')),
     onSuccess: () => {
-      toast('The standard categories were made.')
+      toast('Standard categories created.')
     },
     onError: toastProblem,
-    // Where another administrator was first, the page shows what they made.
-    onSettled: () => forgetCategories(queries),
+    // Another administrator may have created categories in the meantime.
+    onSettled: () => reloadCategories(queries),
   })
   return (
     <Button kind="main" isBusy={seed.isPending} onClick={() => seed.mutate()}>
-      Seed Torznab Categories
+      Create standard categories
     </Button>
   )
 }

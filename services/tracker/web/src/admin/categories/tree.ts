@@ -6,12 +6,12 @@ type Tree = readonly (ManagedCategory & { readonly subcategories: readonly Manag
 export type TreeRow = {
   readonly category: ManagedCategory
   readonly parent: ManagedCategory | undefined
-  /** The ids of the categories that it stands among, itself included, in their order. */
+  /** The ids of all categories with the same parent, itself included, in order. */
   readonly siblings: readonly string[]
   readonly subcategories: number
 }
 
-/** The tree in reading order. `order` holds ids in the order that siblings shall have; without it, as it is. */
+/** The tree in reading order. `order` has the ids in a new order of siblings. */
 export function rowsOf(tree: Tree, order: readonly string[] = []): readonly TreeRow[] {
   const rank = new Map(order.map((id, index) => [id, index]))
   const sorted = <Node extends ManagedCategory>(nodes: readonly Node[]): readonly Node[] =>
@@ -36,7 +36,7 @@ export function rowsOf(tree: Tree, order: readonly string[] = []): readonly Tree
   })
 }
 
-/** All ids with a category one place up or down among its siblings; undefined at the end. */
+/** All ids after moving a category one place up or down; undefined if it is already at the end. */
 export function moved(rows: readonly TreeRow[], row: TreeRow, by: -1 | 1): readonly string[] | undefined {
   const { siblings, category } = row
   const other = siblings[siblings.indexOf(category.id) + by]

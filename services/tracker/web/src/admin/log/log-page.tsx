@@ -1,54 +1,41 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Pages, totalText } from '@vault-and-tracker/web-kit/table'
 import '../manage.css'
-import { SearchField } from '@vault-and-tracker/web-kit/form'
-import { ACTION_NAMES, ACTIONS } from '../parts/actions.ts'
+import { SearchField, Select } from '@vault-and-tracker/web-kit/form'
+import { ACTION_NAMES } from '../parts/actions.ts'
 import { EntryTable } from '../parts/entry-table.tsx'
 import { logPage } from './queries.ts'
 import type { LogSearch } from './search.ts'
 
 const route = getRouteApi('/admin/log')
 
-/** What administrators and moderators did, the newest first. */
+/** The actions of administrators and moderators, newest first. */
 export function LogPage() {
   const search = route.useSearch()
   const { data, error, refetch } = useQuery(logPage(search))
-  usePageTitle('Log')
   return (
     <>
-      <header className="manage-head">
-        <h1>Log</h1>
-        <p className="muted" role="status">
-          {data && totalText({ ...data }, 'action')}
-        </p>
-      </header>
+      <PageHead title="Log" count={data ? totalText(data, 'action') : ''} />
       <Filters search={search} />
       {search.target !== undefined && (
         <p>
-          Only what was done to one thing.{' '}
+          Showing one target only.{' '}
           <Link to="/admin/log" search={{ ...search, target: undefined, page: undefined }}>
-            To anything
+            Show all targets
           </Link>
         </p>
       )}
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={20} label="The log is loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={20} label="Loading the log…" />
       ) : data.items.length === 0 ? (
         <Nothing search={search} />
       ) : (
         <div>
           <EntryTable entries={data.items} withTarget />
-          <Pages
-            list={data}
-            link={(page, text) => (
-              <Link to="/admin/log" search={{ ...search, page }} className="button">
-                {text}
-              </Link>
-            )}
-          />
+          <Pages list={data} />
         </div>
       )}
     </>
@@ -61,27 +48,21 @@ function Filters({ search }: { search: LogSearch }) {
     void navigate({ search: { ...search, ...change, page: undefined }, replace })
   return (
     <div className="manage-filters">
-      <SearchField label="Name of who did it" value={search.actor} onChange={(text) => go({ actor: text }, true)} />
-      <select
-        className="input"
-        aria-label="Action"
-        value={search.action ?? ''}
-        onChange={({ target }) => go({ action: ACTIONS.find((action) => action === target.value) })}
-      >
-        <option value="">All actions</option>
-        {ACTIONS.map((action) => (
-          <option key={action} value={action}>
-            {ACTION_NAMES[action]}
-          </option>
-        ))}
-      </select>
+      <SearchField label="Username" value={search.actor} onChange={(text) => go({ actor: text }, true)} />
+      <Select
+        label="Action"
+        all="All actions"
+        value={search.action}
+        choices={ACTION_NAMES}
+        onChange={(action) => go({ action })}
+      />
       <Day label="From" value={search.from} onChange={(from) => go({ from, to: later(from, search.to) })} />
       <Day label="To" value={search.to} onChange={(to) => go({ to, from: earlier(search.from, to) })} />
     </div>
   )
 }
 
-/** The other end of a range moves along where it would be on the wrong side. */
+/** If one end of the range passes the other, the other moves along. */
 function later(from: string | undefined, to: string | undefined): string | undefined {
   return from !== undefined && to !== undefined && to < from ? from : to
 }
@@ -106,11 +87,10 @@ function Day(props: { label: string; value: string | undefined; onChange: (day: 
 }
 
 function Nothing({ search }: { search: LogSearch }) {
-  if (Object.values(search).every((value) => value === undefined))
-    return <Empty title="The staff has done nothing yet." />
+  if (Object.values(search).every((value) => value === undefined)) return <Empty title="No staff actions yet." />
   return (
-    <Empty title="Nothing in the log is like this.">
-      <Link to="/admin/log">The whole log</Link>
+    <Empty title="No matching actions.">
+      <Link to="/admin/log">Clear filters</Link>
     </Empty>
   )
 }

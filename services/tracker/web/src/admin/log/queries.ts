@@ -6,7 +6,7 @@ import { type LogSearch, startOf } from './search.ts'
 
 const PAGE_SIZE = 50
 
-/** A page of the log. The old one stays until the new one is there. */
+/** A page of the log. The old page stays until the new one has loaded. */
 export const logPage = (search: LogSearch) =>
   queryOptions({
     queryKey: ['admin', 'log', 'list', search],

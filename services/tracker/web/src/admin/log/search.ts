@@ -1,23 +1,22 @@
-import { oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
+import { pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
 import type { AdminLogEntry } from '../../api/client.ts'
-import { ACTIONS } from '../parts/actions.ts'
+import { ACTION_NAMES } from '../parts/actions.ts'
 
-/** What the address of the log says. Days are `2026-01-31`, in the reader's time zone, and both are included. */
+/** The address of the log. Days are `2026-01-31` in the reader's time zone, both included. */
 export type LogSearch = {
   readonly actor?: string | undefined
   readonly action?: AdminLogEntry['action'] | undefined
-  /** The id of what something was done to. */
+  /** The id of the user, torrent or category that was changed. */
   readonly target?: string | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly page?: number | undefined
 }
 
-/** Reads the address of the log. */
 export function readLogSearch(raw: RawSearch): LogSearch {
   return {
     actor: textIn(raw, 'actor', 64),
-    action: oneOf(raw, 'action', ACTIONS),
+    action: ACTION_NAMES.find(([action]) => action === raw['action'])?.[0],
     target: textIn(raw, 'target', 64),
     from: dayIn(raw, 'from'),
     to: dayIn(raw, 'to'),
@@ -30,7 +29,7 @@ function dayIn(raw: RawSearch, name: string): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && startOf(text) !== undefined ? text : undefined
 }
 
-/** When a day begins for the reader, or one some days later, as ISO 8601; undefined for what is no day. */
+/** When a day begins in the reader's time zone, as ISO 8601; undefined if it is not a date. */
 export function startOf(day: string, daysLater = 0): string | undefined {
   const date = new Date(`${day}T00:00:00`)
   if (Number.isNaN(date.getTime())) return undefined

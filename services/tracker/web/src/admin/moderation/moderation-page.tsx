@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Ago, formatBytes } from '@vault-and-tracker/web-kit/format'
-import { EXACT, usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
-import { Pages, totalText } from '@vault-and-tracker/web-kit/table'
+import { NoSuchPage, Pages, totalText } from '@vault-and-tracker/web-kit/table'
 import { useEffect, useRef } from 'react'
 import type { ListedTorrent } from '../../api/client.ts'
 import { BreakableName } from '../../release/release-tags.tsx'
@@ -14,53 +14,31 @@ import { Review } from './review.tsx'
 import { type QueueSearch, STATES, type State } from './search.ts'
 
 const route = getRouteApi('/admin/moderation')
-const STATE_NAMES = { pending: 'Waiting', approved: 'Approved', rejected: 'Rejected' } as const
+const STATE_NAMES = { pending: 'Pending', approved: 'Approved', rejected: 'Rejected' } as const
 
-/** Torrents that wait for approval, the oldest first, and the one that is looked at. */
+/** The moderation queue, oldest first, and the selected torrent. */
 export function ModerationPage() {
   const search = route.useSearch()
   const { state = 'pending' } = search
   const { data, error, refetch, dataUpdatedAt } = useQuery(queue(state, search.page))
-  usePageTitle('Moderation')
   return (
     <>
-      <header className="manage-head">
-        <h1>Moderation</h1>
-        <p className="muted" role="status">
-          {data && totalText(data, 'torrent')}
-        </p>
-      </header>
+      <PageHead title="Moderation" count={data ? totalText(data, 'torrent') : ''} />
       <Tabs
-        label="States"
-        tabs={STATES.map((each) => [each, STATE_NAMES[each]] as const)}
-        current={state}
-        link={(each, attributes, text) => (
-          <Link
-            to="/admin/moderation"
-            search={each === 'pending' ? {} : { state: each }}
-            activeOptions={EXACT}
-            {...attributes}
-          >
-            {text}
-          </Link>
-        )}
+        label="State"
+        name="state"
+        tabs={STATES.map((each) => [each === 'pending' ? undefined : each, STATE_NAMES[each]] as const)}
+        current={search.state}
       />
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={12} label="The queue is loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={12} label="Loading the queue…" />
       ) : data.items.length === 0 ? (
         <Nothing state={state} page={search.page} />
       ) : (
         <div className="moderation" data-chosen={search.torrent !== undefined}>
           <div className="moderation-queue">
             <Queue items={data.items} search={search} now={dataUpdatedAt} />
-            <Pages
-              list={data}
-              link={(page, text) => (
-                <Link to="/admin/moderation" search={{ ...search, page, torrent: undefined }} className="button">
-                  {text}
-                </Link>
-              )}
-            />
+            <Pages list={data} without="torrent" />
           </div>
           <Review items={data.items} search={search} />
         </div>
@@ -91,7 +69,7 @@ function Queue({ items, search, now }: { items: readonly ListedTorrent[]; search
               <BreakableName name={name} />
             </span>
             <span className="queue-facts">
-              {uploader ?? 'a deleted account'} · {formatBytes(size)} · <Ago time={created} now={now} />
+              {uploader ?? 'Deleted account'} · {formatBytes(size)} · <Ago time={created} now={now} />
             </span>
           </Link>
         </li>
@@ -101,19 +79,12 @@ function Queue({ items, search, now }: { items: readonly ListedTorrent[]; search
 }
 
 function Nothing({ state, page }: { state: State; page: number | undefined }) {
-  if (page !== undefined)
-    return (
-      <Empty title={`There is no page ${page}.`}>
-        <Link to="/admin/moderation" search={state === 'pending' ? {} : { state }}>
-          First page
-        </Link>
-      </Empty>
-    )
-  if (state !== 'pending') return <Empty title={`No torrent is ${state}.`} />
+  if (page !== undefined) return <NoSuchPage page={page} />
+  if (state !== 'pending') return <Empty title={`No ${state} torrents.`} />
   return (
-    <Empty title="No torrent waits for approval.">
+    <Empty title="No torrents are awaiting approval.">
       <p>
-        Uploads of members come here where approval is by hand: <code>UPLOAD_APPROVAL=manual</code>.
+        Uploads of members appear here if the server is configured with <code>UPLOAD_APPROVAL=manual</code>.
       </p>
     </Empty>
   )

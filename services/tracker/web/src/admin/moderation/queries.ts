@@ -6,7 +6,7 @@ import type { State } from './search.ts'
 const PAGE_SIZE = 25
 const REFRESH_MS = 60_000
 
-/** A page of the torrents in a state, the oldest first. */
+/** A page of the torrents in a state, oldest first. */
 export const queue = (state: State, page = 1) =>
   queryOptions({
     queryKey: ['admin', 'moderation', 'list', state, page],
@@ -16,7 +16,7 @@ export const queue = (state: State, page = 1) =>
     refetchInterval: REFRESH_MS,
   })
 
-/** How many torrents wait for approval. */
+/** How many torrents are awaiting approval. */
 export const waiting = queryOptions({
   queryKey: ['admin', 'moderation', 'waiting'],
   queryFn: async ({ signal }) => {
@@ -36,10 +36,9 @@ export const moderated = (id: string) =>
     staleTime: 10_000,
   })
 
-/** Of more files a moderator reads the list on the torrent's own page. */
 const MAX_FILES = 50
 
-/** Its first files, which never change. */
+/** The first files of a torrent, which never change. */
 export const moderatedFiles = (id: string) =>
   queryOptions({
     queryKey: ['torrents', 'first files', id],

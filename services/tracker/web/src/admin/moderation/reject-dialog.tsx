@@ -5,7 +5,6 @@ import { TextArea } from '@vault-and-tracker/web-kit/form'
 import { api, type Torrent } from '../../api/client.ts'
 import { BreakableName } from '../../release/release-tags.tsx'
 
-/** Asks why a torrent is rejected. */
 export function RejectDialog(props: { torrent: Torrent; onRejected: () => void; onClose: () => void }) {
   const { torrent, onRejected, onClose } = props
   const reject = useMutation<unknown, ApiError, string>({
@@ -16,7 +15,7 @@ export function RejectDialog(props: { torrent: Torrent; onRejected: () => void; 
   return (
     <FormDialog
       title="Reject this torrent?"
-      action="Reject"
+      action="Reject torrent"
       kind="danger"
       fields={['reason']}
       error={reject.error}
@@ -34,7 +33,7 @@ export function RejectDialog(props: { torrent: Torrent; onRejected: () => void; 
         name="reason"
         required
         maxLength={500}
-        hint={`${torrent.uploader ?? 'The uploader'} sees it. Nobody can download the torrent any more.`}
+        hint={`Shown to ${torrent.uploader ?? 'the uploader'}. A rejected torrent cannot be downloaded.`}
         error={reject.error}
         data-focus=""
       />

@@ -11,7 +11,7 @@ import type { QueueSearch } from './search.ts'
 import { Submission } from './submission.tsx'
 import { useReviewKeys } from './use-review-keys.ts'
 
-/** The torrent that is looked at, with what a moderator decides. After a decision comes the next one. */
+/** The selected torrent and the actions of a moderator. After a decision, the next torrent is selected. */
 export function Review({ items, search }: { items: readonly ListedTorrent[]; search: QueueSearch }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -34,7 +34,7 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
     const next = items[index + 1] ?? items[index - 1]
     void navigate({
       to: '/admin/moderation',
-      // On a narrow screen, where nothing was chosen yet, the queue stays.
+      // On a narrow screen with nothing selected, the queue stays.
       search: { ...search, torrent: search.torrent === undefined ? undefined : next?.id },
       replace: true,
       resetScroll: false,
@@ -45,7 +45,7 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
   }
   const approve = useMutation<Torrent, ApiError>({
     mutationFn: () => read(api.POST('/api/admin/torrents/{id}/approve', { params: { path: { id } } })),
-    onSuccess: ({ name }) => decided(`${name} was approved.`),
+    onSuccess: ({ name }) => decided(`${name} approved.`),
     onError: toastProblem,
   })
   const mayApprove = torrent !== undefined && torrent.state !== 'approved'
@@ -64,23 +64,23 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
         </Link>
       </p>
       {torrent === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={8} label="The torrent is loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={8} label="Loading the torrent…" />
       ) : (
         <>
           <Submission torrent={torrent} />
           <div className="form-actions review-actions">
             {mayApprove && (
               <Button kind="main" isBusy={approve.isPending} aria-keyshortcuts="a" onClick={() => approve.mutate()}>
-                Approve <Key name="a" />
+                Approve torrent <Key name="a" />
               </Button>
             )}
             {mayReject && (
               <Button kind="danger" aria-keyshortcuts="r" onClick={() => setRejecting(true)}>
-                Reject <Key name="r" />
+                Reject torrent <Key name="r" />
               </Button>
             )}
             <Link to="/torrents/$id" params={{ id }} className="button">
-              Open
+              View torrent
             </Link>
             <p className="muted key-hint">
               <kbd>j</kbd> next, <kbd>k</kbd> previous
@@ -89,7 +89,7 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
           {isRejecting && (
             <RejectDialog
               torrent={torrent}
-              onRejected={() => decided(`${torrent.name} was rejected.`)}
+              onRejected={() => decided(`${torrent.name} rejected.`)}
               onClose={() => setRejecting(false)}
             />
           )}

@@ -3,15 +3,14 @@ import { oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-ki
 export const STATES = ['pending', 'approved', 'rejected'] as const
 export type State = (typeof STATES)[number]
 
-/** What the address of the queue says; without a state, torrents that wait. */
+/** The address of the queue. Without a state, it shows pending torrents. */
 export type QueueSearch = {
   readonly state?: Exclude<State, 'pending'> | undefined
   readonly page?: number | undefined
-  /** The id of the torrent that is looked at. */
+  /** The id of the selected torrent. */
   readonly torrent?: string | undefined
 }
 
-/** Reads the address of the queue. */
 export function readQueueSearch(raw: RawSearch): QueueSearch {
   return {
     state: oneOf(raw, 'state', ['approved', 'rejected'] as const),

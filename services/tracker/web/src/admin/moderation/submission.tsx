@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
-import { formatBytes, formatCount, formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { formatBytes, formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../../api/client.ts'
 import { categories, flatten, ownUser } from '../../api/queries.ts'
@@ -9,7 +9,6 @@ import { numbering } from '../../release/numbering.ts'
 import { BreakableName, ReleaseTags } from '../../release/release-tags.tsx'
 import { moderatedFiles } from './queries.ts'
 
-/** What was uploaded: the release as parsed, the uploader, the description and the files. */
 export function Submission({ torrent }: { torrent: Torrent }) {
   const { name, release, description, state, stateReason } = torrent
   return (
@@ -31,7 +30,7 @@ export function Submission({ torrent }: { torrent: Torrent }) {
       <h3>Description</h3>
       {description === '' ? <p className="muted">No description.</p> : <p className="description">{description}</p>}
       <h3>
-        {torrent.files === 1 ? '1 file' : `${formatCount(torrent.files)} files`}, {formatBytes(torrent.size)}
+        {formatNumberOf(torrent.files, 'file')}, {formatBytes(torrent.size)}
       </h3>
       <Files id={torrent.id} />
     </>
@@ -42,7 +41,7 @@ function factsOf({ release, created, imdb, tmdb, tvdb }: Torrent): readonly Fact
   const ids = [imdb, tmdb === null ? null : `TMDB ${tmdb}`, tvdb === null ? null : `TVDB ${tvdb}`]
   const known = ids.filter((id) => id !== null)
   return [
-    ['Title as parsed', release.title ?? 'not understood'],
+    ['Parsed title', release.title ?? 'Unknown'],
     ...numbering(release),
     ...(known.length === 0 ? [] : [['Ids', known.join(', ')] as const]),
     ['Uploaded', formatExactTime(created)],
@@ -56,7 +55,7 @@ function Category({ slug }: { slug: string }) {
 
 function Uploader({ name }: { name: string | null }) {
   const { data: user } = useQuery(ownUser)
-  if (name === null) return 'a deleted account'
+  if (name === null) return 'Deleted account'
   if (user?.role !== 'admin') return name
   return (
     <Link to="/admin/users" search={{ search: name }}>
@@ -68,7 +67,7 @@ function Uploader({ name }: { name: string | null }) {
 function Files({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(moderatedFiles(id))
   if (data === undefined)
-    return <Pending error={error} onRetry={() => void refetch()} rows={4} label="The files are loading." />
+    return <Pending error={error} onRetry={() => void refetch()} rows={4} label="Loading files…" />
   return (
     <ul className="submission-files" aria-label="Files">
       {data.items.map(({ path, size }) => (
@@ -80,7 +79,7 @@ function Files({ id }: { id: string }) {
       {data.total > data.items.length && (
         <li>
           <Link to="/torrents/$id" params={{ id }} search={{ tab: 'files' }}>
-            All {formatCount(data.total)} files
+            View all {formatNumberOf(data.total, 'file')}
           </Link>
         </li>
       )}

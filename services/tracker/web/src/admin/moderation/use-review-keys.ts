@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-/** Single keys of the page; none while one types or a dialog is open. */
+/** Single-key shortcuts, off while typing or in a dialog. */
 export function useReviewKeys(keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys)
   useEffect(() => {
@@ -13,7 +13,7 @@ export function useReviewKeys(keys: Readonly<Record<string, () => void>>): void 
       if (target instanceof Element && target.closest('input, textarea, select, dialog') !== null) return
       const act = latest.current[key]
       if (act === undefined) return
-      // A dialog that opens must not get the key as text.
+      // Keeps the key out of a dialog that it opens.
       event.preventDefault()
       act()
     }

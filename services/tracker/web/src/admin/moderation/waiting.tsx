@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { waiting } from './queries.ts'
 
-/** How many torrents wait for approval, beside the link to them. */
+/** How many torrents are awaiting approval, next to the link to them. */
 export function Waiting() {
   const { data } = useQuery(waiting)
   if (data === undefined || data.total === 0) return null
@@ -10,7 +10,7 @@ export function Waiting() {
     <span className="waiting">
       {formatCount(data.total)}
       {!data.totalIsExact && '+'}
-      <span className="visually-hidden"> waiting</span>
+      <span className="visually-hidden"> pending</span>
     </span>
   )
 }

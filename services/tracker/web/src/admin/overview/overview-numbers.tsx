@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { formatCount } from '@vault-and-tracker/web-kit/format'
+import { formatCount, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { Numbers } from '@vault-and-tracker/web-kit/layout'
 import type { Overview } from '../../api/client.ts'
 import type { Section } from '../sections.ts'
@@ -10,15 +10,12 @@ type Entry = {
   readonly label: string
   readonly value: number
   readonly note: string
-  /** The page behind the number, for those who may open it. */
+  /** The page with the details, linked for those who may open it. */
   readonly section: string
-  /** The part of the Torznab panel that has it. */
   readonly torznab?: TorznabPart
-  /** Somebody has to do something. */
   readonly isUrgent?: boolean
 }
 
-/** The numbers that staff look at first, each a link to where it comes from. */
 export function OverviewNumbers({ overview, sections }: { overview: Overview; sections: readonly Section[] }) {
   const figures = entriesOf(overview).map((entry) => ({
     label: entry.label,
@@ -45,34 +42,41 @@ function entriesOf(found: Overview): readonly Entry[] {
   const { blockedAddresses, blockedMembers, torznab } = found
   return [
     {
-      label: 'Waiting for approval',
+      label: 'Awaiting approval',
       value: pending,
-      note: pending === 0 ? 'nothing to do' : 'uploads to look at',
+      note: pending === 0 ? 'queue is empty' : 'uploads to review',
       section: 'moderation',
       isUrgent: pending > 0,
     },
-    { label: 'Members', value: members, note: `${formatCount(activeMembers)} active in 24 hours`, section: 'users' },
+    {
+      label: 'Members',
+      value: members,
+      note: `${formatCount(activeMembers)} active in the last 24 hours`,
+      section: 'users',
+    },
     { label: 'Torrents', value: torrents, note: `${formatCount(swarms)} with peers`, section: 'swarms' },
     {
       label: 'Peers',
       value: seeders + leechers,
-      note: `${formatCount(seeders)} seed, ${formatCount(leechers)} leech`,
+      note: `${formatNumberOf(seeders, 'seeder')}, ${formatNumberOf(leechers, 'leecher')}`,
       section: 'swarms',
     },
-    { label: 'Announces a second', value: announces, note: `${formatCount(refused)} refused`, section: 'swarms' },
-    { label: 'Torznab requests', value: torznab.requests, note: 'in 24 hours', section: 'torznab' },
+    { label: 'Announces per second', value: announces, note: `${formatCount(refused)} refused`, section: 'swarms' },
+    { label: 'Torznab requests', value: torznab.requests, note: 'last 24 hours', section: 'torznab' },
     {
       label: 'Torznab errors',
       value: torznab.errors,
       note:
-        torznab.requests === 0 ? 'no requests' : `${((100 * torznab.errors) / torznab.requests).toFixed(1)} % of them`,
+        torznab.requests === 0
+          ? 'no requests'
+          : `${((100 * torznab.errors) / torznab.requests).toFixed(1)} % of requests`,
       section: 'torznab',
       torznab: { tab: 'requests', error: 'true' },
     },
     {
       label: 'Blocked addresses',
       value: blockedAddresses,
-      note: `and ${formatCount(blockedMembers)} ${blockedMembers === 1 ? 'member' : 'members'}`,
+      note: `and ${formatNumberOf(blockedMembers, 'member')}`,
       section: 'torznab',
       torznab: { tab: 'blocks' },
     },

@@ -1,25 +1,23 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { ownUser } from '../../api/queries.ts'
 import { sectionsFor } from '../sections.ts'
 import { OverviewNumbers } from './overview-numbers.tsx'
 import { overview } from './queries.ts'
 
-/** Where the staff starts: what there is to do, and each page and what it is for. */
 export function OverviewPage() {
   const { data: user } = useSuspenseQuery(ownUser)
   const { data, error, refetch } = useQuery(overview)
-  usePageTitle('Staff')
   const sections = sectionsFor(user.role).filter(({ to }) => to !== '/admin')
   return (
     <>
-      <h1>Staff</h1>
+      <PageHead title="Staff" />
       {data !== undefined ? (
         <OverviewNumbers overview={data} sections={sections} />
       ) : (
-        <Pending error={error} onRetry={() => void refetch()} rows={4} label="Numbers are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={4} label="Loading the overview…" />
       )}
       <dl className="staff-sections">
         {sections.map(({ to, name, what }) => (

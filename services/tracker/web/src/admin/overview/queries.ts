@@ -2,7 +2,6 @@ import { queryOptions } from '@tanstack/react-query'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { api } from '../../api/client.ts'
 
-/** One number of each part of the site. */
 export const overview = queryOptions({
   queryKey: ['admin', 'overview'],
   queryFn: ({ signal }) => read(api.GET('/api/admin/overview', { signal })),

@@ -1,14 +1,13 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { started } from '../../api/queries.ts'
+import { preload } from '@vault-and-tracker/web-kit/start'
 import { adminRoute } from '../admin-route.tsx'
 import { overview } from './queries.ts'
 
-/** Where the staff starts. */
 export const overviewRoutes = [
   createRoute({
     getParentRoute: () => adminRoute,
     path: '/',
-    loader: ({ context }) => started(context.queries.query(overview)),
+    loader: ({ context }) => preload(context.queries.query(overview)),
     component: lazyRouteComponent(() => import('./overview-page.tsx'), 'OverviewPage'),
   }),
 ] as const

@@ -3,13 +3,13 @@ import type { AdminLogEntry } from '../../api/client.ts'
 
 type Action = AdminLogEntry['action']
 
-/** What was done, in words. */
-export const ACTION_NAMES: Readonly<Record<Action, string>> = {
-  'category.arrange': 'ordered the categories',
-  'category.create': 'made a category',
+/** All actions, in the order of the filter. The type makes sure that none is missing. */
+export const ACTION_NAMES = Object.entries({
+  'category.arrange': 'reordered the categories',
+  'category.create': 'created a category',
   'category.delete': 'deleted a category',
   'category.delete-all': 'deleted all categories',
-  'category.seed': 'seeded the categories',
+  'category.seed': 'created the standard categories',
   'category.update': 'changed a category',
   'site.update': 'changed the site',
   'torrent.approve': 'approved a torrent',
@@ -18,43 +18,44 @@ export const ACTION_NAMES: Readonly<Record<Action, string>> = {
   'torrent.update': 'changed a torrent',
   'torznab.settings.update': 'changed the Torznab settings',
   'torznab.unblock': 'unblocked an address',
-  'user.invite.take-back': 'took back an invite',
+  'user.invite.take-back': 'revoked an invite',
   'user.passkey.reset': 'reset a passkey',
   'user.password.reset': 'reset a password',
   'user.sessions.end': 'ended all sessions',
   'user.update': 'changed a user',
-}
+} satisfies Record<Action, string>) as readonly (readonly [Action, string])[]
 
-/** All actions, by what they are done to. */
-export const ACTIONS = Object.keys(ACTION_NAMES) as Action[]
+/** The action as a phrase. */
+export function nameOfAction(action: Action): string {
+  return ACTION_NAMES.find(([each]) => each === action)?.[1] ?? action
+}
 
 const FIELD_NAMES: Readonly<Record<string, string>> = {
   apiBlocked: 'blocked from Torznab',
-  canDownload: 'may download',
+  canDownload: 'can download',
   deleteReason: 'reason',
-  downloadLimit: 'downloads a window',
-  downloadPercent: 'download charged, %',
-  inviteMade: 'invite made',
+  downloadLimit: 'downloads per window',
+  downloadPercent: 'download rate, %',
+  inviteMade: 'invite created',
   invitesLeft: 'invites left',
   parentId: 'parent',
-  searchLimit: 'searches a window',
+  searchLimit: 'searches per window',
   stateReason: 'reason',
   torznabId: 'Torznab id',
-  uploadPercent: 'upload credited, %',
+  uploadPercent: 'upload rate, %',
   windowSeconds: 'window, s',
 }
 
-/** Fields that hold a time. */
+/** Fields that contain a time. */
 const TIMES: ReadonlySet<string> = new Set(['inviteMade'])
 
-/** A field that changed: what it was and is. Undefined where there was or is nothing. */
+/** A changed field. `before` and `after` are undefined if empty. */
 export type FieldChange = {
   readonly name: string
   readonly before: string | undefined
   readonly after: string | undefined
 }
 
-/** What an entry changed, field by field. */
 export function changesIn({ before, after }: Pick<AdminLogEntry, 'before' | 'after'>): readonly FieldChange[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...names].map((name) => ({

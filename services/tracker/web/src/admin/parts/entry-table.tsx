@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import type { AdminLogEntry } from '../../api/client.ts'
-import { ACTION_NAMES, changesIn } from './actions.ts'
+import { changesIn, nameOfAction } from './actions.ts'
 
-/** Entries of the admin log: when, who, what, and what it changed. */
+/** Entries of the admin log. */
 export function EntryTable({ entries, withTarget }: { entries: readonly AdminLogEntry[]; withTarget: boolean }) {
   const columns = withTarget ? COLUMNS : COLUMNS.filter(({ key }) => key !== 'target')
   return (
@@ -17,7 +17,7 @@ export function EntryTable({ entries, withTarget }: { entries: readonly AdminLog
 const COLUMNS: readonly Column<AdminLogEntry>[] = [
   {
     key: 'at',
-    head: 'When',
+    head: 'Time',
     isEvident: true,
     cell: ({ at }) => (
       <time dateTime={at} className="muted">
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<AdminLogEntry>[] = [
   },
   {
     key: 'actor',
-    head: 'Who',
+    head: 'User',
     isEvident: true,
     cell: ({ actor }) => (
       <Link to="/admin/log" search={{ actor: actor.username }} className="quiet-link">
@@ -35,14 +35,9 @@ const COLUMNS: readonly Column<AdminLogEntry>[] = [
       </Link>
     ),
   },
-  {
-    key: 'action',
-    head: 'What',
-    isEvident: true,
-    cell: ({ action }) => ACTION_NAMES[action],
-  },
-  { key: 'target', head: 'Of', isEvident: true, cell: (entry) => <TargetLink entry={entry} /> },
-  { key: 'changes', head: 'Change', isMain: true, cell: (entry) => <Changes entry={entry} /> },
+  { key: 'action', head: 'Action', isEvident: true, cell: ({ action }) => nameOfAction(action) },
+  { key: 'target', head: 'Target', isEvident: true, cell: (entry) => <TargetLink entry={entry} /> },
+  { key: 'changes', head: 'Changes', isMain: true, cell: (entry) => <Changes entry={entry} /> },
 ]
 
 function TargetLink({ entry: { target, action } }: { entry: AdminLogEntry }) {
@@ -74,7 +69,7 @@ function Changes({ entry }: { entry: AdminLogEntry }) {
           <span className="muted">{name}</span> {before !== undefined && <del>{before}</del>}
           {before !== undefined && after !== undefined && <span aria-hidden="true"> → </span>}
           {after !== undefined && <ins>{after}</ins>}
-          {before === undefined && after === undefined && <span className="muted">nothing</span>}
+          {before === undefined && after === undefined && <span className="muted">empty</span>}
         </li>
       ))}
     </ul>

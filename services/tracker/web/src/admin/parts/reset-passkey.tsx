@@ -1,15 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { ConfirmByName, toast } from '@vault-and-tracker/web-kit/feedback'
-import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { api } from '../../api/client.ts'
 import { ownUser } from '../../api/queries.ts'
+import { PasskeyConsequences } from '../../release/passkey-consequences.tsx'
 
-/**
- * Gives a user a new passkey, once it was said what stops working.
- *
- * @param props `active` is the number of torrents in their clients now, where it is known
- */
+/** Resets the passkey of a user. `active` is the number of torrents in their clients, if known. */
 export function ResetPasskey(props: {
   user: { readonly id: string; readonly username: string }
   active?: number | undefined
@@ -20,9 +16,9 @@ export function ResetPasskey(props: {
   const reset = useMutation<unknown, ApiError>({
     mutationFn: () => read(api.POST('/api/admin/users/{id}/passkey', { params: { path: { id: user.id } } })),
     onSuccess: () => {
-      toast(`${user.username} has a new passkey.`)
+      toast('Passkey reset.')
       void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
-      // It may have been the administrator's own, which the connection check uses.
+      // It may be the administrator's own, which the connection check uses.
       void queries.invalidateQueries({ queryKey: ownUser.queryKey })
       onClose()
     },
@@ -37,14 +33,8 @@ export function ResetPasskey(props: {
       onConfirm={() => reset.mutate()}
       onCancel={onClose}
     >
-      <p>These stop working at once:</p>
-      <ul className="bullets">
-        <li>
-          every torrent in their clients{active !== undefined && ` (${formatCount(active)} active now)`}, until its
-          .torrent is downloaded again;
-        </li>
-        <li>every tool that has their Torznab key, until it gets the new one. They find it in their account.</li>
-      </ul>
+      <PasskeyConsequences active={active} whose="their" />
+      <p>They find the new passkey in their account.</p>
     </ConfirmByName>
   )
 }

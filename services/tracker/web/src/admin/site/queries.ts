@@ -2,7 +2,6 @@ import { queryOptions } from '@tanstack/react-query'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { api } from '../../api/client.ts'
 
-/** What administrators set for the whole site. */
 export const siteSettings = queryOptions({
   queryKey: ['admin', 'site'],
   queryFn: ({ signal }) => read(api.GET('/api/admin/site', { signal })),

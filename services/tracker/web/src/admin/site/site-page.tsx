@@ -2,46 +2,38 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Confirm, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Details } from '@vault-and-tracker/web-kit/layout'
 import { useState } from 'react'
 import { api, type SiteSettings } from '../../api/client.ts'
 import { site } from '../../api/queries.ts'
 import '../manage.css'
-import { FactorsForm } from '../../release/factors-form.tsx'
+import { RatesForm } from '../../release/rates-form.tsx'
 import { siteSettings } from './queries.ts'
 
-const REGISTRATION = {
-  open: 'Anybody may register.',
-  invite: 'Who registers needs an invite.',
-  closed: 'Nobody may register.',
-} as const
+const REGISTRATION = { open: 'Open to everyone', invite: 'By invite only', closed: 'Closed' } as const
 
-/** What holds for the whole site: freeleech, and what the operator configured. */
+/** The rates of the whole site, and what the operator configured. */
 export function SitePage() {
   const { data, error, refetch } = useQuery(siteSettings)
   const { data: configured } = useQuery(site)
-  usePageTitle('Site')
-  if (data === undefined)
-    return (
-      <>
-        <h1>Site</h1>
-        <Pending error={error} onRetry={() => void refetch()} rows={6} label="The settings are loading." />
-      </>
-    )
   return (
     <>
-      <h1>Site</h1>
-      <Freeleech settings={data} />
-      {configured && (
+      <PageHead title="Site" />
+      {data === undefined ? (
+        <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading settings…" />
+      ) : (
+        <SiteRates settings={data} />
+      )}
+      {data && configured && (
         <section aria-labelledby="configured" className="narrow">
-          <h2 id="configured">Set by the operator</h2>
+          <h2 id="configured">Server configuration</h2>
           <Details
             facts={[
               [
                 'Registration',
                 <>
-                  {REGISTRATION[configured.registration]} <code>REGISTRATION={configured.registration}</code>
+                  {REGISTRATION[configured.registration]} (<code>REGISTRATION={configured.registration}</code>)
                 </>,
               ],
               ['Torznab URL', <code>{configured.torznabUrl}</code>],
@@ -53,7 +45,7 @@ export function SitePage() {
   )
 }
 
-function Freeleech({ settings }: { settings: SiteSettings }) {
+function SiteRates({ settings }: { settings: SiteSettings }) {
   const { downloadPercent, uploadPercent } = settings
   const queries = useQueryClient()
   const [isAsking, setAsking] = useState(false)
@@ -67,42 +59,46 @@ function Freeleech({ settings }: { settings: SiteSettings }) {
     },
   })
   const isFree = downloadPercent === 0
+  const action = isFree ? 'End freeleech' : 'Start freeleech'
   return (
-    <section aria-labelledby="freeleech" className="narrow">
-      <h2 id="freeleech">Freeleech for everybody</h2>
+    <section aria-labelledby="rates" className="narrow">
+      <h2 id="rates">Site-wide rates</h2>
       <p className="setting-now">
-        <span className="tag" data-tone={isFree ? 'good' : undefined}>
-          {isFree ? 'On' : 'Off'}
-        </span>{' '}
-        Downloads are charged {downloadPercent} %, uploads are credited {uploadPercent} %. Of torrent, user and site,
-        what is best for the user counts.
+        {isFree && (
+          <>
+            <span className="tag" data-tone="good">
+              Freeleech
+            </span>{' '}
+          </>
+        )}
+        Download rate {downloadPercent} %, upload rate {uploadPercent} %. Each transfer uses the best rates of the
+        torrent, the user and the site.
       </p>
       <div className="form-actions">
         <Button kind={isFree ? 'plain' : 'main'} onClick={() => setAsking(true)}>
-          {isFree ? 'End freeleech' : 'Make everything freeleech'}
+          {action}
         </Button>
       </div>
-      <h3>Percentages</h3>
-      <FactorsForm
+      <RatesForm
         key={`${downloadPercent} ${uploadPercent}`}
-        label="Percentages"
-        factors={settings}
+        label="Site-wide rates"
+        rates={settings}
         error={save.error}
         isBusy={save.isPending}
-        onSave={(factors) => save.mutate(factors)}
+        onSave={(rates) => save.mutate(rates)}
       />
       {isAsking && (
         <Confirm
-          title={isFree ? 'End freeleech?' : 'Make everything freeleech?'}
-          action={isFree ? 'End freeleech' : 'Make everything freeleech'}
+          title={`${action} for the whole site?`}
+          action={action}
           isBusy={save.isPending}
           onConfirm={() => save.mutate({ downloadPercent: isFree ? 100 : 0, uploadPercent }, { onError: toastProblem })}
           onCancel={() => setAsking(false)}
         >
           <p>
             {isFree
-              ? 'From now on downloads of all members are charged in full, unless a torrent or a user has freeleech.'
-              : 'From now on no download of any member is charged. What was charged before stays.'}
+              ? 'Downloads of all members will count in full again, unless the torrent or the member has freeleech.'
+              : 'Downloads of all members will no longer count. Earlier downloads stay counted.'}
           </p>
         </Confirm>
       )}

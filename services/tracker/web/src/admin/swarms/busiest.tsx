@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
+import { Select } from '@vault-and-tracker/web-kit/form'
 import { Ago, formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import type { BusyTorrent } from '../../api/client.ts'
 import { Peers } from '../../release/peers.tsx'
 import { BreakableName } from '../../release/release-tags.tsx'
 import { busiestTorrents } from './queries.ts'
-import type { BusySort, SwarmsSearch } from './search.ts'
+import type { SwarmsSearch } from './search.ts'
 
 const ORDERS = [
   ['peers', 'Most peers'],
@@ -15,7 +16,7 @@ const ORDERS = [
   ['leechers', 'Most leechers'],
 ] as const
 
-/** The torrents with the most peers; each leads to its peers. */
+/** The torrents with the most peers, each linked to its peers. */
 export function Busiest({ search }: { search: SwarmsSearch }) {
   const sort = search.busiest ?? 'peers'
   const navigate = useNavigate()
@@ -24,30 +25,23 @@ export function Busiest({ search }: { search: SwarmsSearch }) {
     <>
       <div className="section-head">
         <h2>Busiest torrents</h2>
-        <select
-          className="input"
-          aria-label="Order"
+        <Select
+          label="Order"
           value={sort}
-          onChange={({ target }) => {
-            const chosen = target.value as BusySort
+          choices={ORDERS}
+          onChange={(chosen) =>
             void navigate({
               to: '/admin/swarms',
               search: { ...search, busiest: chosen === 'peers' ? undefined : chosen },
               resetScroll: false,
             })
-          }}
-        >
-          {ORDERS.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
+          }
+        />
       </div>
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={10} label="Torrents are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={10} label="Loading torrents…" />
       ) : data.length === 0 ? (
-        <Empty title="No torrent has peers now." />
+        <Empty title="No torrents have peers at the moment." />
       ) : (
         <Table
           caption="Busiest torrents"
@@ -99,7 +93,7 @@ function columnsAt(now: number): readonly Column<BusyTorrent>[] {
       key: 'seen',
       head: 'Last announce',
       align: 'end',
-      cell: ({ lastSeen }) => (lastSeen === null ? 'never' : <Ago time={lastSeen} now={now} />),
+      cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} />,
     },
   ]
 }

@@ -1,43 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type ChartData, TimeChart } from '@vault-and-tracker/web-kit/chart'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { EXACT } from '@vault-and-tracker/web-kit/frame'
 import { Ranges } from '@vault-and-tracker/web-kit/layout'
 import { useMemo } from 'react'
 import type { SwarmHistory } from '../../api/client.ts'
 import { swarmHistory } from './queries.ts'
-import { RANGES, type SwarmsSearch } from './search.ts'
+import { RANGES, type Range } from './search.ts'
 
-const LABELS = { '3h': '3 hours', '24h': '24 hours', '7d': '7 days', '30d': '30 days', '1y': 'A year' } as const
+const LABELS = { '3h': '3 hours', '24h': '24 hours', '7d': '7 days', '30d': '30 days', '1y': '1 year' } as const
 
-/** Peers and announces over time; the range is in the address. */
-export function History({ search }: { search: SwarmsSearch }) {
-  const range = search.range ?? '24h'
+/** Peers and announces over time. The range is in the address. */
+export function History({ range = '24h' }: { range: Range | undefined }) {
   const { data, error, refetch, isPlaceholderData } = useQuery(swarmHistory(range))
   return (
     <>
-      <Ranges
-        label="Range"
-        tabs={RANGES.map((each) => [each, LABELS[each]] as const)}
-        current={range}
-        link={(each, attributes, text) => (
-          <Link
-            to="/admin/swarms"
-            search={{ ...search, range: each === '24h' ? undefined : each }}
-            className="button"
-            activeOptions={EXACT}
-            resetScroll={false}
-            {...attributes}
-          >
-            {text}
-          </Link>
-        )}
-      />
+      <Ranges label="Range" tabs={RANGES.map((each) => [each, LABELS[each]] as const)} current={range} initial="24h" />
       {data !== undefined ? (
         <Charts history={data} isStale={isPlaceholderData} />
       ) : (
-        <Pending error={error} onRetry={() => void refetch()} rows={7} label="Charts are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={7} label="Loading charts…" />
       )}
     </>
   )
@@ -47,14 +28,14 @@ function Charts({ history, isStale }: { history: SwarmHistory; isStale: boolean 
   const { peers, announces } = useMemo(() => chartsOf(history), [history])
   if (history.items.every(({ seeders }) => seeders === null))
     return (
-      <Empty title="Nothing was recorded in this range.">
-        <p>The tracker takes a sample every minute while it runs.</p>
+      <Empty title="No data for this range.">
+        <p>While it runs, the tracker takes a sample every minute.</p>
       </Empty>
     )
   return (
     <div className="chart-pair" aria-busy={isStale}>
       <TimeChart title="Peers" axis="seeders and leechers" data={peers} />
-      <TimeChart title="Announces" axis="announces a second" data={announces} />
+      <TimeChart title="Announces" axis="announces per second" data={announces} />
     </div>
   )
 }
@@ -77,7 +58,7 @@ function chartsOf({ items, stepSeconds }: SwarmHistory): { peers: ChartData; ann
       span,
       times,
       series: [
-        { label: 'Carried out', tone: 'accent', shape: 'area', values: items.map((item) => item.announces) },
+        { label: 'Accepted', tone: 'accent', shape: 'area', values: items.map((item) => item.announces) },
         { label: 'Refused', tone: 'bad', shape: 'line', values: items.map(({ refused }) => refused) },
       ],
     },

@@ -5,12 +5,7 @@ import type { Peer } from '../../api/client.ts'
 
 const STATES = { seeder: 'Seeder', leecher: 'Leecher', paused: 'Partial seed' } as const
 
-/**
- * The columns of a list of peers.
- *
- * @param size of the torrent, bytes
- * @param hasAddresses whether the reader may see them
- */
+/** The columns of a list of peers. @param size of the torrent in bytes */
 export function peerColumns(size: number, now: number, hasAddresses: boolean): readonly Column<Peer>[] {
   return [
     {
@@ -19,7 +14,7 @@ export function peerColumns(size: number, now: number, hasAddresses: boolean): r
       isMain: true,
       cell: ({ user }) =>
         user === null ? (
-          <span className="muted">began just now</span>
+          <span className="muted">Just started</span>
         ) : (
           <Link to="/users/$id" params={{ id: user.id }}>
             {user.username}
@@ -65,7 +60,7 @@ function State({ state }: { state: Peer['state'] }) {
   )
 }
 
-/** `1.20 GiB (40 %)`; a dash for what is not known yet. */
+/** `1.20 GiB (40 %)`, or a dash if unknown. */
 function leftText(left: number | null, size: number): string {
   if (left === null) return '–'
   if (left === 0 || size === 0) return formatBytes(left)

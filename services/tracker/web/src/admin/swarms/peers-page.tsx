@@ -12,7 +12,6 @@ import { torrentPeers } from './queries.ts'
 
 const route = getRouteApi('/admin/swarms/$id')
 
-/** The peers of one torrent. */
 export function PeersPage() {
   const { id } = route.useParams()
   const { page = 1 } = route.useSearch()
@@ -35,13 +34,13 @@ export function PeersPage() {
           [
             'Torrent',
             <Link to="/torrents/$id" params={{ id }}>
-              Open its page
+              View torrent
             </Link>,
           ],
         ]}
       />
       {items.length === 0 ? (
-        <Empty title={page === 1 ? 'Nobody has this torrent in a client now.' : 'This page has no peers any more.'} />
+        <Empty title={page === 1 ? 'No peers at the moment.' : 'No peers on this page.'} />
       ) : (
         <div className="peer-list">
           <Table
@@ -54,14 +53,7 @@ export function PeersPage() {
           />
         </div>
       )}
-      <Pages
-        list={{ ...data, totalIsExact: true }}
-        link={(to, text) => (
-          <Link to="/admin/swarms/$id" params={{ id }} search={{ page: to }} className="button">
-            {text}
-          </Link>
-        )}
-      />
+      <Pages list={{ ...data, totalIsExact: true }} />
     </>
   )
 }

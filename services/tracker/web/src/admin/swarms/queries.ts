@@ -3,7 +3,7 @@ import { read } from '@vault-and-tracker/web-kit/api'
 import { api } from '../../api/client.ts'
 import type { BusySort, Range } from './search.ts'
 
-/** The page is live. Query reads nothing anew while it is not looked at. */
+/** How often the page updates while it is visible. */
 const LIVE_MS = 5_000
 const LIST_MS = 10_000
 /** Samples are taken every minute. */
@@ -18,7 +18,7 @@ export const swarmTotals = queryOptions({
   refetchInterval: LIVE_MS,
 })
 
-/** All swarms over time; the old range stays until the new one is there. */
+/** All swarms over time. The old range stays until the new one has loaded. */
 export const swarmHistory = (range: Range) =>
   queryOptions({
     queryKey: ['admin', 'swarms', 'history', range],
@@ -27,7 +27,6 @@ export const swarmHistory = (range: Range) =>
     refetchInterval: HISTORY_MS,
   })
 
-/** The torrents with the most peers. */
 export const busiestTorrents = (sort: BusySort) =>
   queryOptions({
     queryKey: ['admin', 'swarms', 'busiest', sort],
@@ -39,7 +38,6 @@ export const busiestTorrents = (sort: BusySort) =>
     refetchInterval: LIST_MS,
   })
 
-/** A page of the peers of a torrent. */
 export const torrentPeers = (id: string, page: number) =>
   queryOptions({
     queryKey: ['admin', 'swarms', 'peers', id, page],

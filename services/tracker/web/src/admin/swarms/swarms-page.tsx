@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
-import { formatCount } from '@vault-and-tracker/web-kit/format'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { formatCount, formatNumberOf } from '@vault-and-tracker/web-kit/format'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Numbers } from '@vault-and-tracker/web-kit/layout'
 import type { SwarmTotals } from '../../api/client.ts'
 import { Busiest } from './busiest.tsx'
@@ -11,20 +11,18 @@ import { swarmTotals } from './queries.ts'
 
 const route = getRouteApi('/admin/swarms')
 
-/** All swarms: now, over time, and where most peers are. */
 export function SwarmsPage() {
   const search = route.useSearch()
   const { data, error, refetch } = useQuery(swarmTotals)
-  usePageTitle('Swarms')
   return (
     <>
-      <h1>Swarms</h1>
+      <PageHead title="Swarms" />
       {data !== undefined ? (
         <Totals totals={data} />
       ) : (
-        <Pending error={error} onRetry={() => void refetch()} rows={2} label="Counts are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={2} label="Loading counts…" />
       )}
-      <History search={search} />
+      <History range={search.range} />
       <Busiest search={search} />
     </>
   )
@@ -39,16 +37,16 @@ function Totals({ totals }: { totals: SwarmTotals }) {
         {
           label: 'Peers',
           value: formatCount(peers),
-          note: `on ${formatCount(swarms)} ${swarms === 1 ? 'torrent' : 'torrents'}`,
+          note: `on ${formatNumberOf(swarms, 'torrent')}`,
         },
         { label: 'Seeders', value: formatCount(seeders), note: shareOf(seeders, peers) },
         { label: 'Leechers', value: formatCount(leechers), note: shareOf(leechers, peers) },
-        { label: 'Announces a second', value: formatCount(announces), note: `${formatCount(refused)} refused` },
+        { label: 'Announces per second', value: formatCount(announces), note: `${formatCount(refused)} refused` },
       ]}
     />
   )
 }
 
 function shareOf(part: number, whole: number): string {
-  return whole === 0 ? 'nobody announces' : `${Math.round((100 * part) / whole)} %`
+  return whole === 0 ? 'no peers' : `${Math.round((100 * part) / whole)} %`
 }

@@ -6,7 +6,6 @@ import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatCount, formatDuration, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { api, type TorznabBlock, type TorznabUser } from '../../api/client.ts'
-import { Pager } from './pager.tsx'
 import { blocks, users } from './queries.ts'
 import { Unblock } from './user-actions.tsx'
 
@@ -104,7 +103,11 @@ function BlockedUsers() {
   return (
     <>
       <Table caption="Blocked users" columns={USER_COLUMNS} rows={data.items} rowKey={({ user }) => user.id} />
-      <Pager search={{ tab: 'users', blocked: 'true' }} list={data} />
+      {data.total > data.items.length && (
+        <Link to="/admin/torznab" search={{ tab: 'users', blocked: 'true' }}>
+          All blocked users
+        </Link>
+      )}
     </>
   )
 }

@@ -4,7 +4,7 @@ import { blocks, presets, requests, settings, statistics, users } from './querie
 import { requestSearchOf, type TorznabSearch } from './search.ts'
 
 /** Starts the queries of what the tab of an address shows first. */
-export function preload(queries: QueryClient, search: TorznabSearch): Promise<unknown> {
+export function preloadTab(queries: QueryClient, search: TorznabSearch): Promise<unknown> {
   switch (search.tab) {
     case undefined:
       return queries.query(statistics(search))

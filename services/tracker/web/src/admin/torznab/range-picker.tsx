@@ -1,6 +1,5 @@
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { Button, TextField } from '@vault-and-tracker/web-kit/form'
-import { EXACT } from '@vault-and-tracker/web-kit/frame'
 import { Ranges } from '@vault-and-tracker/web-kit/layout'
 import { formText } from './form-text.ts'
 import { fromLocalInput, toLocalInput } from './local-time.ts'
@@ -18,17 +17,8 @@ export function RangePicker({ search }: { search: TorznabSearch }) {
         label="Range"
         tabs={RANGES.map((each) => [each, LABELS[each]] as const)}
         current={isOwn ? undefined : range}
-        link={(each, attributes, text) => (
-          <Link
-            to="/admin/torznab"
-            search={each === '24h' ? {} : { range: each }}
-            className="button"
-            activeOptions={EXACT}
-            {...attributes}
-          >
-            {text}
-          </Link>
-        )}
+        initial="24h"
+        without={['from', 'to']}
       />
       <OwnRange key={`${from} ${to}`} from={from} to={to} isOwn={isOwn} />
     </div>

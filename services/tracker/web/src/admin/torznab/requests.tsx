@@ -3,12 +3,11 @@ import { Link } from '@tanstack/react-router'
 import { formatValue } from '@vault-and-tracker/web-kit/chart'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
-import { type Column, Table, totalText } from '@vault-and-tracker/web-kit/table'
+import { type Column, Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
 import type { TorznabRequest } from '../../api/client.ts'
 import { Addresses } from './addresses.tsx'
 import { errorText } from './error-names.ts'
-import { Pager } from './pager.tsx'
 import { requests, settings } from './queries.ts'
 import { RequestFilters } from './request-filters.tsx'
 import type { RequestSearch } from './search.ts'
@@ -50,7 +49,7 @@ export function Requests({ search }: { search: RequestSearch }) {
             rowKey={({ id }) => id}
             isStale={isPlaceholderData}
           />
-          <Pager search={{ tab: 'requests', ...search }} list={data} />
+          <Pages list={data} />
         </>
       )}
       {!isNarrowed && search.page === undefined && <Addresses />}

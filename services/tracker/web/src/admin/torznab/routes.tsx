@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { started } from '../../api/queries.ts'
+import { preload } from '@vault-and-tracker/web-kit/start'
 import { adminRoute } from '../admin-route.tsx'
 import { readTorznabSearch } from './search.ts'
 
@@ -12,7 +12,7 @@ export const torznabRoutes = [
     loaderDeps: ({ search }) => search,
     loader: ({ context, deps }) => {
       // Members never need these queries, so they are not in the first script.
-      started(import('./preload.ts').then(({ preload }) => preload(context.queries, deps)))
+      preload(import('./preload.ts').then(({ preloadTab }) => preloadTab(context.queries, deps)))
     },
     component: lazyRouteComponent(() => import('./torznab-page.tsx'), 'TorznabPage'),
   }),

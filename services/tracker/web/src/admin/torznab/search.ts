@@ -1,4 +1,4 @@
-import type { paths } from '../../api/schema.ts'
+import type { paths } from '../../../generated/openapi.ts'
 
 type StatisticsQuery = NonNullable<paths['/api/admin/torznab/statistics']['get']['parameters']['query']>
 export type Range = NonNullable<StatisticsQuery['range']>

@@ -1,5 +1,5 @@
-import { getRouteApi, Link } from '@tanstack/react-router'
-import { EXACT, usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { getRouteApi } from '@tanstack/react-router'
+import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
 import '../manage.css'
 import { Blocks } from './blocks.tsx'
@@ -29,21 +29,7 @@ export function TorznabPage() {
   return (
     <>
       <h1>Torznab API</h1>
-      <Tabs
-        label="Of the Torznab API"
-        tabs={TABS}
-        current={tab}
-        link={(each, attributes, text) => (
-          <Link
-            to="/admin/torznab"
-            search={each === undefined ? {} : { tab: each }}
-            activeOptions={EXACT}
-            {...attributes}
-          >
-            {text}
-          </Link>
-        )}
-      />
+      <Tabs label="Torznab API" tabs={TABS} current={tab} />
       {tab === undefined && <Statistics search={search} />}
       {tab === 'configuration' && <Configuration />}
       {tab === 'users' && <Users search={search} />}

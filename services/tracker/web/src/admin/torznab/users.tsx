@@ -3,10 +3,9 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { SearchField } from '@vault-and-tracker/web-kit/form'
 import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
-import { type Column, Table, totalText } from '@vault-and-tracker/web-kit/table'
+import { type Column, Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
 import type { TorznabUser } from '../../api/client.ts'
-import { Pager } from './pager.tsx'
 import { users } from './queries.ts'
 import type { TorznabSearch } from './search.ts'
 import { UserActions } from './user-actions.tsx'
@@ -47,7 +46,7 @@ export function Users({ search: { search, blocked, page } }: { search: TorznabSe
             rowKey={({ user }) => user.id}
             isStale={isPlaceholderData}
           />
-          <Pager search={{ tab: 'users', search, blocked, page }} list={data} />
+          <Pages list={data} />
         </>
       )}
     </>

@@ -12,7 +12,6 @@ import { ResetPassword } from './reset-password.tsx'
 import { rightsKey } from './rights.ts'
 import { RightsForm } from './rights-form.tsx'
 
-/** What a user has done and may do. */
 export function AccountTab({ user }: { user: ManagedUserDetails }) {
   const { data: stats } = useQuery(userStats(user.id))
   const [isResetting, setResetting] = useState(false)
@@ -20,12 +19,12 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
     <>
       <Numbers figures={numbersOf(user, stats)} />
       <section aria-labelledby="rights" className="narrow">
-        <h2 id="rights">Role, state and rights</h2>
+        <h2 id="rights">Access and rates</h2>
         <RightsForm key={rightsKey(user)} user={user} />
       </section>
       <section aria-labelledby="passkey" className="narrow">
         <h2 id="passkey">Passkey</h2>
-        <p>A new one stops whoever has the old one. The user finds it in their own account.</p>
+        <p>If a passkey has leaked, reset it. The user finds the new one in their account.</p>
         <div className="form-actions">
           <Button kind="danger" onClick={() => setResetting(true)}>
             Reset passkey
@@ -52,15 +51,15 @@ function PasswordSection({ user }: { user: ManagedUserDetails }) {
       <h2 id="password">Password</h2>
       {own?.id === user.id ? (
         <p>
-          It is your own: you{' '}
+          This is your account.{' '}
           <Link to="/me" search={{ tab: 'password' }}>
-            change it in your account
-          </Link>
-          , with the current one.
+            Change your password
+          </Link>{' '}
+          with the current one.
         </p>
       ) : (
         <>
-          <p>For a user who forgot theirs. You are shown the new one once, and hand it over.</p>
+          <p>For a user who forgot the password. The new one is shown to you once.</p>
           <div className="form-actions">
             <Button kind="danger" onClick={() => setResetting(true)}>
               Reset password
@@ -83,7 +82,7 @@ function numbersOf(user: ManagedUserDetails, stats: UserStats | undefined): read
     { label: 'Seed time', value: stats?.seedSeconds === undefined ? '–' : formatDuration(stats.seedSeconds) },
     { label: 'Seeding', value: count(stats?.seeding) },
     { label: 'Leeching', value: count(stats?.leeching) },
-    { label: 'Snatched', value: count(stats?.completed) },
+    { label: 'Snatches', value: count(stats?.completed) },
     { label: 'Uploads', value: count(stats?.torrents) },
   ]
 }

@@ -2,24 +2,23 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { api, type Invite, type ManagedUser } from '../../api/client.ts'
 import { inviteColumns } from '../../invites/columns.tsx'
 import { userInvites } from './queries.ts'
 
-/** Whom a user invited. */
 export function InvitesTab({ user }: { user: ManagedUser }) {
   const { data, error, refetch, dataUpdatedAt } = useQuery(userInvites(user.id))
   const left =
     user.role === 'member'
-      ? `${user.invitesLeft} left. How many is set under Account.`
-      : 'Staff make any number of invites.'
+      ? `${formatNumberOf(user.invitesLeft, 'invite')} left. Change the number on the Account tab.`
+      : 'Staff can create any number of invites.'
   if (data === undefined)
-    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="The invites are loading." />
+    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading invites…" />
   if (data.length === 0)
     return (
-      <Empty title={`${user.username} has made no invites.`}>
+      <Empty title={`${user.username} has not created any invites.`}>
         <p>{left}</p>
       </Empty>
     )
@@ -40,9 +39,9 @@ function columnsAt(now: number, user: ManagedUser): readonly Column<Invite>[] {
       cell: ({ usedBy, expires }) =>
         usedBy === null ? (
           Date.parse(expires) < now ? (
-            'Expired unused'
+            'Expired'
           ) : (
-            'Not used yet'
+            'Unused'
           )
         ) : (
           <Link to="/admin/users" search={{ search: usedBy }} className="row-link">
@@ -57,7 +56,7 @@ function columnsAt(now: number, user: ManagedUser): readonly Column<Invite>[] {
       cell: ({ used }) => (used === null ? '' : formatExactTime(used)),
     },
     ...inviteColumns({
-      maker: user.username,
+      owner: user.username,
       send: (id) => read(api.DELETE('/api/admin/invites/{id}', { params: { path: { id } } })),
       outdated: [
         ['admin', 'log'],

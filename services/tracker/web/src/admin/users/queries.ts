@@ -5,10 +5,10 @@ import { api } from '../../api/client.ts'
 import type { UsersSearch } from './search.ts'
 
 const PAGE_SIZE = 50
-/** All sessions there can be, and the invites of a while. */
+/** More than a user can have sessions. */
 const ALL = { limit: 100 }
 
-/** A page of users. The old one stays until the new one is there. */
+/** A page of users. The old page stays until the new one has loaded. */
 export const userList = (search: UsersSearch) =>
   queryOptions({
     queryKey: ['admin', 'users', 'list', search],
@@ -17,21 +17,18 @@ export const userList = (search: UsersSearch) =>
     placeholderData: keepPreviousData,
   })
 
-/** One user. */
 export const oneUser = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'users', 'one', id],
     queryFn: ({ signal }) => read(api.GET('/api/admin/users/{id}', { params: { path: { id } }, signal })),
   })
 
-/** What a user transferred and has. */
 export const userStats = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'users', 'stats', id],
     queryFn: ({ signal }) => read(api.GET('/api/user/{id}/stats', { params: { path: { id } }, signal })),
   })
 
-/** Where a user is signed in. */
 export const userSessions = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'users', 'sessions', id],
@@ -39,7 +36,6 @@ export const userSessions = (id: string) =>
       (await read(api.GET('/api/admin/users/{id}/sessions', { params: { path: { id }, query: ALL }, signal }))).items,
   })
 
-/** The invites that a user made. */
 export const userInvites = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'users', 'invites', id],
@@ -47,7 +43,7 @@ export const userInvites = (id: string) =>
       (await read(api.GET('/api/admin/users/{id}/invites', { params: { path: { id }, query: ALL }, signal }))).items,
   })
 
-/** What the staff did with a user, the newest first. */
+/** What staff changed, newest first. */
 export const userHistory = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'log', 'of', id],

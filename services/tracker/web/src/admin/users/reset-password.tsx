@@ -4,7 +4,7 @@ import { ConfirmByName, SecretOffer } from '@vault-and-tracker/web-kit/feedback'
 import { api, type ManagedUser } from '../../api/client.ts'
 import { userSessions } from './queries.ts'
 
-/** Gives a user a new password, once it was said what ends, and shows it this once. */
+/** Resets the password of a user and shows the new one once. */
 export function ResetPassword({ user, onClose }: { user: ManagedUser; onClose: () => void }) {
   const queries = useQueryClient()
   const reset = useMutation<{ password: string }, ApiError>({
@@ -13,21 +13,21 @@ export function ResetPassword({ user, onClose }: { user: ManagedUser; onClose: (
       void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
       void queries.invalidateQueries({ queryKey: userSessions(user.id).queryKey })
     },
-    // The password stays in no cache.
+    // Keeps the password out of the cache.
     gcTime: 0,
   })
   if (reset.data !== undefined)
     return (
       <SecretOffer
-        title={`The new password of ${user.username}`}
+        title={`New password of ${user.username}`}
         text={reset.data.password}
         what="password"
-        warning="It is not copied. Nobody can show it again: without it, reset the password once more."
+        warning="You have not copied the password. It cannot be shown again: without it, reset the password again."
         onClose={onClose}
       >
         <p>
-          The tracker keeps a hash of it only, so this is the one time it is shown. Hand it over by a way that nobody
-          reads; they can change it in their account.
+          The tracker stores only a hash, so the password is shown this one time. Send it through a private channel. The
+          user can change it in their account.
         </p>
       </SecretOffer>
     )
@@ -42,8 +42,8 @@ export function ResetPassword({ user, onClose }: { user: ManagedUser; onClose: (
       onCancel={onClose}
     >
       <p>
-        Their password stops working and all their sessions end. You are shown the new one to hand it over: make sure
-        that it is them who asked. Their clients and tools go on.
+        The current password stops working and all sessions of the user end. Their clients and tools keep working. Make
+        sure that the request comes from the user: the new password is shown to you.
       </p>
     </ConfirmByName>
   )

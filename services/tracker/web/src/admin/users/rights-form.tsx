@@ -1,18 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { ConfirmByName, toast } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Field, Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { Form, SelectField, TextField, type Values } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type ManagedUser } from '../../api/client.ts'
-import { FactorFields } from '../../release/factors-form.tsx'
+import { RateFields } from '../../release/rates-form.tsx'
 import { changeOf, consequences, type Rights, rightsOf } from './rights.ts'
-import { ROLE_NAMES, ROLES, STATE_NAMES, STATES } from './search.ts'
+import { ROLE_CHOICES, STATE_CHOICES } from './search.ts'
 
 type Change = Partial<Rights> & { reason?: string }
 
 const FIELDS = ['role', 'state', 'invitesLeft', 'downloadPercent', 'uploadPercent', 'reason'] as const
 
-/** Role, state and rights of a user. What takes something away is said and asked for first. */
+/** The role, state, permissions and rates of a user. Changes with consequences need a confirmation. */
 export function RightsForm({ user }: { user: ManagedUser }) {
   const queries = useQueryClient()
   const [asked, setAsked] = useState<Change>()
@@ -25,10 +25,10 @@ export function RightsForm({ user }: { user: ManagedUser }) {
       await queries.invalidateQueries({ queryKey: ['admin', 'users'] })
     },
   })
-  const submit = (values: Readonly<Record<string, string>>): void => {
+  const submit = (values: Values): void => {
     const change = changeOf(user, rightsOf(values, user))
     if (change === undefined) {
-      toast('Nothing was changed.')
+      toast('No changes.')
       return
     }
     const reason = values['reason']?.trim() ?? ''
@@ -40,50 +40,26 @@ export function RightsForm({ user }: { user: ManagedUser }) {
   return (
     <>
       <Form
-        label="Role, state and rights"
+        label="Access and rates"
         fields={FIELDS}
         error={error}
         isBusy={save.isPending}
         onSubmit={submit}
-        actions={
-          <Button type="submit" kind="main" isBusy={save.isPending}>
-            Save
-          </Button>
-        }
+        submit="Save changes"
       >
         <div className="field-row two">
-          <Field label="Role" name="role" error={error}>
-            {(attributes) => (
-              <select {...attributes} className="input" defaultValue={user.role}>
-                {ROLES.map((role) => (
-                  <option key={role} value={role}>
-                    {ROLE_NAMES[role]}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field label="State" name="state" error={error}>
-            {(attributes) => (
-              <select {...attributes} className="input" defaultValue={user.state}>
-                {STATES.map((state) => (
-                  <option key={state} value={state}>
-                    {STATE_NAMES[state]}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <SelectField label="Role" name="role" defaultValue={user.role} choices={ROLE_CHOICES} error={error} />
+          <SelectField label="State" name="state" defaultValue={user.state} choices={STATE_CHOICES} error={error} />
         </div>
         <label className="switch">
           <input type="checkbox" name="canDownload" defaultChecked={user.canDownload} />
-          May download torrents
+          Can download torrents
         </label>
         <label className="switch">
           <input type="checkbox" name="mayUseApi" defaultChecked={!user.apiBlocked} />
-          May use the Torznab API
+          Can use the Torznab API
         </label>
-        <FactorFields factors={user} error={error} />
+        <RateFields rates={user} error={error} />
         <TextField
           label="Invites left"
           name="invitesLeft"
@@ -98,15 +74,15 @@ export function RightsForm({ user }: { user: ManagedUser }) {
           label="Reason"
           name="reason"
           maxLength={500}
-          hint="For the log; the user does not see it."
+          hint="For the admin log. The user does not see it."
           error={error}
         />
       </Form>
       {asked && (
         <ConfirmByName
-          title={`Change ${user.username}?`}
+          title={`Change user ${user.username}?`}
           name={user.username}
-          action="Change"
+          action="Save changes"
           error={save.error}
           isBusy={save.isPending}
           onConfirm={() => save.mutate(asked)}

@@ -5,11 +5,13 @@ export const STATES = ['active', 'suspended', 'banned'] as const
 export type Role = (typeof ROLES)[number]
 export type State = (typeof STATES)[number]
 
-/** What roles and states are called. */
 export const ROLE_NAMES = { member: 'Member', moderator: 'Moderator', admin: 'Administrator' } as const
 export const STATE_NAMES = { active: 'Active', suspended: 'Suspended', banned: 'Banned' } as const
 
-/** What the address of the list says. */
+export const ROLE_CHOICES = ROLES.map((role) => [role, ROLE_NAMES[role]] as const)
+export const STATE_CHOICES = STATES.map((state) => [state, STATE_NAMES[state]] as const)
+
+/** The address of the list. */
 export type UsersSearch = {
   readonly search?: string | undefined
   readonly role?: Role | undefined
@@ -17,7 +19,6 @@ export type UsersSearch = {
   readonly page?: number | undefined
 }
 
-/** Reads the address of the list. */
 export function readUsersSearch(raw: RawSearch): UsersSearch {
   return {
     search: textIn(raw, 'search'),

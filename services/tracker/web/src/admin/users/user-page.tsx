@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Ago, formatDate } from '@vault-and-tracker/web-kit/format'
-import { EXACT, usePageTitle } from '@vault-and-tracker/web-kit/frame'
+import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
 import '../manage.css'
 import { AccountTab } from './account-tab.tsx'
@@ -20,7 +20,6 @@ const TABS = [
   ['history', 'History'],
 ] as const
 
-/** One user, as administrators see and change them. */
 export function UserPage() {
   const { id } = route.useParams()
   const { tab } = route.useSearch()
@@ -31,7 +30,7 @@ export function UserPage() {
     <>
       <header className="user-head">
         <p>
-          <Link to="/admin/users">Users</Link>
+          <Link to="/admin/users">All users</Link>
         </p>
         <h1>
           {username} <UserTags user={user} />
@@ -39,10 +38,10 @@ export function UserPage() {
         <p className="muted">
           {ROLE_NAMES[role]} since {formatDate(created)} · {email} ·{' '}
           {lastSeen === null ? (
-            'never seen'
+            'never signed in'
           ) : (
             <>
-              seen <Ago time={lastSeen} now={dataUpdatedAt} />
+              last seen <Ago time={lastSeen} now={dataUpdatedAt} />
             </>
           )}
           {invitedBy !== null && (
@@ -56,22 +55,7 @@ export function UserPage() {
           )}
         </p>
       </header>
-      <Tabs
-        label="Of this user"
-        tabs={TABS}
-        current={tab}
-        link={(each, attributes, text) => (
-          <Link
-            to="/admin/users/$id"
-            params={{ id }}
-            search={each === undefined ? {} : { tab: each }}
-            activeOptions={EXACT}
-            {...attributes}
-          >
-            {text}
-          </Link>
-        )}
-      />
+      <Tabs label="User" tabs={TABS} current={tab} />
       {tab === undefined && <AccountTab user={user} />}
       {tab === 'sessions' && <SessionsTab user={user} />}
       {tab === 'invites' && <InvitesTab user={user} />}

@@ -2,36 +2,31 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Ago, formatBytes, formatDate, formatRatio } from '@vault-and-tracker/web-kit/format'
-import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
-import { type Column, Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
+import { PageHead } from '@vault-and-tracker/web-kit/frame'
+import { type Column, NoSuchPage, Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import type { ManagedUser } from '../../api/client.ts'
 import '../manage.css'
-import { SearchField } from '@vault-and-tracker/web-kit/form'
+import { SearchField, Select } from '@vault-and-tracker/web-kit/form'
 import { userList } from './queries.ts'
-import { ROLE_NAMES, ROLES, STATE_NAMES, STATES, type UsersSearch } from './search.ts'
+import { ROLE_CHOICES, STATE_CHOICES, type UsersSearch } from './search.ts'
 import { UserTags } from './user-tags.tsx'
 
 const route = getRouteApi('/admin/users')
 
-/** All users: search, filters, a page of them. */
 export function UsersPage() {
   const search = route.useSearch()
   const { data, error, isPlaceholderData, refetch, dataUpdatedAt } = useQuery(userList(search))
-  usePageTitle('Users')
   return (
     <>
-      <header className="manage-head">
-        <h1>Users</h1>
-        <p className="muted" role="status">
-          {data && totalText(data, 'user')}
-        </p>
-      </header>
+      <PageHead title="Users" count={data ? totalText(data, 'user') : ''} />
       <Filters search={search} />
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={20} label="The users are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={20} label="Loading users…" />
+      ) : data.items.length === 0 && search.page !== undefined ? (
+        <NoSuchPage page={search.page} />
       ) : data.items.length === 0 ? (
-        <Empty title={search.page === undefined ? 'No user is like this.' : `There is no page ${search.page}.`}>
-          <Link to="/admin/users">All users</Link>
+        <Empty title="No matching users.">
+          <Link to="/admin/users">Clear filters</Link>
         </Empty>
       ) : (
         <div className="user-list">
@@ -42,14 +37,7 @@ export function UsersPage() {
             rowKey={({ id }) => id}
             isStale={isPlaceholderData}
           />
-          <Pages
-            list={data}
-            link={(page, text) => (
-              <Link to="/admin/users" search={{ ...search, page }} className="button">
-                {text}
-              </Link>
-            )}
-          />
+          <Pages list={data} />
         </div>
       )}
     </>
@@ -63,36 +51,24 @@ function Filters({ search }: { search: UsersSearch }) {
   return (
     <div className="manage-filters">
       <SearchField
-        label="Part of a name or address"
+        label="Username or email address"
         value={search.search}
         onChange={(text) => go({ search: text }, true)}
       />
-      <select
-        className="input"
-        aria-label="Role"
-        value={search.role ?? ''}
-        onChange={({ target }) => go({ role: ROLES.find((role) => role === target.value) })}
-      >
-        <option value="">All roles</option>
-        {ROLES.map((role) => (
-          <option key={role} value={role}>
-            {ROLE_NAMES[role]}s
-          </option>
-        ))}
-      </select>
-      <select
-        className="input"
-        aria-label="State"
-        value={search.state ?? ''}
-        onChange={({ target }) => go({ state: STATES.find((state) => state === target.value) })}
-      >
-        <option value="">All states</option>
-        {STATES.map((state) => (
-          <option key={state} value={state}>
-            {STATE_NAMES[state]}
-          </option>
-        ))}
-      </select>
+      <Select
+        label="Role"
+        all="All roles"
+        value={search.role}
+        choices={ROLE_CHOICES}
+        onChange={(role) => go({ role })}
+      />
+      <Select
+        label="State"
+        all="All states"
+        value={search.state}
+        choices={STATE_CHOICES}
+        onChange={(state) => go({ state })}
+      />
     </div>
   )
 }
@@ -129,9 +105,9 @@ function columnsAt(now: number): readonly Column<ManagedUser>[] {
     },
     {
       key: 'seen',
-      head: 'Seen',
+      head: 'Last seen',
       align: 'end',
-      cell: ({ lastSeen }) => (lastSeen === null ? 'never' : <Ago time={lastSeen} now={now} />),
+      cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} />,
     },
     { key: 'created', head: 'Joined', align: 'end', isMinor: true, cell: ({ created }) => formatDate(created) },
   ]

@@ -13,7 +13,7 @@ const SYSTEMS = [
   ['Linux', /Linux/],
 ] as const
 
-/** What people call a program that names itself in a User-Agent header: `Firefox 140 on Linux`. */
+/** A readable name for a User-Agent header: `Firefox 140 on Linux`. */
 export function nameOfProgram(userAgent: string): string {
   for (const [name, pattern] of BROWSERS) {
     const version = pattern.exec(userAgent)?.[1]
@@ -21,5 +21,5 @@ export function nameOfProgram(userAgent: string): string {
     const system = SYSTEMS.find(([, sign]) => sign.test(userAgent))?.[0]
     return `${name} ${version}${system === undefined ? '' : ` on ${system}`}`
   }
-  return userAgent.slice(0, 60) || 'Unknown program'
+  return userAgent.slice(0, 60) || 'Unknown browser'
 }

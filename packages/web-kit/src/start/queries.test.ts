@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { ApiError } from '../api/error.ts'
-import { retryUnlessRefused } from './retry.ts'
+import { retryUnlessRefused } from './queries.ts'
 
 const answered = (status: number) => new ApiError({ status, code: 'x', message: 'x' })
 

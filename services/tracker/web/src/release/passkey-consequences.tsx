@@ -1,0 +1,17 @@
+import { formatCount } from '@vault-and-tracker/web-kit/format'
+
+/** What stops working when a passkey is reset. `active` is the number of active torrents, if known. */
+export function PasskeyConsequences({ active, whose }: { active: number | undefined; whose: 'your' | 'their' }) {
+  return (
+    <>
+      <p>These stop working immediately:</p>
+      <ul className="bullets">
+        <li>
+          every torrent in {whose} clients{active !== undefined && ` (${formatCount(active)} active now)`}, until the
+          .torrent file is downloaded again
+        </li>
+        <li>every tool that uses the passkey, until it has the new one</li>
+      </ul>
+    </>
+  )
+}
