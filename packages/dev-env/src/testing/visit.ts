@@ -3,36 +3,35 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 
-/** How a page is looked at. */
+/** The width of the window. */
 export type View = { readonly width: 1280 | 390 }
 
-/** Every page is walked in each of these, and looked at in both themes. */
 export const VIEWS: readonly View[] = [{ width: 1280 }, { width: 390 }]
 
-/** A page that somebody looks at. */
+/** An open page. */
 export type Visit = {
   readonly page: Page
   readonly context: BrowserContext
   /**
-   * What is wrong with the page as it stands, light and dark: what axe finds, errors of scripts and of the content security
-   * policy, requests to another origin, and whether it or an open dialog scrolls sideways. With SCREENSHOTS set, a picture of each theme goes
-   * into that folder. The page is left in the other theme, so that a walk goes on in both.
+   * What is wrong with the page as it is, in both widths and both themes: what axe finds, errors of scripts and of the
+   * content security policy, requests to another origin, and whether the page or an open dialog scrolls sideways. With
+   * SCREENSHOTS set, saves pictures in that folder.
    */
   readonly problems: (name: string) => Promise<readonly string[]>
 }
 
 const require = createRequire(import.meta.url)
-/** Those of axe's rules that see colours. */
+/** The rules of axe that depend on colours. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 
-/** Opens an address of a web application in a new context. `prepare` sets cookies, for example, before the page is loaded. */
+/** Opens an address of a web application in a new context. `prepare` can set cookies before the page loads. */
 export async function visitPage(
   browser: Browser,
   options: { origin: string; path: string; view: View; prepare?: (context: BrowserContext) => Promise<void> },
 ): Promise<Visit> {
   const { origin, path, view, prepare } = options
   const settings: BrowserContextOptions = {
-    viewport: { width: view.width, height: view.width === 390 ? 844 : 800 },
+    viewport: sizeOf(view),
     colorScheme: 'light',
     permissions: ['clipboard-read', 'clipboard-write'],
     reducedMotion: 'reduce',
@@ -44,12 +43,12 @@ export async function visitPage(
   const failures: string[] = []
   page.on('pageerror', (error) => failures.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // A refused request is noted by the browser itself, and is no mistake of the page.
+    // The browser logs refused requests itself. They are not errors of the page.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       failures.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {
-    // What a page downloads of its own has an address of its own too.
+    // Files that the page offers for download have blob: addresses.
     if (
       !request
         .url()
@@ -59,28 +58,43 @@ export async function visitPage(
       failures.push(`request to ${request.url()}`)
   })
   await page.goto(origin + path)
-  let theme: 'light' | 'dark' = 'light'
+  const other = VIEWS.find(({ width }) => width !== view.width) ?? view
   return {
     page,
     context,
     async problems(name) {
-      await takeScreenshot(page, `${name}-${String(view.width)}-${theme}`)
-      const violations = await violationsIn(page)
-      theme = theme === 'light' ? 'dark' : 'light'
-      await page.emulateMedia({ colorScheme: theme })
-      await takeScreenshot(page, `${name}-${String(view.width)}-${theme}`)
-      // A theme changes colours only.
-      violations.push(...(await violationsIn(page, COLOUR_RULES)))
-      const isWide = await page.evaluate<boolean>(
-        `[document.documentElement, ...document.querySelectorAll('dialog[open]')].some(
-          ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)`,
-      )
-      return [...failures, ...violations, ...(isWide ? ['the page, or a dialog of it, scrolls sideways'] : [])]
+      const found: string[] = []
+      // A theme changes colours only, so all rules run once per width.
+      const check = async ({ width }: View, theme: 'light' | 'dark', rules?: readonly string[]): Promise<void> => {
+        await page.emulateMedia({ colorScheme: theme })
+        await takeScreenshot(page, `${name}-${String(width)}-${theme}`)
+        const wrong = await violationsIn(page, rules)
+        if (await scrollsSideways(page)) wrong.push('the page, or a dialog in it, scrolls sideways')
+        found.push(...wrong.map((each) => `${String(width)} ${theme}: ${each}`))
+      }
+      await check(view, 'light')
+      await check(view, 'dark', COLOUR_RULES)
+      await page.setViewportSize(sizeOf(other))
+      await check(other, 'dark')
+      await page.setViewportSize(sizeOf(view))
+      await page.emulateMedia({ colorScheme: 'light' })
+      return [...failures, ...found]
     },
   }
 }
 
-/** What axe finds by its rules, or by some of them. */
+function sizeOf({ width }: View): { width: number; height: number } {
+  return { width, height: width === 390 ? 844 : 800 }
+}
+
+function scrollsSideways(page: Page): Promise<boolean> {
+  return page.evaluate<boolean>(
+    `[document.documentElement, ...document.querySelectorAll('dialog[open]')].some(
+      ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)`,
+  )
+}
+
+/** What axe finds, with all rules or some of them. */
 async function violationsIn(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (await page.evaluate<boolean>(`typeof axe === 'undefined'`))
     await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'))

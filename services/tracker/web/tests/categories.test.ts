@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
-import { addTorrent, DESKTOP, type Site, startSite, VIEWS } from './support/site.ts'
+import { addTorrent, DESKTOP, NARROW, useSite } from './support/site.ts'
 
-let site: Site
+const site = useSite()
 let admin: Client
 
 beforeAll(async () => {
-  site = await startSite()
   admin = await site.tracker.signedIn('the-admin', 'admin')
 })
 beforeEach(async () => {
@@ -14,88 +13,85 @@ beforeEach(async () => {
   await site.tracker.sql('delete from categories')
   await site.tracker.context.useCases.categories.seed()
 })
-afterAll(() => site.stop())
 
 const actions = async (): Promise<unknown> =>
   ((await admin.get('/api/admin/log')).json as { items: { action: string }[] }).items.map(({ action }) => action)
 const slugs = async (): Promise<readonly string[]> =>
   ((await admin.get('/api/categories')).json as { items: { slug: string }[] }).items.map(({ slug }) => slug)
 
-test.each(VIEWS)('an administrator sees the tree, a category and what deleting does ($width px)', async (view) => {
-  await addTorrent(admin, `Counted.${view.width}`, { category: 'tv-hd' })
-  const { page, problems } = await site.open('/admin/categories', view, admin)
+test('an administrator sees the tree, a category and the consequences of deleting all', async () => {
+  await addTorrent(admin, 'Counted.Torrent', { category: 'tv-hd' })
+  const { page, problems } = await site.open('/admin/categories', NARROW, admin)
   await page.getByRole('link', { name: 'TV: HD' }).waitFor()
   expect(await problems('categories')).toEqual([])
   await page.getByRole('button', { name: 'Move TV down' }).click()
   await page.getByText('TV is now 3 of 8.').waitFor()
   expect(await problems('categories-order')).toEqual([])
-  await page.getByRole('button', { name: 'Discard' }).click()
+  await page.getByRole('button', { name: 'Discard order' }).click()
   await page.getByRole('link', { name: 'TV: HD' }).click()
   await page.getByLabel('Torznab id').waitFor()
   expect(await problems('categories-edit')).toEqual([])
   await page.getByRole('button', { name: 'Cancel' }).click()
-  await page.getByRole('button', { name: 'Delete all' }).click()
-  await page.getByText('28 categories are deleted.').waitFor()
-  await page.getByText('1 torrent loses its category').waitFor()
+  await page.getByRole('button', { name: 'Delete all categories' }).click()
+  await page.getByText('28 categories').waitFor()
+  await page.getByText('1 torrent loses').waitFor()
   expect(await problems('categories-delete-all')).toEqual([])
   await page.getByLabel('Type “delete all” to confirm').fill('delete all')
-  await page.getByRole('button', { name: 'Delete all categories' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete all categories' }).click()
   await page.getByText('1 torrent has no category').waitFor()
-  await page.getByRole('button', { name: 'Seed Torznab Categories' }).waitFor()
+  await page.getByRole('button', { name: 'Create standard categories' }).waitFor()
   expect(await problems('categories-none')).toEqual([])
-  await page.context().close()
 })
 
-test('all are deleted after their name was typed, and seeded again, which brings the torrents back', async () => {
+test('all categories are deleted after a confirmation; the standard ones get their torrents back', async () => {
   const id = await addTorrent(admin, 'Kept.Torrent', { category: 'comics' })
   const { page } = await site.open('/admin/categories', DESKTOP, admin)
-  expect(await page.getByRole('button', { name: 'Seed Torznab Categories' }).count()).toBe(0)
-  await page.getByRole('button', { name: 'Delete all' }).click()
-  await page.getByLabel('Type “delete all” to confirm').fill('yes')
+  expect(await page.getByRole('button', { name: 'Create standard categories' }).count()).toBe(0)
   await page.getByRole('button', { name: 'Delete all categories' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Type “delete all” to confirm').fill('yes')
+  await dialog.getByRole('button', { name: 'Delete all categories' }).click()
   expect(await slugs()).toHaveLength(8)
-  await page.getByLabel('Type “delete all” to confirm').fill('delete all')
-  await page.getByRole('button', { name: 'Delete all categories' }).click()
-  await page.getByRole('button', { name: 'Seed Torznab Categories' }).click()
+  await dialog.getByLabel('Type “delete all” to confirm').fill('delete all')
+  await dialog.getByRole('button', { name: 'Delete all categories' }).click()
+  await page.getByRole('button', { name: 'Create standard categories' }).click()
   await page.getByRole('link', { name: 'Books: Comics' }).waitFor()
   expect((await admin.get(`/api/torrents/${id}`)).json).toMatchObject({ category: 'comics' })
   expect(await page.getByRole('status').filter({ hasText: 'no category' }).count()).toBe(0)
   expect(await actions()).toEqual(expect.arrayContaining(['category.seed', 'category.delete-all']))
-  await page.context().close()
 })
 
-test('a category is made below another, renamed, and deleted; one with torrents says why it is not', async () => {
+test('a category is created, moved, renamed and deleted, unless it has torrents', async () => {
   await addTorrent(admin, 'Held.Torrent', { category: 'other' })
   const { page } = await site.open('/admin/categories', DESKTOP, admin)
-  await page.getByRole('link', { name: 'New category' }).click()
+  await page.getByRole('link', { name: 'Create category' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('Maps')
   await dialog.getByLabel('Slug').fill('books')
   await dialog.getByLabel('Torznab id').fill('7050')
-  await dialog.getByLabel('Below').selectOption('Books')
-  await dialog.getByRole('button', { name: 'Make category' }).click()
-  await dialog.getByText('This slug is taken.').waitFor()
+  await dialog.getByLabel('Parent category').selectOption('Books')
+  await dialog.getByRole('button', { name: 'Create category' }).click()
+  await dialog.getByText('slug is taken').waitFor()
   await dialog.getByLabel('Slug').fill('maps')
-  await dialog.getByRole('button', { name: 'Make category' }).click()
+  await dialog.getByRole('button', { name: 'Create category' }).click()
   await page.getByRole('link', { name: 'Books: Maps' }).click()
   expect(page.url()).toContain('edit=maps')
   await dialog.getByLabel('Name').fill('Charts')
-  await dialog.getByLabel('Below').selectOption('Nothing, it is at the top')
+  await dialog.getByLabel('Parent category').selectOption('None')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('link', { name: 'Charts', exact: true }).waitFor()
   await page.goBack()
   await page.goForward()
   await page.getByRole('button', { name: 'Delete Charts' }).click()
   await dialog.getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('Charts was deleted.').waitFor()
+  await page.getByText('Category Charts deleted.').waitFor()
   await page.getByRole('button', { name: 'Delete Other' }).click()
-  await dialog.getByText('It holds 1 torrent').waitFor()
+  await dialog.getByText('It contains 1 torrent').waitFor()
   expect(await slugs()).not.toContain('maps')
   expect(await actions()).toEqual(expect.arrayContaining(['category.create', 'category.update', 'category.delete']))
-  await page.context().close()
 })
 
-test('categories are ordered with the keyboard, the focus stays, and the order is saved at once', async () => {
+test('categories are ordered with the keyboard, which keeps the focus', async () => {
   const { page } = await site.open('/admin/categories', DESKTOP, admin)
   const up = page.getByRole('button', { name: 'Move Other up' })
   await up.focus()
@@ -104,9 +100,8 @@ test('categories are ordered with the keyboard, the focus stays, and the order i
   await page.waitForFunction(`document.activeElement.ariaLabel === 'Move Other up'`)
   await page.keyboard.press('Enter')
   await page.getByText('Other is now 6 of 8.').waitFor()
-  await page.getByRole('button', { name: 'Save the order' }).click()
-  await page.getByText('The order was saved.').waitFor()
+  await page.getByRole('button', { name: 'Save order' }).click()
+  await page.getByText('Order saved.').waitFor()
   expect((await slugs()).slice(5)).toEqual(['other', 'books', 'xxx'])
   expect(await actions()).toEqual(expect.arrayContaining(['category.arrange']))
-  await page.context().close()
 })

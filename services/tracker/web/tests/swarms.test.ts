@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { writeAccounting } from '../../tests/support/accounting.ts'
 import { announce } from '../../tests/support/announcer.ts'
 import type { Client } from '../../tests/support/client.ts'
 import { createAnnouncer, createMember } from '../../tests/support/members.ts'
 import { fillCatalogue, RELEASES } from './support/catalogue.ts'
-import { DESKTOP, type Site, startSite, VIEWS } from './support/site.ts'
+import { DESKTOP, useSite } from './support/site.ts'
 
-let site: Site
+const site = useSite({ ALLOW_PRIVATE_PEERS: 'true', ALLOW_IP_PARAM: 'true' })
 let admin: Client
 let film: string
 
 beforeAll(async () => {
-  site = await startSite({ ALLOW_PRIVATE_PEERS: 'true', ALLOW_IP_PARAM: 'true' })
   const { tracker } = site
   admin = await tracker.signedIn('admin', 'admin')
   const uploader = await createMember(tracker, 'uploader')
@@ -34,7 +33,7 @@ beforeAll(async () => {
     })
   tracker.holdClock()
   await writeAccounting(tracker)
-  // The clock stands, so there is no further sample.
+  // The clock is stopped, so no further sample is taken.
   await tracker.context.useCases.swarmStatistics.sample()
   await tracker.sql('delete from swarm_samples')
   await tracker.sql(`insert into swarm_samples (span, start, samples, swarms, seeders, leechers, announces, refused)
@@ -42,22 +41,20 @@ beforeAll(async () => {
       2400 + round(400 * sin(n / 220.0)), 420 + round(160 * cos(n / 180.0)), 150 + n % 17, n % 7
     from generate_series(1, 1400) as n where n not between 500 and 560`)
 })
-afterAll(() => site.stop())
 
-test.each(VIEWS)('staff see all swarms now, over time, and the busiest ($width px)', async (view) => {
-  const { page, problems } = await site.open('/admin/swarms', view, admin)
+test('staff see the totals, the history and the busiest torrents', async () => {
+  const { page, problems } = await site.open('/admin/swarms', DESKTOP, admin)
   await page.getByRole('heading', { name: 'Busiest torrents' }).waitFor()
   await page.getByRole('link', { name: 'Distant.Shores.S01E' }).first().waitFor()
   await page.locator('.u-over').nth(1).waitFor()
   expect(await problems('swarms')).toEqual([])
-  await page.context().close()
 })
 
 test('range and order are in the address, and the counts are live', async () => {
   const { page } = await site.open('/admin/swarms', DESKTOP, admin)
   await page.getByRole('link', { name: '7 days' }).click()
   await page.waitForURL('**/admin/swarms?range=7d')
-  await page.getByText('Nothing was recorded in this range.').waitFor()
+  await page.getByText('No data for this range.').waitFor()
   await page.getByLabel('Order').selectOption('Most leechers')
   await page.waitForURL('**/admin/swarms?range=7d&busiest=leechers')
   await page.goBack()
@@ -77,17 +74,16 @@ test('range and order are in the address, and the counts are live', async () => 
   }
 })
 
-test.each(VIEWS)('an administrator sees who has a torrent, and where ($width px)', async (view) => {
-  const { page, problems } = await site.open(`/admin/swarms/${film}`, view, admin)
+test('an administrator sees the peers of a torrent with addresses', async () => {
+  const { page, problems } = await site.open(`/admin/swarms/${film}`, DESKTOP, admin)
   await page.getByRole('heading', { name: RELEASES.film }).waitFor()
   await page.getByText('Transmission 4.0.6').waitFor()
   await page.getByText('198.51.100.7:6881').waitFor()
   await page.getByText('16.8 GiB (29 %)').waitFor()
   expect(await problems('swarm-peers')).toEqual([])
-  await page.context().close()
 })
 
-test('a moderator sees no addresses, a member nothing', async () => {
+test('a moderator sees no addresses; a member cannot open the page', async () => {
   const moderator = await site.tracker.signedIn('moderator', 'moderator')
   const { page } = await site.open('/admin/swarms', DESKTOP, moderator)
   await page.getByLabel('Order').waitFor()
@@ -98,17 +94,17 @@ test('a moderator sees no addresses, a member nothing', async () => {
 
   const member = await site.tracker.signedIn('nobody')
   const other = await site.open(`/admin/swarms/${film}`, DESKTOP, member)
-  await other.page.getByText('There is nothing at this address.').waitFor()
+  await other.page.getByText('Page not found').waitFor()
 })
 
-test('an unknown torrent leads nowhere, a page behind the last is empty, and what fails is tried again', async () => {
+test('an unknown torrent, an empty page and a failed request are explained', async () => {
   const { page, problems } = await site.open('/admin/swarms/01890a5d-ac96-774b-bcce-b302099a8057', DESKTOP, admin)
-  await page.getByText('There is nothing at this address.').waitFor()
+  await page.getByText('Page not found').waitFor()
   await page.goto(`${site.tracker.url}/admin/swarms/${film}?page=9`)
-  await page.getByText('This page has no peers any more.').waitFor()
+  await page.getByText('No peers on this page.').waitFor()
   expect(await problems('swarm-peers-empty')).toEqual([])
   await page.route('**/api/admin/swarms*', (route) => route.abort())
   await page.getByRole('link', { name: 'All swarms' }).click()
-  await page.getByText('The server was not reached.').first().waitFor()
+  await page.getByText('Could not reach the server.').first().waitFor()
   expect(await problems('swarms-error')).toEqual([])
 })

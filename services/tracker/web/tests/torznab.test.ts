@@ -51,7 +51,7 @@ describe('before the first request', () => {
   test('to a member, the panel is not there', async () => {
     const member = await site.tracker.signedIn('nobody')
     const { page } = await site.open('/admin/torznab', DESKTOP, member)
-    await page.getByText('There is nothing at this address.').waitFor()
+    await page.getByText('Page not found').waitFor()
     await page.context().close()
   })
 })
@@ -116,7 +116,7 @@ describe('an API that is used', () => {
     const { page, problems } = await open('', view)
     const passkey = (await admin.get('/api/user/me')).member('passkey')
     const tab = (name: string): Promise<void> =>
-      page.getByRole('navigation', { name: 'Of the Torznab API' }).getByRole('link', { name }).click()
+      page.getByRole('navigation', { name: 'Torznab API' }).getByRole('link', { name }).click()
     await page.locator('.chart canvas').nth(2).waitFor()
     await page.getByText('Before', { exact: true }).first().waitFor()
     expect(await problems('torznab-statistics')).toEqual([])
@@ -205,7 +205,7 @@ describe('an API that is used', () => {
     expect(await problems('torznab-users-reset')).toEqual([])
     await dialog.getByLabel('Type “bob” to confirm').fill('bob')
     await confirm.click()
-    await page.getByText('bob has a new passkey.').waitFor()
+    await page.getByText('Passkey reset.').waitFor()
     expect(await passkeyOfBob()).not.toBe(before)
     expect((await actions()).slice(0, 3)).toEqual(['user.passkey.reset', 'user.update', 'user.update'])
     await page.context().close()

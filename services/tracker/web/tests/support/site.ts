@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { launchChromium, VIEWS, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
 import type { Client } from '../../../tests/support/client.ts'
 import { makeTorrent } from '../../../tests/support/make-torrent.ts'
@@ -7,11 +8,12 @@ import { startTracker, type TestTracker } from '../../../tests/support/tracker.t
 export { VIEWS, type Visit }
 
 export const DESKTOP: View = { width: 1280 }
+export const NARROW: View = { width: 390 }
 
 /** A tracker that serves the built application, and a browser. */
 export type Site = {
   readonly tracker: TestTracker
-  /** Opens an address as a member who is signed in, or as a visitor. */
+  /** Opens an address as a signed-in member, or as a visitor. */
   open(path: string, view: View, member?: Client): Promise<Visit>
   stop(): Promise<void>
 }
@@ -40,14 +42,37 @@ export async function startSite(env: Readonly<Record<string, string>> = {}): Pro
   }
 }
 
-/** Uploads a torrent of some size; returns its id. */
+/** One site for all tests of a file. The pages of a test are closed after it. */
+export function useSite(env?: Readonly<Record<string, string>>): Omit<Site, 'stop'> {
+  let site: Site
+  const visits: Visit[] = []
+  beforeAll(async () => {
+    site = await startSite(env)
+  })
+  afterEach(async () => {
+    await Promise.all(visits.splice(0).map(({ context }) => context.close()))
+  })
+  afterAll(() => site.stop())
+  return {
+    get tracker() {
+      return site.tracker
+    },
+    open: async (...args) => {
+      const visit = await site.open(...args)
+      visits.push(visit)
+      return visit
+    },
+  }
+}
+
+/** Uploads a torrent and returns its id. */
 export async function addTorrent(
   member: Client,
   name: string,
   options: { category?: string; files?: readonly (readonly [path: string, size: number])[]; size?: number } = {},
 ): Promise<string> {
   const { category = 'tv-hd', ...content } = options
-  // Of the pieces nothing is ever read here, and those of a large file would take long to make.
+  // No test reads the pieces, and those of a large file would take long to create.
   const answer = await member.upload(makeTorrent(name, content), { category })
   return answer.member('id')
 }

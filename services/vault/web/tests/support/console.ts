@@ -1,34 +1,49 @@
 import { existsSync } from 'node:fs'
-import { launchChromium, VIEWS, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
+import { afterAll, afterEach, beforeAll } from '@jest/globals'
+import { launchChromium, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
+import type { Browser } from 'playwright-core'
 import { admin, createProject, type Key, signerOf } from '../../../tests/support/client.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from '../../../tests/support/vault.ts'
 
-export { ADMIN_TOKEN, VIEWS, type Visit }
+export { ADMIN_TOKEN }
 
 export const DESKTOP: View = { width: 1280 }
 export const NARROW: View = { width: 390 }
 
-/** A vault that serves the built console, and a browser. */
-export type Console = {
-  readonly vault: TestVault
-  /** Opens an address below `/console`, and signs in with a token; with none the form is left open. */
-  open(path: string, view: View, token?: string): Promise<Visit & { readonly sent: readonly Sent[] }>
-  /** Adds a named administrator; returns the token. */
-  tokenOf(administrator: object): Promise<string>
-  stop(): Promise<void>
-}
-
 /** A request as it left the browser. */
 export type Sent = { readonly url: string; readonly text: string }
 
+/** A vault that serves the built console, and a browser. */
+type Console = {
+  readonly vault: TestVault
+  /** Opens an address below `/console` and signs in with a token, if one is given. */
+  open(path: string, view: View, token?: string): Promise<Visit & { readonly sent: readonly Sent[] }>
+  /** Adds a named administrator and returns the token. */
+  tokenOf(administrator: object): Promise<string>
+}
+
 const BUILT = new URL('../../dist/index.html', import.meta.url)
 
-/** Starts a vault without projects. */
-export async function startConsole(): Promise<Console> {
-  if (!existsSync(BUILT)) throw new Error('the console is not built: run pnpm build')
-  const [vault, browser] = await Promise.all([startVault(), launchChromium()])
+/** One empty vault for all tests of a file. The pages of a test are closed after it. */
+export function useConsole(): Console {
+  let vault: TestVault
+  let browser: Browser
+  const visits: Visit[] = []
+  beforeAll(async () => {
+    if (!existsSync(BUILT)) throw new Error('the console is not built: run pnpm build')
+    ;[vault, browser] = await Promise.all([startVault(), launchChromium()])
+  })
+  afterEach(async () => {
+    await Promise.all(visits.splice(0).map(({ context }) => context.close()))
+  })
+  afterAll(async () => {
+    await browser.close()
+    await vault.stop()
+  })
   return {
-    vault,
+    get vault() {
+      return vault
+    },
     open: async (path, view, token) => {
       const sent: Sent[] = []
       const visit = await visitPage(browser, {
@@ -41,6 +56,7 @@ export async function startConsole(): Promise<Console> {
           return Promise.resolve()
         },
       })
+      visits.push(visit)
       if (token !== undefined) await signIn(visit, token)
       return { ...visit, sent }
     },
@@ -48,27 +64,22 @@ export async function startConsole(): Promise<Console> {
       const { body } = await admin(vault.url, 'POST', '/administrators', administrator)
       return (body as { token: string }).token
     },
-    stop: async () => {
-      await browser.close()
-      await vault.stop()
-    },
   }
 }
 
-/** Fills in the form. */
 export async function signIn({ page }: Visit, token: string): Promise<void> {
-  await page.getByLabel("Administrator's token").fill(token)
+  await page.getByLabel('Administrator token').fill(token)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('navigation', { name: 'Main' }).waitFor()
 }
 
-/** Everything that the browser keeps of the page beyond its life, as text. */
+/** Everything that the browser stores for the page, as text. */
 export async function stored({ page, context }: Visit): Promise<string> {
   const inPage = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
   return inPage + JSON.stringify(await context.cookies())
 }
 
-/** Projects with secrets and keys of several scopes, some requests, and some that were refused. */
+/** Projects with secrets, keys with several scopes, and requests, some of them refused. */
 export async function fillVault(vault: TestVault): Promise<{ shop: Key }> {
   const signed = signerOf(() => vault)
   const shop = await createProject(vault.url, 'shop')
@@ -90,10 +101,10 @@ export async function fillVault(vault: TestVault): Promise<{ shop: Key }> {
   return { shop }
 }
 
-/** What every value of a secret has in it. */
+/** A part of every secret value. */
 export const VALUE = 'correct-horse-battery'
 
-/** Activity of the last week, more by day than by night, as a vault that has run for a while has it. */
+/** Activity of the last week, more by day than by night. */
 export async function useVault(vault: TestVault): Promise<void> {
   await vault.sql(
     `insert into audit (id, project_id, action, env, requested_at, ip, actor, detail)
