@@ -6,18 +6,17 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 
 const OUT = 'dist'
-/** All libraries but the one that draws charts, and the one that makes keys where the browser cannot. */
+/** All libraries except those that only some pages load: for charts, and for keys in browsers without Ed25519. */
 const LIBRARIES = /[\\/]node_modules[\\/](?!.*(?:uplot|tweetnacl))/
 /** Smaller files are not worth a header. */
 const MIN_BYTES = 512
 const EARLY_THEME = fileURLToPath(new URL('early-theme.js', import.meta.url))
 
 /**
- * How Vite builds a web application that `packages/rest` serves: hashed files, compressed beside themselves, under a policy
- * that lets nothing inline in.
+ * The Vite configuration of an application that `packages/rest` serves: hashed files with compressed copies, and nothing
+ * inline, because the content security policy forbids it.
  *
- * @param {{ root: string, base?: string }} options `base` is the path that the application is served below, with slashes
- *   around it
+ * @param {{ root: string, base?: string }} options `base` is the path of the application, with slashes around it
  * @returns {import('vite').UserConfig}
  */
 export function webApplicationBuild({ root, base = '/' }) {
@@ -29,13 +28,13 @@ export function webApplicationBuild({ root, base = '/' }) {
     build: {
       outDir: OUT,
       target: 'es2023',
-      // A strict policy lets no inline script in, and the browsers of this target need none.
+      // The policy forbids inline scripts, and browsers of this target need none.
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
       reportCompressedSize: false,
       rolldownOptions: {
         output: {
-          // What every page needs of libraries is one file, which stays in the browser when the application changes.
+          // One file for the libraries of every page, which stays cached when the application changes.
           codeSplitting: { groups: [{ name: 'libraries', test: LIBRARIES }] },
         },
       },
@@ -44,7 +43,7 @@ export function webApplicationBuild({ root, base = '/' }) {
 }
 
 /**
- * Writes each text beside itself, compressed as well as it gets: the service sends it as it is.
+ * Writes compressed copies of all text files, which the service sends as they are.
  *
  * @param {string} root
  * @returns {import('vite').Plugin}
@@ -63,7 +62,7 @@ function precompress(root) {
         writeFileSync(`${file}.br`, brotliCompressSync(bytes))
         writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }))
       }
-      // The service reads a build anew when the page is newer, so it has to be the last that is written.
+      // The service reloads a build when the page is newer, so the page must be the last file.
       const now = new Date()
       utimesSync(join(folder, 'index.html'), now, now)
     },
@@ -71,8 +70,8 @@ function precompress(root) {
 }
 
 /**
- * Puts the script that shows the remembered theme in front of everything else. It is plain and hashed: a module would run
- * after the first paint, and the policy lets no inline script in.
+ * Adds the script that applies the remembered theme. A module would run after the first paint, and the policy forbids
+ * inline scripts.
  *
  * @param {string} base
  * @returns {import('vite').Plugin}

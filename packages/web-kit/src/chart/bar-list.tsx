@@ -1,21 +1,16 @@
 import { type ReactNode, useId } from 'react'
 import type { Tone } from './series.ts'
 
-/** A row: how long its bar is, and what its cells say. */
 export type Bar = {
   readonly key: string
   readonly label: ReactNode
   readonly value: number
-  /** The part of the value that is of another kind, errors for example. */
+  /** A part of the value with its own colour, for example errors. */
   readonly part?: number
   readonly cells: readonly string[]
 }
 
-/**
- * A chart of amounts side by side, in the order of the rows: a table with bars in it.
- *
- * @param props `heads` name the rows, then each of their cells
- */
+/** Amounts as a table with bars. `heads` name the first column, then the others. */
 export function BarList(props: { title: string; heads: readonly string[]; bars: readonly Bar[]; partTone?: Tone }) {
   const { title, heads, bars, partTone = 'bad' } = props
   const id = useId()

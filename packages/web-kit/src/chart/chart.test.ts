@@ -41,19 +41,19 @@ test.each(['count', 'number', 'ms', 'bytes'] as const)(
   },
 )
 
-test('marks of days and months are of UTC, as these spans are', () => {
+test('marks of days and months are in UTC', () => {
   expect(markTexts([MIDNIGHT, MIDNIGHT + 24 * HOUR], 24 * HOUR, 'day')).toEqual(['22 Nov', '23 Nov'])
   expect(markTexts([Date.UTC(2026, 10) / 1_000], 30 * 24 * HOUR, 'month')).toEqual(['Nov 2026'])
 })
 
-test('marks of hours are clock times, with the day where a new one begins', () => {
+test('marks of hours are clock times, with the date at midnight', () => {
   const noon = new Date(2026, 10, 22, 12).getTime() / 1_000
   const marks = [0, 6, 12, 18].map((hours) => noon + hours * HOUR)
   expect(markTexts(marks, 6 * HOUR, 'hour')).toEqual(['12:00', '18:00', '23 Nov', '06:00'])
   expect(markTexts([noon, noon + 5], 5, 'moment')).toEqual(['12:00:00', '12:00:05'])
 })
 
-test('a span is told in full', () => {
+test('formats a span in full', () => {
   const noon = new Date(2026, 10, 22, 12).getTime() / 1_000
   expect(spanText(noon, 'hour')).toBe('22 Nov 2026, 12:00 to 13:00')
   expect(spanText(noon, 'moment')).toBe('22 Nov 2026, 12:00:00')

@@ -5,24 +5,18 @@ import { markTexts } from './time-axis.ts'
 import { formatValue, marksUpTo } from './unit.ts'
 
 const PLOT_HEIGHT = 176
-/** How much of the highest mark the plot shows, so that a line at that height is drawn in its whole width. */
+/** Room above the highest mark, so that a line at that height is not cut off. */
 const HEADROOM = 1.02
 
-/** A drawing on the page. */
 export type Plot = {
-  /** New values, or other series. */
   show(data: ChartData): void
   remove(): void
 }
 
-/** The colours of the theme as they are now, as a canvas takes them. */
+/** The current colours of the theme, resolved for a canvas. */
 type Colours = { readonly text: string; readonly line: string; readonly of: (series: Series) => string }
 
-/**
- * Draws a chart and keeps it as wide as its place, in the colours of the theme that is shown.
- *
- * @param onPoint called with the index of the time under the pointer, null when there is none
- */
+/** Draws a chart that follows the width of its place and the theme. @param onPoint receives the index under the pointer */
 export function draw(place: HTMLElement, first: ChartData, onPoint: (index: number | null) => void): Plot {
   let data = first
   let colours = readColours(place)
@@ -67,7 +61,7 @@ export function draw(place: HTMLElement, first: ChartData, onPoint: (index: numb
   }
 }
 
-/** What cannot be changed without a new drawing. */
+/** The properties that need a new plot when they change. */
 function shapeOf({ unit, span, series }: ChartData): string {
   return JSON.stringify([unit, span, series.map(({ shape, tone }) => [shape, tone])])
 }
@@ -76,7 +70,7 @@ function valuesOf({ times, series }: ChartData): uPlot.AlignedData {
   return [secondsOf(times), ...series.map(({ values }) => [...values])]
 }
 
-/** A custom property is kept as it was written, so its colour is read from an element that has it. */
+/** Custom properties are not resolved to colours, so each colour is read from an element that uses it. */
 function readColours(place: HTMLElement): Colours {
   const probe = document.createElement('span')
   place.append(probe)
@@ -97,7 +91,7 @@ function optionsOf(data: ChartData, colours: () => Colours, onPoint: (index: num
   const hasBars = series.some(({ shape }) => shape === 'bars')
   const grid = { stroke: () => colours().line, width: 1 }
   const font = `12px ${getComputedStyle(document.documentElement).fontFamily}`
-  // Chosen with the range, which is found before the axis is drawn.
+  // Set by `range`, which runs before the axis is drawn.
   let marks: number[] = []
   const options: Omit<uPlot.Options, 'width' | 'height'> = {
     padding: [8, 24, 0, 0],
@@ -146,7 +140,7 @@ function seriesOf(series: Series, colours: () => Colours, hasBars: boolean): uPl
     case 'bars':
       return { stroke, width: 1, fill: () => withAlpha(stroke(), 40), points: { show: false }, paths: barPaths() }
     case 'dashes':
-      // Beside bars, what they are compared with stands as long as they do.
+      // Next to bars, steps are as wide as the bars.
       return { stroke, width: 1.5, dash: [4, 4], points: { show: false }, ...(hasBars && { paths: stepPaths() }) }
     case 'area':
       return { stroke, width: 2, points: { show: false }, fill: () => withAlpha(stroke(), 20) }
@@ -167,19 +161,18 @@ function stepPaths(): uPlot.Series.PathBuilder {
   return build
 }
 
-/** Room for the texts of an axis, in pixels; digits of the font are nearly 8 wide. */
+/** The width of an axis in pixels. A digit is nearly 8 wide. */
 function widthOf(texts: readonly string[] | null): number {
   const longest = Math.max(0, ...(texts ?? []).map(({ length }) => length))
   return longest * 8 + 12
 }
 
-/** How long the span of a bar is; bars begin at their time. */
+/** The time that a bar covers. Bars begin at their time. */
 function spanLength({ data: [times] }: uPlot, first: number): number {
   const second = times[1]
   return second === undefined ? 3_600 : second - first
 }
 
-/** `rgb(1, 2, 3)`, thinned. */
 function withAlpha(colour: string, percent: number): string {
   return `color-mix(in srgb, ${colour} ${percent}%, transparent)`
 }

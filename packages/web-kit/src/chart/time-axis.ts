@@ -1,16 +1,16 @@
-/** The span of time that a value is about. `moment` is a reading; hours, days and months are whole ones. */
+/** The time that a value covers. */
 export type Span = 'moment' | 'hour' | 'day' | 'month'
 
 const DAY_S = 86_400
 const NEARLY_A_MONTH_S = 27 * DAY_S
 
-/** Days and months begin in UTC, hours are shown as on the reader's clock. */
+/** Days and months are in UTC, hours in the reader's time zone. */
 function zoneOf(span: Span): { timeZone?: 'UTC' } {
   return span === 'day' || span === 'month' ? { timeZone: 'UTC' } : {}
 }
 
 /**
- * Texts of the marks of an axis: the clock, with the day where a new one begins; days; or months.
+ * The texts of axis marks: clock times with the date at midnight, days, or months.
  *
  * @param marks seconds since 1970
  * @param distance seconds between two marks

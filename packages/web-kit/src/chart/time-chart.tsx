@@ -5,12 +5,12 @@ import { spanText } from './time-axis.ts'
 import { formatValue } from './unit.ts'
 
 /**
- * A chart that answers one question: how something changed over time. The values under the pointer are shown above it;
- * all of them are in a table below it. What draws is loaded when the first chart is shown.
+ * How something changed over time. The values under the pointer are shown above the plot, all values in a table below it.
+ * The drawing code loads with the first chart.
  */
 export function TimeChart(props: {
   title: string
-  /** What the axis counts: `requests an hour`. */
+  /** The unit of the axis, such as `requests per hour`. */
   axis: string
   data: ChartData
   note?: ReactNode
@@ -32,7 +32,6 @@ export function TimeChart(props: {
   )
 }
 
-/** Draws when the drawing code is there, and again when the data changes. */
 function usePlot(data: ChartData, onPoint: (index: number | null) => void) {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<Plot>(undefined)
@@ -55,7 +54,7 @@ function usePlot(data: ChartData, onPoint: (index: number | null) => void) {
   return place
 }
 
-/** What the colours mean, with the values under the pointer. */
+/** The legend, with the values under the pointer. */
 function Reading({ data, index, axis }: { data: ChartData; index: number | null; axis: string }) {
   const time = index === null ? undefined : secondsOf(data.times)[index]
   return (
@@ -71,7 +70,7 @@ function Reading({ data, index, axis }: { data: ChartData; index: number | null;
   )
 }
 
-/** The same values for those who cannot see or point. Made when it is opened: a month has 720 hours. */
+/** The values as a table. Rendered when it is opened, because a month has 720 hours. */
 function Values({ title, data }: { title: string; data: ChartData }) {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -80,7 +79,7 @@ function Values({ title, data }: { title: string; data: ChartData }) {
         Values<span className="visually-hidden"> of {title} as a table</span>
       </summary>
       {isOpen && (
-        // What scrolls has to be reached by the keyboard.
+        // A scrollable area must be reachable by keyboard.
         <div className="chart-table" tabIndex={0} role="region" aria-label={`Values of ${title}`}>
           <table>
             <thead>
@@ -116,7 +115,7 @@ function textOf(value: number | null | undefined, { unit }: ChartData): string {
   return value == null ? 'none' : formatValue(value, unit)
 }
 
-/** What a chart shows in one sentence. */
+/** The chart in one sentence, for screen readers. */
 function summaryOf(data: ChartData, what: string): string {
   const times = secondsOf(data.times)
   const [first, last] = [times[0], times.at(-1)]
@@ -125,5 +124,5 @@ function summaryOf(data: ChartData, what: string): string {
     const known = values.filter((value) => value !== null)
     return known.length === 0 ? `${label}: none` : `${label}: at most ${formatValue(Math.max(...known), data.unit)}`
   })
-  return `${what}, ${spanText(first, data.span)} until ${spanText(last, data.span)}. ${highest.join('. ')}.`
+  return `${what}, ${spanText(first, data.span)} to ${spanText(last, data.span)}. ${highest.join('. ')}.`
 }

@@ -13,12 +13,12 @@ test.each([
   [2 ** 60, '1024 PiB'],
 ])('%d bytes are %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
 
-test('a ratio has two digits, and infinity where nothing was downloaded', () => {
+test('a ratio has two digits, and is infinite if nothing was downloaded', () => {
   expect(formatRatio(1.239)).toBe('1.24')
   expect(formatRatio(null)).toBe('∞')
 })
 
-test('counts have their thousands apart', () => expect(formatCount(1_234_567)).toBe('1,234,567'))
+test('counts have thousands separators', () => expect(formatCount(1_234_567)).toBe('1,234,567'))
 
 test.each([
   ['2026-01-01T00:00:30Z', 'now'],

@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import { applyTheme, rememberedTheme, themeAfter } from '../theme/index.ts'
 
-/** Goes through system, light and dark. */
 export function ThemeButton() {
   const [theme, setTheme] = useState(rememberedTheme)
   const next = themeAfter(theme)

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react'
 
 /**
- * Moves the focus to the content when another page is shown, as a browser does that loads one: screen readers read it
- * from its beginning, and Tab goes on there. Whoever types in the search or in the page stays where they are.
+ * Moves the focus to the content of a new page, so that screen readers and Tab start there. Keeps the focus of someone who
+ * is typing.
  *
- * @param shown the path of the page that is shown; undefined before the first
+ * @param shown the path of the page; undefined before the first
  */
 export function useFocusOnNewPage(shown: string | undefined): void {
   const before = useRef(shown)

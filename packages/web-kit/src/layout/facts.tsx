@@ -1,14 +1,13 @@
 import type { ReactNode } from 'react'
 
-/** What is known of something: the term, and what it is. */
 export type Fact = readonly [term: string, description: ReactNode]
 
-/** Short facts side by side. */
+/** Short facts in a row. */
 export function Facts({ facts }: { facts: readonly Fact[] }) {
   return <List className="facts" facts={facts} />
 }
 
-/** Longer facts, one below the other. */
+/** Longer facts in a column. */
 export function Details({ facts }: { facts: readonly Fact[] }) {
   return <List className="details" facts={facts} />
 }

@@ -8,28 +8,27 @@ export type Column<Row> = {
   readonly head: string
   readonly cell: (row: Row) => ReactNode
   readonly sort?: string
-  /** What the orders are called, ascending and descending, where least and most would mislead. */
+  /** The names of the orders, unless they are least and most first. */
   readonly orders?: readonly [asc: string, desc: string]
-  /** Numbers stand at the end of their cell. */
+  /** For numbers. */
   readonly align?: 'end'
-  /** The column that names the row; it takes the room that is left. */
+  /** Names the row and takes the remaining space. */
   readonly isMain?: boolean
-  /** Where there is little room, left out of the card. */
+  /** Left out on narrow screens. */
   readonly isMinor?: boolean
-  /** What the value is can be seen, so the card needs no label for it. */
+  /** Needs no label on narrow screens. */
   readonly isEvident?: boolean
 }
 
 type Sorting = {
   readonly by: string
   readonly order: Order
-  /** A link to the same list in another order. */
   readonly link: (sort: string, order: Order, content: ReactNode, label: string) => ReactNode
 }
 
 /**
- * A table whose rows are links: the main cell of a row has an element of the class `row-link`, which covers the row. On
- * a narrow screen each row is a card. Roles are written out, since a changed `display` takes them away.
+ * A table whose rows become cards on narrow screens. An element with the class `row-link` in the main cell makes the whole
+ * row a link. Roles are explicit because changing `display` removes the implicit ones.
  */
 export function Table<Row>(props: {
   caption: string
@@ -37,7 +36,7 @@ export function Table<Row>(props: {
   rows: readonly Row[]
   rowKey: (row: Row) => string
   sorting?: Sorting
-  /** Newer rows are on their way. */
+  /** Newer rows are loading. */
   isStale?: boolean
 }) {
   const { caption, columns, rows, rowKey, sorting, isStale = false } = props

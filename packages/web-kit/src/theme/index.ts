@@ -1,16 +1,13 @@
 const KEY = 'theme'
 const THEMES = ['system', 'light', 'dark'] as const
 
-/** What the reader chose; `system` follows the machine. */
 export type Theme = (typeof THEMES)[number]
 
-/** The choice that this browser remembers. */
 export function rememberedTheme(): Theme {
   const kept = localStorage.getItem(KEY)
   return THEMES.find((theme) => theme === kept) ?? 'system'
 }
 
-/** Shows a theme and remembers it. */
 export function applyTheme(theme: Theme): void {
   if (theme === 'system') {
     localStorage.removeItem(KEY)

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import { makeTorrent } from '../../tests/support/make-torrent.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
-import { addTorrent, DESKTOP, NARROW, startSite, useSite, type Visit } from './support/site.ts'
+import { addTorrent, DESKTOP, NARROW, useSite, type Visit } from './support/site.ts'
 
 const site = useSite()
 beforeAll(async () => {
@@ -63,34 +63,25 @@ test('an invited visitor creates an account', async () => {
   await page.getByRole('button', { name: 'carol' }).waitFor()
 })
 
-test.each([
-  ['open', 'Create an account', 'Email'],
-  ['closed', undefined, undefined],
-] as const)('if registration is %s, the pages say so', async (registration, link, field) => {
-  const other = await startSite({ REGISTRATION: registration })
-  const { page } = await other.open('/login', DESKTOP)
-  if (link === undefined) await page.goto(`${other.tracker.url}/register`)
-  else await page.getByRole('link', { name: link }).click()
-  if (field === undefined) await page.getByText('Registration is closed.').waitFor()
-  else {
-    await page.getByLabel(field).waitFor()
-    expect(await page.getByLabel('Invite code').count()).toBe(0)
-  }
-  await other.stop()
-})
-
-test('pages and Torznab show the configured name of the site', async () => {
-  const named = await startSite({ SITE_NAME: 'Films & Friends' })
+test('an open site with a name of its own lets visitors register, and shows the name in pages and in Torznab', async () => {
+  const named = await site.another({ REGISTRATION: 'open', SITE_NAME: 'Films & Friends' })
   const { page } = await named.open('/login', DESKTOP)
   await page.locator('.brand', { hasText: 'Films & Friends' }).waitFor()
   expect(await page.title()).toBe('Sign in · Films & Friends')
+  await page.getByRole('link', { name: 'Create an account' }).click()
+  await page.getByLabel('Email').waitFor()
+  expect(await page.getByLabel('Invite code').count()).toBe(0)
   const member = await named.tracker.signedIn('nora')
   const visit = await named.open('/torrents', DESKTOP, member)
   expect(await visit.page.locator('.brand').textContent()).toBe('Films & Friends')
   const key = (await member.get('/api/user/me')).member('passkey')
   const caps = await fetch(`${named.tracker.url}/api/torznab?t=caps&apikey=${key}`)
   expect(await caps.text()).toContain('title="Films &amp; Friends"')
-  await named.stop()
+})
+
+test('a closed site says so', async () => {
+  const { page } = await (await site.another({ REGISTRATION: 'closed' })).open('/register', DESKTOP)
+  await page.getByText('Registration is closed.').waitFor()
 })
 
 test('a form keeps what was typed when the session ends, and can be sent after signing in again', async () => {

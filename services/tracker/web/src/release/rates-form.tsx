@@ -36,7 +36,7 @@ export function RateFields({ rates, error }: { rates: Rates; error: ApiError | n
           </Button>
         ))}
       </div>
-      <div className="field-row two">
+      <div className="field-row">
         {NAMES.map((name) => (
           <TextField
             key={name}

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { launchChromium, VIEWS, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
+import type { Browser } from 'playwright-core'
 import type { Client } from '../../../tests/support/client.ts'
 import { makeTorrent } from '../../../tests/support/make-torrent.ts'
 import { startTracker, type TestTracker } from '../../../tests/support/tracker.ts'
@@ -18,39 +19,49 @@ export type Site = {
   stop(): Promise<void>
 }
 
+type Env = Readonly<Record<string, string>>
+
 const BUILT = new URL('../../dist/index.html', import.meta.url)
 
-/** Starts a tracker with the standard categories. */
-export async function startSite(env: Readonly<Record<string, string>> = {}): Promise<Site> {
+/** Starts a tracker with the standard categories, and a browser unless one is given. */
+export async function startSite(env: Env = {}, shared?: Browser): Promise<Site & { readonly browser: Browser }> {
   if (!existsSync(BUILT)) throw new Error('the web application is not built: run pnpm build')
-  const [tracker, browser] = await Promise.all([startTracker(env), launchChromium()])
+  const [tracker, browser] = await Promise.all([startTracker(env), shared ?? launchChromium()])
   await tracker.context.useCases.categories.seed()
+  const visits: Visit[] = []
   return {
     tracker,
-    open: (path, view, member) =>
-      visitPage(browser, {
+    browser,
+    open: async (path, view, member) => {
+      const visit = await visitPage(browser, {
         ...{ origin: tracker.url, path, view },
         prepare: async (context) => {
           if (member?.cookie !== undefined)
             await context.addCookies([{ name: 'session', value: member.cookie, url: tracker.url, httpOnly: true }])
         },
-      }),
+      })
+      visits.push(visit)
+      return visit
+    },
     stop: async () => {
-      await browser.close()
+      if (shared === undefined) await browser.close()
+      else await Promise.all(visits.map(({ context }) => context.close()))
       await tracker.stop()
     },
   }
 }
 
-/** One site for all tests of a file. The pages of a test are closed after it. */
-export function useSite(env?: Readonly<Record<string, string>>): Omit<Site, 'stop'> {
-  let site: Site
+/** One site for all tests of a file. The pages and other sites of a test are closed after it. */
+export function useSite(env?: Env): Omit<Site, 'stop'> & { another(env: Env): Promise<Site> } {
+  let site: Awaited<ReturnType<typeof startSite>>
   const visits: Visit[] = []
+  const others: Site[] = []
   beforeAll(async () => {
     site = await startSite(env)
   })
   afterEach(async () => {
     await Promise.all(visits.splice(0).map(({ context }) => context.close()))
+    await Promise.all(others.splice(0).map((other) => other.stop()))
   })
   afterAll(() => site.stop())
   return {
@@ -61,6 +72,11 @@ export function useSite(env?: Readonly<Record<string, string>>): Omit<Site, 'sto
       const visit = await site.open(...args)
       visits.push(visit)
       return visit
+    },
+    another: async (otherEnv) => {
+      const other = await startSite(otherEnv, site.browser)
+      others.push(other)
+      return other
     },
   }
 }

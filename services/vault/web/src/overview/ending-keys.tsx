@@ -12,7 +12,7 @@ import { Fingerprint } from '../keys/fingerprint.tsx'
 export function EndingKeys({ count }: { count: number }) {
   const { data, error, refetch, dataUpdatedAt } = useQuery(allKeys)
   return (
-    <section className="stack-close" aria-labelledby="ending-keys">
+    <section className="stack" aria-labelledby="ending-keys">
       <h2 id="ending-keys">Expiring keys</h2>
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={Math.min(count, 20)} label="Loading keys…" />

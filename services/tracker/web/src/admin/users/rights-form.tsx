@@ -47,7 +47,7 @@ export function RightsForm({ user }: { user: ManagedUser }) {
         onSubmit={submit}
         submit="Save changes"
       >
-        <div className="field-row two">
+        <div className="field-row">
           <SelectField label="Role" name="role" defaultValue={user.role} choices={ROLE_CHOICES} error={error} />
           <SelectField label="State" name="state" defaultValue={user.state} choices={STATE_CHOICES} error={error} />
         </div>
